@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# A thin front of Meson.
+#   make demo                  install what is missing, build, run the heat solver on 4 processes
+#   make check                 install what is missing, build, run all tests
+#   make install PREFIX=/path  build and install (DESTDIR is honoured)
+#   make check-asan            unit tests and a part of the chapter tests, address and undefined sanitizers
+#   make check-tsan            the same with the thread sanitizer
+#   make bench                 compare with other MPI libraries (installs them)
+#   make build, make clean
+
+BUILD ?= build
+PREFIX ?= /usr/local
+SANITIZE = --buildtype=debug -Doptimization=1 -Db_lto=false
+
+.PHONY: all build demo check check-asan check-ubsan check-tsan bench install clean
+
+all: build
+
+build:
+	@scripts/install-deps build
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD)
+	@ninja -C $(BUILD)
+
+demo: build
+	$(BUILD)/launch/mpiexec -n 4 $(BUILD)/examples/heat --out $(BUILD)/heat.png
+
+check:
+	@scripts/install-deps check
+	@$(MAKE) --no-print-directory build
+	@scripts/run-tests $(BUILD)
+
+# One build has both sanitizers, so the two names are one thing.
+check-asan check-ubsan:
+	@scripts/install-deps check
+	@test -f $(BUILD)-asan/build.ninja || meson setup $(BUILD)-asan $(SANITIZE) -Db_sanitize=address,undefined
+	@ninja -C $(BUILD)-asan
+	@scripts/run-tests $(BUILD)-asan --some
+
+check-tsan:
+	@scripts/install-deps check
+	@test -f $(BUILD)-tsan/build.ninja || meson setup $(BUILD)-tsan $(SANITIZE) -Db_sanitize=thread
+	@ninja -C $(BUILD)-tsan
+	@scripts/run-tests $(BUILD)-tsan --some
+
+bench:
+	@scripts/install-deps bench
+	@$(MAKE) --no-print-directory build
+	scripts/bench $(BUILD)
+
+install:
+	@scripts/install-deps build
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD)
+	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
+	@ninja -C $(BUILD)
+	@meson install -C $(BUILD) --no-rebuild --quiet
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan
