@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the version script of libmpi_abi.so: python3 gen_map.py OUTPUT
+
+Exactly the functions of the table, each as MPI_ and PMPI_, and no other symbol."""
+
+import model
+
+
+def generate():
+    names = sorted(model.exported_names(model.read_functions()))
+    lines = [f'        {prefix}{name};' for prefix in ('MPI_', 'PMPI_') for name in names]
+    return '{\n    global:\n' + '\n'.join(lines) + '\n    local:\n        *;\n};\n'
+
+
+if __name__ == '__main__':
+    model.main(generate)
