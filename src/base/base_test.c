@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Unit test of room base: error codes and texts, lists, memory that runs out, pools, settings. */
+#include "base/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/setting.h"
+
+static void test_err(void)
+{
+    char text[ERR_TEXT_SIZE];
+    int code = err(MPI_ERR_TAG, "tag is %d", -5);
+
+    CHECK(code > 0 && code < MPI_ERR_LASTCODE);
+    CHECK_INT(err_class(code), MPI_ERR_TAG);
+    err_text(code, text, sizeof text);
+    CHECK(!strcmp(text, "tag is -5"));
+    code = err_prefix(code, "MPI_Send");
+    err_text(code, text, sizeof text);
+    CHECK(!strcmp(text, "MPI_Send: tag is -5"));
+    err_text(MPI_ERR_COMM, text, sizeof text);
+    CHECK(!strcmp(text, "invalid communicator"));
+    code = err_prefix(MPI_ERR_COMM, "MPI_Recv");
+    CHECK_INT(err_class(code), MPI_ERR_COMM);
+    err_text(code, text, sizeof text);
+    CHECK(!strcmp(text, "MPI_Recv: invalid communicator"));
+}
+
+static void test_err_all_classes_and_ring(void)
+{
+    char text[ERR_TEXT_SIZE];
+    const int first = err(MPI_ERR_RANK, "first");
+
+    for (int i = 0; i <= MPI_ERR_ABI; i++)
+        CHECK(err_class_text(i));
+    CHECK(!err_class_text(MPI_ERR_ABI + 1) && !err_class_text(-1));
+    for (int i = 0; i < ERR_SLOTS; i++)
+        CHECK(err(MPI_ERR_COUNT, "text %d", i) <= MPI_ERR_LASTCODE);
+    err_text(first, text, sizeof text); /* overwritten by an error of another class: only the general text is left */
+    CHECK(!strcmp(text, err_class_text(MPI_ERR_RANK)));
+}
+
+struct item {
+    int value;
+    struct list node;
+};
+
+static void test_list(void)
+{
+    struct list head;
+    struct item items[4];
+    int sum = 0;
+
+    list_init(&head);
+    CHECK(list_is_empty(&head) && !list_first(&head));
+    for (int i = 0; i < 4; i++) {
+        items[i].value = i;
+        list_append(&head, &items[i].node);
+    }
+    LIST_FOR_EACH_SAFE(node, &head) {
+        struct item *item = CONTAINER_OF(node, struct item, node);
+        if (item->value % 2)
+            list_remove(node);
+    }
+    LIST_FOR_EACH(node, &head)
+        sum = sum * 10 + CONTAINER_OF(node, struct item, node)->value;
+    CHECK_INT(sum, 2);
+    list_prepend(&head, &items[3].node);
+    CHECK(list_first(&head) == &items[3].node);
+}
+
+static void test_mem(void)
+{
+    struct mem_pool pool;
+    void *objects[100];
+    const long before = mem_live();
+
+    mem_fail_after(1);
+    void *p = mem_alloc(10);
+    CHECK(p && !mem_alloc(10) && !mem_zalloc(1) && !mem_alloc_aligned(64, 64) && !mem_realloc(p, 20));
+    mem_fail_after(-1);
+    p = mem_realloc(p, 20);
+    mem_free(p);
+    CHECK_INT(mem_live(), before);
+
+    mem_pool_init(&pool, 100, 16);
+    for (int i = 0; i < 100; i++) {
+        objects[i] = mem_pool_get(&pool);
+        CHECK(objects[i] && (uintptr_t)objects[i] % CACHE_LINE == 0);
+        memset(objects[i], i, 100);
+    }
+    CHECK_INT(pool.live, 100);
+    for (int i = 0; i < 100; i++)
+        CHECK_INT(((unsigned char *)objects[i])[99], i);
+    mem_pool_put(&pool, objects[7]);
+    CHECK(mem_pool_get(&pool) == objects[7]);
+    for (int i = 0; i < 100; i++)
+        mem_pool_put(&pool, objects[i]);
+    CHECK_INT(pool.live, 0);
+    mem_pool_fini(&pool);
+    mem_pool_init(&pool, 8, 4);
+    mem_fail_after(0);
+    CHECK(!mem_pool_get(&pool));
+    mem_fail_after(-1);
+    CHECK_INT(mem_live(), before);
+}
+
+static void test_setting(void)
+{
+    struct setting number = { "TEST_NUMBER", "a number", SETTING_INT, 7, 0, 1 << 20, NULL };
+    struct setting flag = { "TEST_FLAG", "a flag", SETTING_BOOL, 0, 0, 1, NULL };
+    static const char *const bad[] = { "abc", "-1", "2m", "1x", "99999999999999999999" };
+
+    CHECK(!setting_read(&number));
+    CHECK_INT(number.value, 7);
+    setenv("PARLEY_TEST_NUMBER", "64k", 1);
+    setenv("PARLEY_TEST_FLAG", "on", 1);
+    CHECK(!setting_read(&number) && !setting_read(&flag));
+    CHECK_INT(number.value, 65536);
+    CHECK_INT(flag.value, 1);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        setenv("PARLEY_TEST_NUMBER", bad[i], 1);
+        CHECK_INT(err_class(setting_read(&number)), MPI_ERR_OTHER);
+        CHECK_INT(number.value, 65536);
+    }
+    setenv("PARLEY_TEST_FLAG", "perhaps", 1);
+    CHECK_INT(err_class(setting_read(&flag)), MPI_ERR_OTHER);
+}
+
+int main(void)
+{
+    test_err();
+    test_err_all_classes_and_ring();
+    test_list();
+    test_mem();
+    test_setting();
+    return 0;
+}

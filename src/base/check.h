@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: base. For unit tests: say what was expected and what came, and stop. */
+#ifndef BASE_CHECK_H
+#define BASE_CHECK_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CHECK(condition) \
+    do { \
+        if (!(condition)) { \
+            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
+            exit(1); \
+        } \
+    } while (0)
+
+#define CHECK_INT(came, expected) \
+    do { \
+        const long long check_came = (long long)(came), check_expected = (long long)(expected); \
+        if (check_came != check_expected) { \
+            fprintf(stderr, "%s:%d: %s is %lld, expected %lld\n", __FILE__, __LINE__, #came, check_came, \
+                    check_expected); \
+            exit(1); \
+        } \
+    } while (0)
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: base. Copying a few bytes whose number is known only at run time, without a call. */
+#ifndef BASE_COPY_H
+#define BASE_COPY_H
+
+#include <string.h>
+
+#include "base/base.h"
+
+enum { COPY_SHORT_MAX = 40 };
+
+/* `len` is at most COPY_SHORT_MAX; the areas do not overlap. Two or three overlapping moves, no loop. */
+static ALWAYS_INLINE void copy_short(void *to, const void *from, size_t len)
+{
+    char *out = to;
+    const char *in = from;
+
+    if (len >= 8) {
+        if (len > 16) {
+            memcpy(out, in, 16);
+            if (len > 32)
+                memcpy(out + 16, in + 16, 16);
+            memcpy(out + len - 16, in + len - 16, 16);
+        } else {
+            memcpy(out, in, 8);
+            memcpy(out + len - 8, in + len - 8, 8);
+        }
+    } else if (len >= 4) {
+        memcpy(out, in, 4);
+        memcpy(out + len - 4, in + len - 4, 4);
+    } else if (len) {
+        out[0] = in[0];
+        out[len / 2] = in[len / 2];
+        out[len - 1] = in[len - 1];
+    }
+}
+
+/* Any length. */
+static ALWAYS_INLINE void copy_bytes(void *to, const void *from, size_t len)
+{
+    if (likely(len <= COPY_SHORT_MAX))
+        copy_short(to, from, len);
+    else
+        memcpy(to, from, len);
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: base. All memory of the library comes from here, so that tests can make it run out. */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include "base/base.h"
+
+/* NULL when there is no memory (or when mem_fail_after says so); freed by mem_free. Thread safe. */
+void *mem_alloc(size_t size) __attribute__((malloc));
+void *mem_zalloc(size_t size) __attribute__((malloc));
+void *mem_realloc(void *p, size_t size);
+/* `align` is a power of two. */
+void *mem_alloc_aligned(size_t align, size_t size) __attribute__((malloc));
+char *mem_strdup(const char *text);
+/* NULL is fine. */
+void mem_free(void *p);
+
+/* For tests: the allocation after the next `n` ones fails, and every later one as well, until called with a
+ * negative number. */
+void mem_fail_after(long n);
+/* For tests: allocations not freed yet. */
+long mem_live(void);
+
+/* Objects of one size, the last one given back first. Not thread safe: its owner's lock guards it.
+ * Memory goes back to the system in mem_pool_fini only; all objects must be back by then or be dead. */
+struct mem_pool {
+    size_t size;          /* bytes of an object, a multiple of the alignment */
+    size_t align;
+    unsigned per_chunk;
+    unsigned live;        /* objects handed out */
+    void *free;           /* first word of a free object: the next one */
+    void *chunks;         /* first word of a chunk: the next one */
+};
+
+void mem_pool_init(struct mem_pool *pool, size_t size, unsigned per_chunk);
+void mem_pool_fini(struct mem_pool *pool);
+/* Slow half of mem_pool_get: a new chunk; NULL if there is no memory. */
+void *mem_pool_grow(struct mem_pool *pool) COLD;
+
+static inline void *mem_pool_get(struct mem_pool *pool)
+{
+    void **object = pool->free;
+
+    if (unlikely(!object))
+        object = mem_pool_grow(pool);
+    if (likely(object)) {
+        pool->free = *object;
+        pool->live++;
+    }
+    return object;
+}
+
+static inline void mem_pool_put(struct mem_pool *pool, void *object)
+{
+    *(void **)object = pool->free;
+    pool->free = object;
+    pool->live--;
+}
+
+#endif

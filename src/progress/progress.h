@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: progress. What to poll, and how to wait; the only place that spins, yields or sleeps.
+ *
+ * There is one of it in a process, because the word that others wake this process by is one per process. Poll
+ * functions may be called from any thread that waits and guard themselves; they never wait. */
+#ifndef PROGRESS_PROGRESS_H
+#define PROGRESS_PROGRESS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/base.h"
+
+/* Moves whatever can be moved now; returns how many things happened. */
+typedef int progress_poll_fn(void *arg);
+
+/* Where news for one particular wait will most likely come from: a part of what one of the pollers polls. poll NULL:
+ * no idea. */
+struct progress_hint {
+    progress_poll_fn *poll;
+    void *arg;
+};
+
+struct progress_config {
+    _Atomic uint32_t *sleep_word; /* in shared memory, where others wake us; NULL: nobody does */
+    int local_ranks;              /* ranks that share this machine's processors */
+};
+
+enum { PROGRESS_POLLERS = 8 };
+
+struct progress {
+    struct progress_hint pollers[PROGRESS_POLLERS];
+    int poller_count;
+    int local_ranks;
+    _Atomic uint32_t *sleep_word;
+    _Atomic uint32_t private_word;
+    _Atomic int sleepers;         /* threads of this process in or on the way to sleep */
+    _Atomic uint32_t skip_yields; /* waits left that go to sleep without yielding: foreign load was seen */
+    _Atomic int cpus;             /* usable processors; 0: not asked yet */
+    _Atomic uint64_t sleeps;      /* counter: times this process has gone to sleep */
+};
+
+extern struct progress progress;
+
+void progress_init(const struct progress_config *config);
+void progress_fini(void);
+
+/* Poll `poll(arg)` from now on, after those added before. */
+void progress_add(progress_poll_fn *poll, void *arg);
+void progress_remove(progress_poll_fn *poll, void *arg);
+
+/* Poll everything once. */
+int progress_poll(void);
+
+/* Return when *done is not 0. Polls the hint's source first and the rest now and then. */
+void progress_wait(_Atomic uint32_t *done, struct progress_hint hint);
+
+/* Return when is_done(arg) says true; it is asked after every poll. */
+typedef bool progress_done_fn(void *arg);
+void progress_wait_until(progress_done_fn *is_done, void *arg, struct progress_hint hint);
+
+/* Slow half of progress_notify. */
+void progress_wake_own(void) COLD;
+
+/* A thread of this process may be waiting for what has just been stored: wake it if it sleeps. */
+static ALWAYS_INLINE void progress_notify(void)
+{
+    if (unlikely(atomic_load_explicit(&progress.sleepers, memory_order_relaxed)))
+        progress_wake_own();
+}
+
+/* Slow half of progress_wake. */
+void progress_wake_other(_Atomic uint32_t *sleep_word) COLD;
+
+/* News for another process has just been stored (release): wake it if it sleeps. One load, no fence; the sleeper's
+ * barrier makes up for it. */
+static ALWAYS_INLINE void progress_wake(_Atomic uint32_t *sleep_word)
+{
+    if (unlikely(atomic_load_explicit(sleep_word, memory_order_relaxed)))
+        progress_wake_other(sleep_word);
+}
+
+#endif

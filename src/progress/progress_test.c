@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Unit test of room progress: the wait ends in each of its three steps, wakes come through, idle waits sleep. */
+#include "progress/progress.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "base/check.h"
+#include "sys/wake.h"
+
+struct source {
+    _Atomic uint32_t done;
+    int polls_until_done; /* 0: never by polling */
+    int polls;
+};
+
+static int poll_source(void *arg)
+{
+    struct source *source = arg;
+
+    source->polls++;
+    if (source->polls == source->polls_until_done) {
+        atomic_store(&source->done, 1);
+        return 1;
+    }
+    return 0;
+}
+
+static bool source_is_done(void *arg)
+{
+    return atomic_load(&((struct source *)arg)->done);
+}
+
+static void test_poll_and_remove(void)
+{
+    struct source a = { .polls_until_done = 1 }, b = { .polls_until_done = 3 };
+
+    progress_add(poll_source, &a);
+    progress_add(poll_source, &b);
+    CHECK_INT(progress_poll(), 1);
+    progress_remove(poll_source, &a);
+    CHECK_INT(progress_poll(), 0);
+    CHECK_INT(progress_poll(), 1);
+    CHECK_INT(a.polls, 1);
+    CHECK_INT(b.polls, 3);
+    progress_remove(poll_source, &b);
+}
+
+static void test_done_after_polls(int polls)
+{
+    struct source source = { .polls_until_done = polls };
+    const struct progress_hint hint = { poll_source, &source }, none = { NULL, NULL };
+
+    progress_add(poll_source, &source);
+    progress_wait(&source.done, hint);
+    CHECK(source.polls == polls);
+    progress_remove(poll_source, &source);
+    source = (struct source){ .polls_until_done = polls };
+    progress_add(poll_source, &source);
+    progress_wait_until(source_is_done, &source, none);
+    CHECK(source.polls == polls);
+    progress_remove(poll_source, &source);
+}
+
+static _Atomic uint32_t late_word;
+
+static void *set_late(void *arg)
+{
+    const struct timespec pause = { 0, 20000000 };
+
+    (void)arg;
+    nanosleep(&pause, NULL);
+    atomic_store(&late_word, 1);
+    progress_notify();
+    return NULL;
+}
+
+/* The waiter sleeps long before the other thread sets the word; the notice wakes it, and it has used little time. */
+static void test_sleep(void)
+{
+    const struct progress_hint none = { NULL, NULL };
+    struct timespec before, after;
+    pthread_t thread;
+
+    CHECK(!pthread_create(&thread, NULL, set_late, NULL));
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+    progress_wait(&late_word, none);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+    CHECK(atomic_load(&progress.sleeps) > 0);
+    CHECK((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec - before.tv_nsec < 15000000);
+    pthread_join(thread, NULL);
+    CHECK_INT(atomic_load(&progress.sleepers), 0);
+}
+
+int main(void)
+{
+    _Atomic uint32_t word = 0;
+
+    wake_barrier_init();
+    progress_init(&(struct progress_config){ .sleep_word = &word, .local_ranks = 1 });
+    test_poll_and_remove();
+    test_done_after_polls(1);
+    test_done_after_polls(100);
+    test_sleep();
+    progress_init(&(struct progress_config){ .local_ranks = 10000 }); /* more ranks than processors */
+    test_done_after_polls(100);
+    atomic_store(&late_word, 0);
+    test_sleep();
+    progress_wake(&word);
+    progress_fini();
+    return 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: sys. What a rank tells its launcher, and how it finds the launcher. Shared by pm and by launch/.
+ *
+ * A rank has one SOCK_SEQPACKET Unix socket to the launcher; a message is one packet. The launcher never
+ * sends on it: it answers by counting `acknowledged` in the rank's job_proc up by one and waking that futex
+ * word. So the socket can serve as a lifeline as well: when the launcher's end closes, however the launcher
+ * died, the kernel kills the rank's process group (F_SETSIG, F_SETOWN). For the same reason a rank keeps at
+ * most CONTROL_WINDOW messages unacknowledged: a full socket that drains would raise the same signal.
+ *
+ *   offset  size  struct control_message
+ *   0       4     kind
+ *   4       4     rank of the sender
+ *   8       4     code: exit code (ABORT)
+ *   12      4     bytes of text that follow
+ *   16      16    token of the job
+ *   32      -     text, not ended by a zero
+ *
+ * The environment variable PARLEY_JOB tells a rank where everything is, all numbers decimal but the token:
+ *   version:launcher pid:segment descriptor:control descriptor:token in 32 hex digits:rank:size
+ * If a wrapper has closed the descriptors, the rank connects to the abstract address CONTROL_ADDRESS (made of
+ * the token's first half), says HELLO with the whole token, and gets one packet back that carries the
+ * segment's descriptor. After that the connection is its control socket. */
+#ifndef SYS_CONTROL_H
+#define SYS_CONTROL_H
+
+#include <assert.h>
+#include <stdint.h>
+
+enum {
+    CONTROL_VERSION = 1,
+    CONTROL_TEXT_MAX = 4000,
+    CONTROL_WINDOW = 8,
+};
+
+enum control_kind {
+    CONTROL_HELLO = 1, /* from a process that lost the inherited descriptors */
+    CONTROL_DIAGNOSE,  /* text to be printed */
+    CONTROL_ABORT,     /* end the job with code; text may be empty */
+};
+
+struct control_header {
+    uint32_t kind;
+    uint32_t rank;
+    int32_t code;
+    uint32_t length;
+    uint64_t token[2];
+};
+
+struct control_message {
+    struct control_header header;
+    char text[CONTROL_TEXT_MAX + 1]; /* room for a zero, which is not sent */
+};
+
+static_assert(sizeof(struct control_header) == 32, "control_header has no holes");
+
+/* printf format of the abstract address, after its leading zero byte; argument: token[0] as unsigned long
+ * long. */
+#define CONTROL_ADDRESS "parley-%016llx"
+
+#define CONTROL_JOB_VARIABLE "PARLEY_JOB"
+
+#endif

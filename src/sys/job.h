@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: sys. Layout of the job segment: one sparse memory file per job and machine, made by mpiexec,
+ * inherited by every rank. It is the agreement between the launcher and the library; both include this header
+ * and nothing else of each other. Memory is used where it is touched, so the reserved parts cost nothing.
+ *
+ *   offset                      size          what
+ *   0                           4096          struct job_head: written by the launcher before the first rank
+ * starts 4096 * (1 + rank)           4096          struct job_proc of that rank job_transport_offset(size)
+ * library's     the transports' part; the library extends the file (it cannot shrink)
+ *
+ * A field says who writes it: [L] the launcher, [R] the rank, [O] the other ranks. A reader may be anyone. */
+#ifndef SYS_JOB_H
+#define SYS_JOB_H
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+
+/* The minor number grows when reserved bytes get a meaning, the major one when old readers would be wrong. */
+#define JOB_MAGIC UINT64_C(0x424f4a59454c5250) /* "PRLEYJOB" in memory of a little-endian machine */
+enum {
+    JOB_MAJOR = 1,
+    JOB_MINOR = 0,
+    JOB_PAGE = 4096,
+    JOB_NET_SIZE = 1024,
+    JOB_STATUS_SIZE = 1024,
+    JOB_NAME_SIZE = 128,
+    JOB_TRANSPORT_ALIGN = 65536, /* a page of every machine */
+};
+
+/* Error handler that the predefined communicators start with (MPI 5.0 §9.3). */
+enum job_errhandler { JOB_ERRORS_ARE_FATAL, JOB_ERRORS_ABORT, JOB_ERRORS_RETURN };
+
+/* How far a rank has come. Only grows. */
+enum job_state {
+    JOB_NONE,        /* [L] not started */
+    JOB_STARTED,     /* [L] its program runs */
+    JOB_INITIALISED, /* [R] inside MPI */
+    JOB_FINALISED,   /* [R] left MPI */
+    JOB_EXITED,      /* [L] reaped */
+};
+
+struct job_head {
+    uint64_t magic;        /* [L] JOB_MAGIC */
+    uint32_t major, minor; /* [L] */
+    uint32_t head_size;    /* [L] sizeof(struct job_head) */
+    uint32_t proc_size;    /* [L] sizeof(struct job_proc) */
+    uint32_t size;         /* [L] ranks in MPI_COMM_WORLD */
+    uint32_t local_size;   /* [L] of these on this machine, that is, in this segment */
+    uint32_t apps;         /* [L] number of programs (blocks between colons) */
+    uint32_t errhandler;   /* [L] enum job_errhandler */
+    int32_t launcher_pid;  /* [L] */
+    uint32_t reserved;
+    uint64_t token[2]; /* [L] random; names the job and authenticates who connects to the launcher */
+    int64_t start_ns;  /* [L] CLOCK_MONOTONIC when the launcher began */
+
+    /* 0 while the job runs, then job_end() of the first who ends it: the launcher, or a rank that aborts. Set
+     * once, by compare-and-swap. */
+    alignas(CACHE_LINE) _Atomic uint64_t end;
+
+    alignas(CACHE_LINE) char launcher[64]; /* [L] name and version, for messages */
+    unsigned char unused[JOB_PAGE - 4 * CACHE_LINE];
+};
+
+/* What a rank is blocked in. Written by the rank only on its way into a long wait and out of it, read by the
+ * launcher and by other ranks at any time: take `lock` (odd: being written, read again), copy, fence,
+ * compare. */
+struct job_status {
+    _Atomic uint32_t lock; /* [R] */
+    int32_t call;          /* number of the call in the table of the standard; 0: not blocked */
+    int32_t peer;          /* rank in the communicator, MPI_ANY_SOURCE, or the root; -1000: none */
+    int32_t tag;           /* -1000: none */
+    int64_t count;         /* elements; -1: none */
+    int64_t since_ns;      /* CLOCK_MONOTONIC */
+    uint64_t ctx;          /* context of the communicator */
+    uint64_t call_site;    /* return address in the program, 0: unknown */
+    uint64_t sequence;     /* of the collective on this communicator */
+    int32_t peer_world;    /* the peer's rank in MPI_COMM_WORLD, -1: none or any */
+    int32_t comm_size;
+    char call_name[64]; /* "MPI_Recv" */
+    char comm_name[JOB_NAME_SIZE];
+    char type_name[JOB_NAME_SIZE];
+    _Atomic uint64_t moved; /* [R] messages sent and received so far, brought up to date with each status */
+    unsigned char unused[JOB_STATUS_SIZE - 392];
+};
+
+struct job_proc {
+    /* Line 0: coming and going. */
+    alignas(CACHE_LINE) _Atomic int32_t pid; /* [R] of the MPI process; claimed by compare-and-swap from 0 */
+    _Atomic uint32_t state;                  /* [L] [R] enum job_state */
+    int32_t child_pid;   /* [L] of the process that the launcher started: the MPI process or its wrapper */
+    uint32_t appnum;     /* [L] MPI_APPNUM */
+    int32_t exit_status; /* [L] as from waitpid, when JOB_EXITED */
+    _Atomic uint32_t acknowledged; /* [L] futex word: messages taken from this rank's control socket */
+    uint32_t local_rank;           /* [L] */
+    uint32_t reserved0;
+
+    /* Line 1: sleeping. The owner announces its sleep in `sleep` and sleeps on that word; who brings work
+     * wakes it. */
+    alignas(CACHE_LINE) _Atomic uint32_t sleep; /* [R] [O] futex word, meaning owned by progress */
+    _Atomic uint32_t generation;                /* [O] counts wakes */
+
+    /* Line 2 and on: reserved. */
+    alignas(CACHE_LINE) unsigned char unused[JOB_PAGE - JOB_NET_SIZE - JOB_STATUS_SIZE - 2 * CACHE_LINE];
+
+    alignas(CACHE_LINE) unsigned char net[JOB_NET_SIZE]; /* [R] [O] the shared-memory transport's own */
+    alignas(CACHE_LINE) struct job_status status;        /* [R] */
+};
+
+static_assert(sizeof(struct job_head) == JOB_PAGE, "job_head is one page");
+static_assert(offsetof(struct job_head, start_ns) == 64 && offsetof(struct job_head, end) == 128,
+              "job_head: fields lie where every version looks for them");
+static_assert(sizeof(struct job_status) == JOB_STATUS_SIZE, "job_status fills its area");
+static_assert(sizeof(struct job_proc) == JOB_PAGE, "job_proc is one page");
+static_assert(offsetof(struct job_proc, sleep) == CACHE_LINE, "the sleep word has its line");
+static_assert(offsetof(struct job_proc, net) == 2048 && offsetof(struct job_proc, status) == 3072,
+              "job_proc: areas lie where every version looks for them");
+
+/* Value of job_head.end: abort flag, who (-1: the launcher's own decision: signal, time limit), exit code. */
+static inline uint64_t job_end(int rank, int code)
+{
+    return UINT64_C(1) << 63 | (uint64_t)(rank + 1) << 32 | (uint32_t)code;
+}
+
+static inline int job_end_rank(uint64_t end)
+{
+    return (int)(end >> 32 & 0x7fffffff) - 1;
+}
+
+static inline int job_end_code(uint64_t end)
+{
+    return (int)(uint32_t)end;
+}
+
+static inline struct job_proc *job_proc(void *head, int rank)
+{
+    return (struct job_proc *)((char *)head + JOB_PAGE * ((size_t)rank + 1));
+}
+
+/* Where the transports' part begins in a segment for `size` local ranks. */
+static inline size_t job_transport_offset(int size)
+{
+    const size_t end = JOB_PAGE * ((size_t)size + 1);
+    return (end + JOB_TRANSPORT_ALIGN - 1) / JOB_TRANSPORT_ALIGN * JOB_TRANSPORT_ALIGN;
+}
+
+#endif
