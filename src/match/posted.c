@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: match. Posted receives in the hash stage, that is from the 17th on until none is left.
+ * The three classes with a source or a tag stand in the lane's table, the fourth in the list of the context.
+ * Each has its oldest at hand; the sequence number tells which of these is the oldest of all. */
+#include "match/int_match.h"
+#include "match/int_table.h"
+
+static inline struct match_entry *entry_of(struct match_node *node)
+{
+    return node ? CONTAINER_OF(node, struct match_entry, node) : NULL;
+}
+
+static inline void enter(struct match_ctx *ctx, struct match_entry *recv)
+{
+    const enum match_class class = match_class_of(recv->mask);
+
+    recv->sequence = ctx->sequence++;
+    recv->node.key &= recv->mask;
+    recv->node.owner = match_owner(ctx, class);
+    ctx->class_count[class]++;
+    if (class == MATCH_ANY)
+        list_append(&ctx->posted, &recv->node.ring);
+    else
+        match_table_add(&ctx->match->posted, &recv->node);
+}
+
+/* The list is taken apart and entered again from the front, so that the sequence is that of posting. */
+static void COLD NOINLINE leave_short_stage(struct match_ctx *ctx)
+{
+    struct list *node = ctx->posted.next;
+
+    ctx->posted_limit = 0;
+    list_init(&ctx->posted);
+    while (node != &ctx->posted) {
+        struct list *next = node->next;
+
+        enter(ctx, CONTAINER_OF(node, struct match_entry, node.ring));
+        node = next;
+    }
+}
+
+void match_posted_add(struct match_ctx *ctx, struct match_entry *recv)
+{
+    if (unlikely(ctx->posted_limit))
+        leave_short_stage(ctx);
+    enter(ctx, recv);
+    if (++ctx->posted_count > ctx->posted_high)
+        ctx->posted_high = ctx->posted_count;
+}
+
+static inline struct match_entry *older(struct match_entry *a, struct match_entry *b)
+{
+    if (!a || !b)
+        return a ? a : b;
+    return a->sequence < b->sequence ? a : b;
+}
+
+static inline struct match_entry *oldest_of_class(struct match_ctx *ctx, uint64_t key, enum match_class class)
+{
+    const uintptr_t owner = match_owner(ctx, class);
+
+    return entry_of(match_table_find(&ctx->match->posted, key & match_class_mask(class), owner));
+}
+
+struct match_entry *match_posted_arrive(struct match_ctx *ctx, uint64_t key)
+{
+    struct match_entry *recv = NULL;
+
+    if (ctx->class_count[MATCH_EXACT])
+        recv = oldest_of_class(ctx, key, MATCH_EXACT);
+    if (ctx->class_count[MATCH_ANY_TAG])
+        recv = older(recv, oldest_of_class(ctx, key, MATCH_ANY_TAG));
+    if (ctx->class_count[MATCH_ANY_SOURCE])
+        recv = older(recv, oldest_of_class(ctx, key, MATCH_ANY_SOURCE));
+    if (ctx->class_count[MATCH_ANY])
+        recv = older(recv, CONTAINER_OF(ctx->posted.next, struct match_entry, node.ring));
+    if (recv)
+        match_posted_remove(ctx, recv);
+    return recv;
+}
+
+void match_posted_remove(struct match_ctx *ctx, struct match_entry *recv)
+{
+    const enum match_class class = match_owner_class(recv->node.owner);
+
+    ctx->class_count[class]--;
+    if (class == MATCH_ANY) {
+        list_remove(&recv->node.ring);
+        recv->node.owner = 0;
+    } else {
+        match_table_remove(&ctx->match->posted, &recv->node);
+    }
+    if (--ctx->posted_count == 0)
+        ctx->posted_limit = MATCH_SHORT;
+}
+
+static void drop_one(struct match_ctx *ctx, struct match_node *node, match_drop_posted *drop, void *arg)
+{
+    struct match_entry *recv = entry_of(node);
+
+    match_posted_remove(ctx, recv);
+    drop(recv, arg);
+}
+
+/* The table may become empty and small on the way; then the count is 0 and nothing more is looked at. */
+void match_posted_drop(struct match_ctx *ctx, match_drop_posted *drop, void *arg)
+{
+    struct match_table *table = &ctx->match->posted;
+
+    while (!list_is_empty(&ctx->posted))
+        drop_one(ctx, CONTAINER_OF(ctx->posted.next, struct match_node, ring), drop, arg);
+    for (size_t i = 0; ctx->posted_count; i++) {
+        struct match_node **link = &table->buckets[i];
+
+        while (ctx->posted_count && *link)
+            if (match_owner_ctx((*link)->owner) == ctx)
+                drop_one(ctx, *link, drop, arg);
+            else
+                link = &(*link)->bucket_next;
+    }
+}
