@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: net. The interface of transports. A transport carries bytes between processes, in order for each
+ * directed pair; it does not know what they mean.
+ *
+ * A record is a head of five words, of which the first is the transport's (payload length), and a payload. Short
+ * records are copied at the call; longer ones are written into a buffer of the transport's and committed. "No
+ * room now" is an answer (NET_AGAIN): nothing happened, poll and try again.
+ *
+ * All functions of one net are called by one thread at a time (the lane's lock). None waits. */
+#ifndef NET_NET_H
+#define NET_NET_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+
+enum { NET_AGAIN = -1 };
+
+struct net_head {
+    uint32_t len;     /* bytes of payload */
+    uint32_t word[4]; /* the caller's */
+};
+
+/* Takes arrivals: 0, or NET_AGAIN when there is no memory now, and then the same record is offered again at the next
+ * poll. Called from poll (or, by a transport within the process, from send and commit), with the lock
+ * held; head and payload are valid during the call only. It may send, but not poll. */
+struct net_sink {
+    int (*arrive)(void *arg, int proc, const struct net_head *head, const void *payload);
+    void *arg;
+};
+
+struct job_head;
+struct net_ops;
+
+struct net_config {
+    int proc, procs;          /* this process and how many there are; they are all on this machine */
+    struct job_head *segment; /* mapped job segment, large enough for the transport; NULL: none */
+    struct net_sink sink;
+    const struct net_ops *inner; /* what a transport that wraps another one wraps */
+};
+
+/* One line of memory that both processes of a pair see, for claiming parts of a copy. */
+struct net_record {
+    _Atomic uint32_t state;       /* the transport's: free or in use */
+    _Atomic uint32_t users;       /* sides that have not let go yet */
+    _Atomic uint32_t next;        /* next part to claim */
+    _Atomic uint32_t done;        /* parts copied */
+    _Atomic int32_t error;        /* errno of a copy that failed */
+    uint32_t parts;
+    uint64_t part_size;
+    uint64_t address;             /* of the receiver's buffer */
+    uint64_t len;
+    uint64_t reserved;
+} ALIGNED(CACHE_LINE);
+
+_Static_assert(sizeof(struct net_record) == CACHE_LINE, "a record is one line");
+
+/* A place for a longer payload, to be filled and committed. */
+struct net_buffer {
+    void *data;
+    uint32_t index; /* the transport's */
+};
+
+struct net;
+
+/* The way to one process. A transport embeds it. */
+struct net_ep {
+    struct net *net;
+    int proc;
+};
+
+struct net_ops {
+    const char *name;
+    uint32_t short_max;  /* longest payload of send */
+    uint32_t eager_max;  /* longest payload of alloc and commit */
+    bool is_same_space;  /* the other end is this process: addresses are valid here */
+
+    /* The three that start and end. open returns 0 or an error code. */
+    int (*open)(const struct net_config *config, struct net **out);
+    void (*close)(struct net *net);
+    /* The way to a process; made at first contact, owned by the net. Local. 0 or an error code. */
+    int (*connect)(struct net *net, int proc, struct net_ep **out);
+
+    /* Copy the payload (head->len <= short_max bytes) out. 0 or NET_AGAIN. */
+    int (*send)(struct net_ep *ep, const struct net_head *head, const void *payload);
+    /* A buffer of eager_max bytes: 0 or NET_AGAIN. */
+    int (*alloc)(struct net_ep *ep, struct net_buffer *buffer);
+    /* Send what the buffer holds (head->len bytes) and forget the buffer. 0 or NET_AGAIN: still the caller's. */
+    int (*commit)(struct net_ep *ep, const struct net_head *head, const struct net_buffer *buffer);
+    /* Give a buffer back unsent. */
+    void (*release)(struct net_ep *ep, const struct net_buffer *buffer);
+
+    /* The peer may be asleep and something it waits for has been stored: wake it. */
+    void (*wake)(struct net_ep *ep);
+
+    /* Hand arrivals to the sink; how many there were. poll_ep looks at one process only and is cheap. */
+    int (*poll)(struct net *net);
+    int (*poll_ep)(struct net_ep *ep);
+
+    /* Copying from and to the memory of the other process. can_copy is settled by trying, once a pair.
+     * 0 or an errno. */
+    bool (*can_copy)(struct net_ep *ep);
+    int (*copy_from)(struct net_ep *ep, void *local, uint64_t remote, size_t len);
+    int (*copy_to)(struct net_ep *ep, const void *local, uint64_t remote, size_t len);
+    /* A record of this process for a copy with this peer: NULL when all are in use. The peer finds it by index. */
+    struct net_record *(*record_open)(struct net_ep *ep, uint32_t *index);
+    struct net_record *(*record_find)(struct net_ep *ep, uint32_t index);
+    /* Either side lets go; the second one frees it. */
+    void (*record_close)(struct net_ep *ep, struct net_record *record);
+};
+
+/* can_copy of a transport that cannot; its copy and record functions are never called then. */
+bool net_cannot_copy(struct net_ep *ep);
+
+/* Every transport's first member. */
+struct net {
+    const struct net_ops *ops;
+    struct net_sink sink;
+};
+
+#endif

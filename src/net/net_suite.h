@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: net. The conformance suite that every transport instantiates in its test: a file of its own names the
+ * transport, opens two ends, and calls net_suite. For a transport within the process both ends are the same.
+ *
+ * The ends live in one process, so copying between processes is tried on this process's own memory. */
+#ifndef NET_NET_SUITE_H
+#define NET_NET_SUITE_H
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "net/net.h"
+
+enum { SUITE_RECORDS = 4000 };
+
+/* One end and what it has received. */
+struct suite_end {
+    const struct net_ops *ops;
+    struct net *net;
+    struct net_ep *ep;         /* to the other end */
+    int proc, other;
+    uint32_t received;         /* records so far */
+    uint64_t random;           /* what should arrive next is drawn from it, as the sender drew it */
+    int refuse;                /* answer NET_AGAIN that many times */
+};
+
+static inline uint64_t suite_next(uint64_t *random)
+{
+    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *random >> 33;
+}
+
+/* Lengths near every limit, and any in between. */
+static inline uint32_t suite_len(const struct net_ops *ops, uint64_t *random)
+{
+    const uint32_t limits[] = { 0, 1, 8, 40, 41, 100, 101, 160, 161, ops->short_max, ops->eager_max };
+    const uint64_t draw = suite_next(random);
+    const uint32_t len = draw % 3 ? limits[draw / 3 % ARRAY_LEN(limits)] : (uint32_t)(draw / 3 % 200);
+
+    return draw % 64 == 63 ? (uint32_t)(draw % ops->eager_max) : len < ops->eager_max ? len : ops->eager_max;
+}
+
+static inline struct net_head suite_head(const struct net_ops *ops, uint32_t number, uint64_t *random)
+{
+    struct net_head head = { .len = suite_len(ops, random) };
+
+    for (int i = 0; i < 4; i++)
+        head.word[i] = (uint32_t)suite_next(random);
+    head.word[0] = number;
+    return head;
+}
+
+static inline void suite_fill(unsigned char *payload, const struct net_head *head)
+{
+    for (uint32_t i = 0; i < head->len; i++)
+        payload[i] = (unsigned char)(head->word[1] + i * 7);
+}
+
+/* The sink: exactly the next record must have come, whole. */
+static int suite_arrive(void *arg, int proc, const struct net_head *head, const void *payload)
+{
+    struct suite_end *end = arg;
+    static unsigned char expected[1 << 17];
+    struct net_head expected_head;
+
+    CHECK_INT(proc, end->other);
+    if (end->refuse) {
+        end->refuse--;
+        return NET_AGAIN;
+    }
+    expected_head = suite_head(end->ops, end->received, &end->random);
+    CHECK_INT(head->len, expected_head.len);
+    CHECK(!memcmp(head->word, expected_head.word, sizeof head->word));
+    suite_fill(expected, &expected_head);
+    CHECK(!memcmp(payload, expected, head->len));
+    end->received++;
+    return 0;
+}
+
+static void suite_poll(struct suite_end *end)
+{
+    end->ops->poll_ep(end->ep);
+    end->ops->poll(end->net);
+}
+
+/* Send one record by the way its length asks for; false if there was no room. */
+static bool suite_send(struct suite_end *from, const struct net_head *head)
+{
+    static unsigned char payload[1 << 17];
+    struct net_buffer buffer;
+
+    if (head->len <= from->ops->short_max) {
+        suite_fill(payload, head);
+        return !from->ops->send(from->ep, head, payload);
+    }
+    if (from->ops->alloc(from->ep, &buffer))
+        return false;
+    suite_fill(buffer.data, head);
+    if (!from->ops->commit(from->ep, head, &buffer))
+        return true;
+    from->ops->release(from->ep, &buffer);
+    return false;
+}
+
+static void suite_stream(struct suite_end *from, struct suite_end *to, bool polls_late)
+{
+    uint64_t random = 42;
+    uint32_t refused = 0;
+
+    to->random = random;
+    to->received = 0;
+    for (uint32_t i = 0; i < SUITE_RECORDS; i++) {
+        const struct net_head head = suite_head(from->ops, i, &random);
+        if (i % 97 == 0)
+            to->refuse = 3;
+        while (!suite_send(from, &head)) {
+            refused++;
+            CHECK(refused < 100 * SUITE_RECORDS);
+            suite_poll(to);
+            suite_poll(from); /* buffers come back */
+        }
+        if (!polls_late || i % 50 == 0)
+            suite_poll(to);
+    }
+    for (uint32_t i = 0; to->received < SUITE_RECORDS; i++) {
+        CHECK(i < 100000);
+        suite_poll(to);
+    }
+    CHECK_INT(to->received, SUITE_RECORDS);
+}
+
+/* A buffer that is not sent after all can be had again: there are always some. */
+static void suite_release(struct suite_end *end)
+{
+    struct net_buffer buffer;
+
+    for (int i = 0, got = 0; got < 1000; i++) {
+        CHECK(i < 100000);
+        if (end->ops->alloc(end->ep, &buffer))
+            continue;
+        memset(buffer.data, got, end->ops->eager_max);
+        end->ops->release(end->ep, &buffer);
+        got++;
+    }
+}
+
+/* Both ends share a record; two let go, and it is free again, however often. */
+static void suite_copy(struct suite_end *from, struct suite_end *to)
+{
+    char source[1000], target[1000] = "";
+    struct net_record *record;
+    uint32_t index;
+
+    if (!to->ops->can_copy(to->ep))
+        return;
+    memset(source, 'x', sizeof source);
+    CHECK_INT(to->ops->copy_from(to->ep, target, (uintptr_t)source, sizeof source), 0);
+    CHECK(!memcmp(source, target, sizeof source));
+    memset(source, 'y', sizeof source);
+    CHECK_INT(from->ops->copy_to(from->ep, source, (uintptr_t)target, sizeof source), 0);
+    CHECK(!memcmp(source, target, sizeof source));
+    CHECK(to->ops->copy_from(to->ep, target, 8, sizeof target) != 0);
+    for (int i = 0; i < 1000;) {
+        record = to->ops->record_open(to->ep, &index);
+        if (!record)
+            continue;
+        CHECK_INT(atomic_load(&record->next), 0);
+        CHECK_INT(atomic_load(&record->done), 0);
+        CHECK(from->ops->record_find(from->ep, index) == record);
+        atomic_fetch_add(&record->next, 5);
+        atomic_fetch_add(&record->done, 5);
+        to->ops->record_close(to->ep, record);
+        from->ops->record_close(from->ep, record);
+        i++;
+    }
+}
+
+/* `a` and `b` are open and connected to each other, or the same end twice. */
+static void net_suite(struct suite_end *a, struct suite_end *b)
+{
+    suite_stream(a, b, false);
+    suite_stream(b, a, true);
+    suite_stream(a, b, true);
+    suite_release(a);
+    suite_copy(a, b);
+    a->ops->wake(a->ep);
+}
+
+/* An end of process `proc`, connected to `other`. */
+static inline void suite_open(struct suite_end *end, const struct net_ops *ops, struct net_config config, int other)
+{
+    *end = (struct suite_end){ .ops = ops, .proc = config.proc, .other = other };
+    config.sink = (struct net_sink){ suite_arrive, end };
+    CHECK_INT(ops->open(&config, &end->net), 0);
+    CHECK_INT(ops->connect(end->net, other, &end->ep), 0);
+}
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: net/self. The transport to the own process. Nothing is queued: send and commit call the sink.
+ * Buffers come from a small stock, so that more than one can be filled at a time.
+ * Knows: base, net. */
+#include "net/self/self.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+
+enum { SELF_EAGER_MAX = 32768 };
+
+struct self {
+    struct net net;
+    struct net_ep ep;
+    struct mem_pool buffers;
+};
+
+static int self_open(const struct net_config *config, struct net **out)
+{
+    struct self *self = mem_zalloc(sizeof *self);
+
+    if (!self)
+        return err(MPI_ERR_NO_MEM, "no memory for the transport to the own process");
+    self->net = (struct net){ &self_ops, config->sink };
+    self->ep = (struct net_ep){ &self->net, config->proc };
+    mem_pool_init(&self->buffers, SELF_EAGER_MAX, 1);
+    *out = &self->net;
+    return 0;
+}
+
+static void self_close(struct net *net)
+{
+    struct self *self = (struct self *)(void *)net;
+
+    mem_pool_fini(&self->buffers);
+    mem_free(self);
+}
+
+static int self_connect(struct net *net, int proc, struct net_ep **out)
+{
+    struct self *self = (struct self *)(void *)net;
+
+    if (proc != self->ep.proc)
+        return err(MPI_ERR_INTERN, "transport self: process %d is not this one, %d", proc, self->ep.proc);
+    *out = &self->ep;
+    return 0;
+}
+
+static int self_send(struct net_ep *ep, const struct net_head *head, const void *payload)
+{
+    return ep->net->sink.arrive(ep->net->sink.arg, ep->proc, head, payload);
+}
+
+static int self_alloc(struct net_ep *ep, struct net_buffer *buffer)
+{
+    struct self *self = (struct self *)(void *)ep->net;
+
+    buffer->data = mem_pool_get(&self->buffers);
+    return buffer->data ? 0 : NET_AGAIN;
+}
+
+static void self_release(struct net_ep *ep, const struct net_buffer *buffer)
+{
+    struct self *self = (struct self *)(void *)ep->net;
+
+    mem_pool_put(&self->buffers, buffer->data);
+}
+
+static int self_commit(struct net_ep *ep, const struct net_head *head, const struct net_buffer *buffer)
+{
+    const int rc = ep->net->sink.arrive(ep->net->sink.arg, ep->proc, head, buffer->data);
+
+    if (!rc)
+        self_release(ep, buffer);
+    return rc;
+}
+
+static void self_wake(struct net_ep *ep)
+{
+    (void)ep;
+}
+
+static int self_poll(struct net *net)
+{
+    (void)net;
+    return 0;
+}
+
+static int self_poll_ep(struct net_ep *ep)
+{
+    (void)ep;
+    return 0;
+}
+
+const struct net_ops self_ops = {
+    .name = "self",
+    .short_max = SELF_EAGER_MAX,
+    .eager_max = SELF_EAGER_MAX,
+    .is_same_space = true,
+    .open = self_open,
+    .close = self_close,
+    .connect = self_connect,
+    .send = self_send,
+    .alloc = self_alloc,
+    .commit = self_commit,
+    .release = self_release,
+    .wake = self_wake,
+    .poll = self_poll,
+    .poll_ep = self_poll_ep,
+    .can_copy = net_cannot_copy,
+};

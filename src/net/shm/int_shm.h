@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: net/shm. What its files share: the open transport and one contacted process. */
+#ifndef NET_SHM_INT_SHM_H
+#define NET_SHM_INT_SHM_H
+
+#include "net/net.h"
+#include "net/shm/layout.h"
+
+struct shm_peer {
+    struct net_ep ep;               /* first */
+    /* outgoing ring: this process is its only writer */
+    struct shm_page *out;
+    uint32_t out_index;             /* slot to fill next */
+    uint32_t out_pos;               /* slots filled so far */
+    uint32_t out_tail;              /* slots the receiver has told us it consumed */
+    _Atomic uint32_t *sleep;        /* the peer's sleep word */
+    /* incoming ring */
+    struct shm_page *in;
+    uint32_t in_index, in_pos;      /* slot to read next, slots read so far */
+    uint32_t in_told;               /* position told to the sender */
+    bool is_active;                 /* in the list of rings that poll reads */
+    uint32_t idle_sweeps;           /* sweeps that found it silent; used to make it cold */
+    uint32_t sweep_pos;             /* in_pos at the last sweep */
+    uint8_t copy;                   /* enum shm_copy */
+} ALIGNED(CACHE_LINE);
+
+enum shm_copy { SHM_COPY_UNTRIED, SHM_COPY_WORKS, SHM_COPY_REFUSED };
+
+struct shm {
+    struct net net;                 /* first */
+    struct job_head *segment;
+    int proc, procs;
+    struct shm_proc *own;
+    struct shm_peer **peers;        /* by process; NULL: no contact yet */
+    struct shm_peer **active;       /* rings that poll reads */
+    int active_count;
+    uint32_t polls;                 /* since the last sweep */
+    uint32_t cells_free;            /* bit set: own cell is free */
+    uint32_t next_record;           /* where the search for a free one starts */
+    uint64_t probe;                 /* what others read to find out whether they may */
+};
+
+/* The state for a process, made at first contact; NULL: no memory (the caller makes the error). */
+struct shm_peer *shm_peer(struct shm *shm, int proc);
+
+/* send.c */
+int shm_send(struct net_ep *ep, const struct net_head *head, const void *payload) HOT;
+int shm_alloc(struct net_ep *ep, struct net_buffer *buffer);
+int shm_commit(struct net_ep *ep, const struct net_head *head, const struct net_buffer *buffer);
+void shm_release(struct net_ep *ep, const struct net_buffer *buffer);
+void shm_wake(struct net_ep *ep);
+
+/* poll.c */
+int shm_poll(struct net *net) HOT;
+int shm_poll_ep(struct net_ep *ep) HOT;
+
+/* copy.c */
+bool shm_can_copy(struct net_ep *ep);
+int shm_copy_from(struct net_ep *ep, void *local, uint64_t remote, size_t len);
+int shm_copy_to(struct net_ep *ep, const void *local, uint64_t remote, size_t len);
+struct net_record *shm_record_open(struct net_ep *ep, uint32_t *index);
+struct net_record *shm_record_find(struct net_ep *ep, uint32_t index);
+void shm_record_close(struct net_ep *ep, struct net_record *record);
+
+#endif

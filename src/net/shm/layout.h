@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: net/shm. Layout of the transports' part of the job segment, for n processes:
+ *
+ *   offset (from job_transport_offset)  size        what
+ *   0                                   n * n * 4K  ring pages [receiver][sender], see struct shm_page
+ *   n * n * 4K                          n * 4K      records of each process, 64 of 64 bytes (struct net_record)
+ *   n * n * 4K + n * 4K                 n * 1M      cells of each sender, 32 of 32 KB
+ *
+ * and of the 1024 bytes that a process has in its job_proc (struct shm_proc). All of it starts as zeroes, and
+ * memory is taken where it is touched: a page for each directed pair that really talks. */
+#ifndef NET_SHM_LAYOUT_H
+#define NET_SHM_LAYOUT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "net/net.h"
+#include "sys/job.h"
+
+enum {
+    SHM_MAX_PROCS = 1024,
+    SHM_SLOTS = 62,
+    SHM_INLINE = 40,                              /* payload bytes of a slot */
+    SHM_MORE = 60,                                /* payload bytes of a following slot */
+    SHM_SHORT_MAX = SHM_INLINE + 2 * SHM_MORE,    /* three slots */
+    SHM_CELLS = 32,
+    SHM_CELL_SIZE = 32768,
+    SHM_RECORDS = 64,
+    SHM_REPORT_EVERY = 12,                        /* slots consumed until the sender is told */
+};
+
+/* The length word of a slot whose payload lies in a cell. */
+#define SHM_IN_CELL UINT32_C(0x80000000)
+
+/* A record of up to 40 bytes is one slot; flag and payload share the line. The following slots of a longer one have
+ * seq 0 and 60 bytes each, and are written before the first slot's seq. A slot at position p of the stream is
+ * valid if its seq is (p + 1) with the top bit set: neither an older lap nor a following slot can look so.
+ *
+ *   0   seq      4
+ *   4   head    20   len (with SHM_IN_CELL: payload is the number of the cell), four words of the caller's
+ *   24  payload 40
+ */
+struct shm_slot {
+    _Atomic uint32_t seq;
+    struct net_head head;
+    unsigned char payload[SHM_INLINE];
+} ALIGNED(CACHE_LINE);
+
+/* Written by the receiver only. */
+struct shm_report {
+    _Atomic uint32_t tail; /* slots consumed, told every SHM_REPORT_EVERY */
+    _Atomic uint32_t hot;  /* 1: the receiver polls this ring; 0: ring the bell */
+} ALIGNED(CACHE_LINE);
+
+struct shm_page {
+    struct shm_slot slot[SHM_SLOTS];
+    struct shm_report report;
+    unsigned char unused[CACHE_LINE];
+};
+
+/* In job_proc.net: what others write for this process, and what they need of it. */
+struct shm_proc {
+    _Atomic uint64_t bells ALIGNED(CACHE_LINE);              /* bit g: bell[g] is not zero */
+    _Atomic uint64_t bell[SHM_MAX_PROCS / 64] ALIGNED(CACHE_LINE); /* bit s of word g: sender 64 g + s has sent */
+    _Atomic uint32_t cells_back ALIGNED(CACHE_LINE);         /* cells that receivers are done with */
+    _Atomic uint64_t probe_address ALIGNED(CACHE_LINE);      /* of a word in this process … */
+    _Atomic uint64_t probe_value;                            /* … and what is in it; 0: not ready */
+};
+
+_Static_assert(sizeof(struct shm_slot) == CACHE_LINE, "a slot is one line");
+_Static_assert(sizeof(struct shm_page) == JOB_PAGE, "a ring is one page");
+_Static_assert(sizeof(struct shm_proc) <= JOB_NET_SIZE, "fits its area");
+_Static_assert(SHM_RECORDS * sizeof(struct net_record) == JOB_PAGE, "records of a process are one page");
+
+/* Size of the whole segment. */
+static inline size_t shm_segment_size(int procs)
+{
+    const size_t n = (size_t)procs;
+
+    return job_transport_offset(procs) + n * n * JOB_PAGE + n * JOB_PAGE + n * SHM_CELLS * SHM_CELL_SIZE;
+}
+
+static inline struct shm_page *shm_page(struct job_head *head, int procs, int receiver, int sender)
+{
+    char *pages = (char *)head + job_transport_offset(procs);
+
+    return (struct shm_page *)(void *)(pages + JOB_PAGE * ((size_t)receiver * (size_t)procs + (size_t)sender));
+}
+
+static inline struct net_record *shm_record(struct job_head *head, int procs, int proc, uint32_t index)
+{
+    char *records = (char *)shm_page(head, procs, procs, 0);
+
+    return (struct net_record *)(void *)(records + JOB_PAGE * (size_t)proc) + index;
+}
+
+static inline void *shm_cell(struct job_head *head, int procs, int proc, uint32_t index)
+{
+    char *cells = (char *)shm_record(head, procs, procs, 0);
+
+    return cells + (size_t)SHM_CELL_SIZE * ((size_t)proc * SHM_CELLS + index);
+}
+
+static inline struct shm_proc *shm_proc(struct job_head *head, int proc)
+{
+    return (struct shm_proc *)(void *)job_proc(head, proc)->net;
+}
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: net/shm. Opening, first contact, closing. Nothing of another process is touched before it is needed.
+ * Knows: base, sys (layout of the job segment), net. */
+#include "net/shm/shm.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "net/shm/int_shm.h"
+#include "sys/peek.h"
+
+size_t shm_segment_needed(int procs)
+{
+    return shm_segment_size(procs);
+}
+
+/* Others read `probe` through the system; that the value agrees proves that they reach this process. */
+static void publish_probe(struct shm *shm)
+{
+    peek_allow();
+    shm->probe = shm->segment->token[0] ^ ((uint64_t)(uint32_t)shm->proc + 1);
+    atomic_store_explicit(&shm->own->probe_address, (uintptr_t)&shm->probe, memory_order_relaxed);
+    atomic_store_explicit(&shm->own->probe_value, shm->probe, memory_order_release); /* pairs with shm_can_copy */
+}
+
+static int shm_open_net(const struct net_config *config, struct net **out)
+{
+    const size_t table = (size_t)config->procs * sizeof(struct shm_peer *);
+    struct shm *shm;
+
+    if (config->procs > SHM_MAX_PROCS)
+        return err(MPI_ERR_OTHER, "%d processes on one machine; shared memory is laid out for at most %d",
+                   config->procs, SHM_MAX_PROCS);
+    shm = mem_zalloc(sizeof *shm);
+    if (!shm)
+        return err(MPI_ERR_NO_MEM, "no memory for the shared-memory transport");
+    shm->peers = mem_zalloc(2 * table);
+    if (!shm->peers) {
+        mem_free(shm);
+        return err(MPI_ERR_NO_MEM, "no memory for a table of %d processes", config->procs);
+    }
+    shm->active = shm->peers + config->procs;
+    shm->net = (struct net){ &shm_ops, config->sink };
+    shm->segment = config->segment;
+    shm->proc = config->proc;
+    shm->procs = config->procs;
+    shm->own = shm_proc(shm->segment, shm->proc);
+    shm->cells_free = UINT32_MAX;
+    publish_probe(shm);
+    *out = &shm->net;
+    return 0;
+}
+
+static void shm_close_net(struct net *net)
+{
+    struct shm *shm = (struct shm *)(void *)net;
+
+    atomic_store_explicit(&shm->own->probe_value, 0, memory_order_relaxed);
+    for (int proc = 0; proc < shm->procs; proc++)
+        mem_free(shm->peers[proc]);
+    mem_free(shm->peers);
+    mem_free(shm);
+}
+
+struct shm_peer *shm_peer(struct shm *shm, int proc)
+{
+    struct shm_peer *peer = shm->peers[proc];
+
+    if (likely(peer))
+        return peer;
+    peer = mem_alloc_aligned(CACHE_LINE, sizeof *peer);
+    if (!peer)
+        return NULL;
+    *peer = (struct shm_peer){ .ep = { &shm->net, proc } };
+    peer->out = shm_page(shm->segment, shm->procs, proc, shm->proc);
+    peer->in = shm_page(shm->segment, shm->procs, shm->proc, proc);
+    peer->sleep = &job_proc(shm->segment, proc)->sleep;
+    shm->peers[proc] = peer;
+    return peer;
+}
+
+static int shm_connect(struct net *net, int proc, struct net_ep **out)
+{
+    struct shm_peer *peer = shm_peer((struct shm *)(void *)net, proc);
+
+    if (!peer)
+        return err(MPI_ERR_NO_MEM, "no memory for the connection to process %d", proc);
+    *out = &peer->ep;
+    return 0;
+}
+
+const struct net_ops shm_ops = {
+    .name = "shm",
+    .short_max = SHM_SHORT_MAX,
+    .eager_max = SHM_CELL_SIZE,
+    .open = shm_open_net,
+    .close = shm_close_net,
+    .connect = shm_connect,
+    .send = shm_send,
+    .alloc = shm_alloc,
+    .commit = shm_commit,
+    .release = shm_release,
+    .wake = shm_wake,
+    .poll = shm_poll,
+    .poll_ep = shm_poll_ep,
+    .can_copy = shm_can_copy,
+    .copy_from = shm_copy_from,
+    .copy_to = shm_copy_to,
+    .record_open = shm_record_open,
+    .record_find = shm_record_find,
+    .record_close = shm_record_close,
+};

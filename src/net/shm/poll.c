@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: net/shm. Receiving. Rings that carried something lately are active and polled; the others are cold, and
+ * their senders ring a bell. With few active rings none ever becomes cold again; with many, those that stayed
+ * silent for some sweeps do.
+ * Knows: base, sys, progress (waking), net. */
+#include <string.h>
+
+#include "net/shm/int_shm.h"
+#include "progress/progress.h"
+#include "sys/wake.h"
+
+enum {
+    BATCH = 16,          /* records taken from one ring before the next has its turn */
+    ACTIVE_ENOUGH = 32,  /* so many active rings cost little; beyond, silent ones are made cold */
+    SWEEP_POLLS = 1024,
+    COLD_AFTER = 4,      /* silent sweeps */
+};
+
+static ALWAYS_INLINE void tell_sender(struct shm_peer *peer)
+{
+    peer->in_told = peer->in_pos;
+    /* release pairs with has_room: what was in the slots has been used */
+    atomic_store_explicit(&peer->in->report.tail, peer->in_pos, memory_order_release);
+    progress_wake(peer->sleep);
+}
+
+static ALWAYS_INLINE void advance(struct shm_peer *peer, uint32_t n)
+{
+    peer->in_pos += n;
+    peer->in_index += n;
+    if (unlikely(peer->in_index >= SHM_SLOTS))
+        peer->in_index -= SHM_SLOTS;
+    if (unlikely(peer->in_pos - peer->in_told >= SHM_REPORT_EVERY))
+        tell_sender(peer);
+}
+
+static NOINLINE bool take_cell(struct shm *shm, struct shm_peer *peer, const struct shm_slot *slot)
+{
+    struct net_head head = slot->head;
+    uint32_t index;
+
+    head.len &= ~SHM_IN_CELL;
+    memcpy(&index, slot->payload, sizeof index);
+    if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, &head,
+                             shm_cell(shm->segment, shm->procs, peer->ep.proc, index)))
+        return false;
+    /* release pairs with shm_alloc: the cell has been read */
+    atomic_fetch_or_explicit(&shm_proc(shm->segment, peer->ep.proc)->cells_back, UINT32_C(1) << index,
+                             memory_order_release);
+    advance(peer, 1);
+    progress_wake(peer->sleep);
+    return true;
+}
+
+static NOINLINE bool take_spread(struct shm *shm, struct shm_peer *peer, const struct shm_slot *slot)
+{
+    unsigned char payload[SHM_SHORT_MAX];
+    uint32_t left = slot->head.len - SHM_INLINE, n = 1;
+    unsigned char *rest = payload + SHM_INLINE;
+
+    memcpy(payload, slot->payload, SHM_INLINE);
+    while (left) {
+        const struct shm_slot *more = &peer->in->slot[(peer->in_index + n) % SHM_SLOTS];
+        const uint32_t part = left < SHM_MORE ? left : SHM_MORE;
+        memcpy(rest, (const char *)more + sizeof more->seq, part);
+        rest += part;
+        left -= part;
+        n++;
+    }
+    if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, &slot->head, payload))
+        return false;
+    advance(peer, n);
+    return true;
+}
+
+/* Take the next record of a ring, if there is one and the sink has room for it. */
+static ALWAYS_INLINE bool take(struct shm *shm, struct shm_peer *peer)
+{
+    const struct shm_slot *slot = &peer->in->slot[peer->in_index];
+
+    /* acquire pairs with publish in send.c */
+    if (atomic_load_explicit(&slot->seq, memory_order_acquire) != ((peer->in_pos + 1) | SHM_IN_CELL))
+        return false;
+    if (unlikely(slot->head.len > SHM_INLINE))
+        return slot->head.len & SHM_IN_CELL ? take_cell(shm, peer, slot) : take_spread(shm, peer, slot);
+    if (unlikely(shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, &slot->head, slot->payload)))
+        return false;
+    advance(peer, 1);
+    return true;
+}
+
+int shm_poll_ep(struct net_ep *ep)
+{
+    struct shm *shm = (struct shm *)(void *)ep->net;
+    int taken = 0;
+
+    while (taken < BATCH && take(shm, (struct shm_peer *)(void *)ep))
+        taken++;
+    return taken;
+}
+
+static void activate(struct shm *shm, int proc)
+{
+    struct shm_peer *peer = shm_peer(shm, proc);
+
+    if (!peer) { /* no memory now: leave the bell ringing */
+        atomic_fetch_or_explicit(&shm->own->bell[proc / 64], UINT64_C(1) << proc % 64, memory_order_relaxed);
+        atomic_fetch_or_explicit(&shm->own->bells, UINT64_C(1) << proc / 64, memory_order_release);
+        return;
+    }
+    if (peer->is_active)
+        return;
+    peer->is_active = true;
+    peer->idle_sweeps = 0;
+    peer->sweep_pos = peer->in_pos;
+    shm->active[shm->active_count++] = peer;
+    atomic_store_explicit(&peer->in->report.hot, 1, memory_order_relaxed);
+}
+
+static NOINLINE void answer_bells(struct shm *shm)
+{
+    /* sequentially consistent, pairs with ring_bell: first the groups, then their words, then the rings */
+    uint64_t groups = atomic_exchange_explicit(&shm->own->bells, 0, memory_order_seq_cst);
+
+    for (; groups; groups &= groups - 1) {
+        const int group = __builtin_ctzll(groups);
+        uint64_t senders = atomic_exchange_explicit(&shm->own->bell[group], 0, memory_order_seq_cst);
+        for (; senders; senders &= senders - 1)
+            activate(shm, group * 64 + __builtin_ctzll(senders));
+    }
+}
+
+/* Make rings cold that stayed silent. A sender that still saw the ring hot may have stored a record meanwhile:
+ * after the barrier it is visible here, and such a ring stays active. */
+static NOINLINE void sweep(struct shm *shm)
+{
+    int kept = 0;
+
+    for (int i = 0; i < shm->active_count; i++) {
+        struct shm_peer *peer = shm->active[i];
+        peer->idle_sweeps = peer->in_pos == peer->sweep_pos ? peer->idle_sweeps + 1 : 0;
+        peer->sweep_pos = peer->in_pos;
+        if (peer->idle_sweeps >= COLD_AFTER)
+            atomic_store_explicit(&peer->in->report.hot, 0, memory_order_relaxed);
+    }
+    const bool is_safe = wake_barrier();
+    for (int i = 0; i < shm->active_count; i++) {
+        struct shm_peer *peer = shm->active[i];
+        peer->is_active = peer->idle_sweeps < COLD_AFTER || !is_safe || take(shm, peer);
+        if (peer->is_active) {
+            atomic_store_explicit(&peer->in->report.hot, 1, memory_order_relaxed);
+            shm->active[kept++] = peer;
+        }
+    }
+    shm->active_count = kept;
+}
+
+int shm_poll(struct net *net)
+{
+    struct shm *shm = (struct shm *)(void *)net;
+    int taken = 0;
+
+    if (unlikely(atomic_load_explicit(&shm->own->bells, memory_order_relaxed)))
+        answer_bells(shm);
+    for (int i = 0; i < shm->active_count; i++)
+        taken += shm_poll_ep(&shm->active[i]->ep);
+    if (unlikely(shm->active_count > ACTIVE_ENOUGH && ++shm->polls >= SWEEP_POLLS)) {
+        shm->polls = 0;
+        sweep(shm);
+    }
+    return taken;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: net/shm. Sending: slots for what is short, cells for the rest. The first branch of shm_send is the whole
+ * way of a short message: one line written, two lines read that are in the cache unless the receiver changed them.
+ * Knows: base, sys, progress (waking), net. */
+#include <string.h>
+
+#include "base/copy.h"
+#include "net/shm/int_shm.h"
+#include "progress/progress.h"
+
+/* Are `n` slots free? Reads the receiver's line only when the known tail is not enough. */
+static ALWAYS_INLINE bool has_room(struct shm_peer *peer, uint32_t n)
+{
+    if (likely(peer->out_pos - peer->out_tail + n <= SHM_SLOTS))
+        return true;
+    /* acquire pairs with tell_sender: the receiver has read these slots */
+    peer->out_tail = atomic_load_explicit(&peer->out->report.tail, memory_order_acquire);
+    return peer->out_pos - peer->out_tail + n <= SHM_SLOTS;
+}
+
+/* The receiver does not poll this ring: leave word in its bells, once until it has answered. */
+static NOINLINE COLD void ring_bell(struct shm_peer *peer)
+{
+    struct shm *shm = (struct shm *)(void *)peer->ep.net;
+    struct shm_proc *to = shm_proc(shm->segment, peer->ep.proc);
+    const uint64_t bit = UINT64_C(1) << shm->proc % 64;
+    const int group = shm->proc / 64;
+
+    /* sequentially consistent: the slot is visible before the bell, the word before its bit in `bells` */
+    atomic_fetch_or_explicit(&to->bell[group], bit, memory_order_seq_cst);
+    atomic_fetch_or_explicit(&to->bells, UINT64_C(1) << group, memory_order_seq_cst);
+}
+
+/* Make `n` slots that start at `slot` visible. */
+static ALWAYS_INLINE void publish(struct shm_peer *peer, struct shm_slot *slot, uint32_t n)
+{
+    /* release pairs with the acquire in poll.c: the rest of the record is written */
+    atomic_store_explicit(&slot->seq, (peer->out_pos + 1) | SHM_IN_CELL, memory_order_release);
+    peer->out_pos += n;
+    peer->out_index += n;
+    if (unlikely(peer->out_index >= SHM_SLOTS))
+        peer->out_index -= SHM_SLOTS;
+    if (unlikely(!atomic_load_explicit(&peer->out->report.hot, memory_order_relaxed)))
+        ring_bell(peer);
+    progress_wake(peer->sleep);
+}
+
+/* 41 to 160 bytes: the following slots first. */
+static NOINLINE int send_spread(struct shm_peer *peer, const struct net_head *head, const void *payload)
+{
+    struct shm_slot *first = &peer->out->slot[peer->out_index];
+    const unsigned char *rest = (const unsigned char *)payload + SHM_INLINE;
+    uint32_t left = head->len - SHM_INLINE, n = 1;
+
+    if (!has_room(peer, 1 + (left + SHM_MORE - 1) / SHM_MORE))
+        return NET_AGAIN;
+    while (left) {
+        struct shm_slot *slot = &peer->out->slot[(peer->out_index + n) % SHM_SLOTS];
+        const uint32_t part = left < SHM_MORE ? left : SHM_MORE;
+        atomic_store_explicit(&slot->seq, 0, memory_order_relaxed);
+        memcpy((char *)slot + sizeof slot->seq, rest, part);
+        rest += part;
+        left -= part;
+        n++;
+    }
+    first->head = *head;
+    memcpy(first->payload, payload, SHM_INLINE);
+    publish(peer, first, n);
+    return 0;
+}
+
+int shm_send(struct net_ep *ep, const struct net_head *head, const void *payload)
+{
+    struct shm_peer *peer = (struct shm_peer *)(void *)ep;
+    struct shm_slot *slot = &peer->out->slot[peer->out_index];
+
+    if (unlikely(head->len > SHM_INLINE))
+        return send_spread(peer, head, payload);
+    if (unlikely(!has_room(peer, 1)))
+        return NET_AGAIN;
+    slot->head = *head;
+    copy_short(slot->payload, payload, head->len);
+    publish(peer, slot, 1);
+    return 0;
+}
+
+int shm_alloc(struct net_ep *ep, struct net_buffer *buffer)
+{
+    struct shm *shm = (struct shm *)(void *)ep->net;
+
+    /* acquire pairs with the receiver's return of the cell: it has read it */
+    if (!shm->cells_free)
+        shm->cells_free = atomic_exchange_explicit(&shm->own->cells_back, 0, memory_order_acquire);
+    if (!shm->cells_free)
+        return NET_AGAIN;
+    buffer->index = (uint32_t)__builtin_ctz(shm->cells_free);
+    buffer->data = shm_cell(shm->segment, shm->procs, shm->proc, buffer->index);
+    shm->cells_free &= shm->cells_free - 1;
+    return 0;
+}
+
+void shm_release(struct net_ep *ep, const struct net_buffer *buffer)
+{
+    struct shm *shm = (struct shm *)(void *)ep->net;
+
+    shm->cells_free |= UINT32_C(1) << buffer->index;
+}
+
+int shm_commit(struct net_ep *ep, const struct net_head *head, const struct net_buffer *buffer)
+{
+    struct shm_peer *peer = (struct shm_peer *)(void *)ep;
+    struct shm_slot *slot = &peer->out->slot[peer->out_index];
+
+    if (!has_room(peer, 1))
+        return NET_AGAIN;
+    slot->head = *head;
+    slot->head.len |= SHM_IN_CELL;
+    memcpy(slot->payload, &buffer->index, sizeof buffer->index);
+    publish(peer, slot, 1);
+    return 0;
+}
+
+void shm_wake(struct net_ep *ep)
+{
+    progress_wake(((struct shm_peer *)(void *)ep)->sleep);
+}

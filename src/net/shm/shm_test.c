@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Unit test of transport shm: the conformance suite with both ends in this process, many senders at one receiver
+ * (so that rings become cold and hot again), and what happens without memory. */
+#include "net/shm/shm.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "net/net_suite.h"
+#include "net/shm/layout.h"
+#include "progress/progress.h"
+#include "sys/wake.h"
+
+enum { MANY = 70 };
+
+static struct job_head *segment_create(int procs)
+{
+    struct job_head *head = mmap(NULL, shm_segment_needed(procs), PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    CHECK(head != MAP_FAILED);
+    head->token[0] = 12345;
+    for (int proc = 0; proc < procs; proc++)
+        atomic_store(&job_proc(head, proc)->pid, getpid());
+    return head;
+}
+
+static void test_suite(void)
+{
+    struct job_head *segment = segment_create(2);
+    struct suite_end a, b;
+
+    suite_open(&a, &shm_ops, (struct net_config){ .proc = 0, .procs = 2, .segment = segment }, 1);
+    suite_open(&b, &shm_ops, (struct net_config){ .proc = 1, .procs = 2, .segment = segment }, 0);
+    net_suite(&a, &b);
+    net_suite(&b, &a);
+    shm_ops.close(a.net);
+    shm_ops.close(b.net);
+    munmap(segment, shm_segment_needed(2));
+}
+
+static uint32_t seen[MANY];
+
+static int count_arrival(void *arg, int proc, const struct net_head *head, const void *payload)
+{
+    (void)arg, (void)payload;
+    CHECK_INT(head->word[0], seen[proc]);
+    seen[proc]++;
+    return 0;
+}
+
+/* Process 0 hears from 69 others, first from all, then long from one only, then from all again. */
+static void test_many(void)
+{
+    struct job_head *segment = segment_create(MANY);
+    struct net_config config = { .procs = MANY, .segment = segment, .sink = { count_arrival, NULL } };
+    struct net *nets[MANY];
+    struct net_ep *eps[MANY];
+    uint32_t sent[MANY] = { 0 };
+
+    for (config.proc = 0; config.proc < MANY; config.proc++) {
+        CHECK(!shm_ops.open(&config, &nets[config.proc]));
+        CHECK(!shm_ops.connect(nets[config.proc], 0, &eps[config.proc]));
+    }
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 20000; i++) {
+            const int from = round == 1 ? 7 : 1 + i % (MANY - 1);
+            const struct net_head head = { .len = 0, .word = { sent[from] } };
+            while (shm_ops.send(eps[from], &head, ""))
+                shm_ops.poll(nets[0]);
+            sent[from]++;
+            if (i % 3 == 0)
+                shm_ops.poll(nets[0]);
+        }
+    }
+    for (int i = 0; i < 100; i++)
+        shm_ops.poll(nets[0]);
+    for (int from = 1; from < MANY; from++)
+        CHECK_INT(seen[from], sent[from]);
+    for (int proc = 0; proc < MANY; proc++)
+        shm_ops.close(nets[proc]);
+    munmap(segment, shm_segment_needed(MANY));
+}
+
+static void test_full_ring(void)
+{
+    struct job_head *segment = segment_create(2);
+    struct suite_end a, b;
+    struct net_buffer buffer;
+    const struct net_head head = { .len = 8 };
+    int sent = 0, cells = 0;
+
+    suite_open(&a, &shm_ops, (struct net_config){ .proc = 0, .procs = 2, .segment = segment }, 1);
+    suite_open(&b, &shm_ops, (struct net_config){ .proc = 1, .procs = 2, .segment = segment }, 0);
+    while (!shm_ops.send(a.ep, &head, "12345678"))
+        sent++;
+    CHECK_INT(sent, SHM_SLOTS);
+    while (!shm_ops.alloc(a.ep, &buffer))
+        cells++;
+    CHECK_INT(cells, SHM_CELLS);
+    CHECK_INT(shm_ops.commit(a.ep, &head, &buffer), NET_AGAIN);
+    shm_ops.close(a.net);
+    shm_ops.close(b.net);
+    munmap(segment, shm_segment_needed(2));
+}
+
+static void test_failures(void)
+{
+    const long before = mem_live();
+    struct job_head *segment = segment_create(2);
+    struct net_config config = { .procs = SHM_MAX_PROCS + 1, .segment = segment };
+    struct net *net;
+    struct net_ep *ep;
+
+    CHECK_INT(err_class(shm_ops.open(&config, &net)), MPI_ERR_OTHER);
+    config.procs = 2;
+    for (int n = 0; n < 2; n++) {
+        mem_fail_after(n);
+        CHECK_INT(err_class(shm_ops.open(&config, &net)), MPI_ERR_NO_MEM);
+    }
+    mem_fail_after(-1);
+    CHECK(!shm_ops.open(&config, &net));
+    mem_fail_after(0);
+    CHECK_INT(err_class(shm_ops.connect(net, 1, &ep)), MPI_ERR_NO_MEM);
+    mem_fail_after(-1);
+    shm_ops.close(net);
+    munmap(segment, shm_segment_needed(2));
+    CHECK_INT(mem_live(), before);
+}
+
+int main(void)
+{
+    wake_barrier_init();
+    progress_init(&(struct progress_config){ .local_ranks = 1 });
+    test_suite();
+    test_many();
+    test_full_ring();
+    test_failures();
+    return 0;
+}
