@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: obj. A communicator as data (MPI 5.0 §7). Making new ones is communication and stands in room comm. */
+#ifndef OBJ_COMM_H
+#define OBJ_COMM_H
+
+#include "obj/group.h"
+#include "obj/obj.h"
+
+struct p2p_comm;
+struct errhandler;
+
+struct comm {
+    struct obj obj;
+    int rank, size;                  /* of and in the local group */
+    int remote_size;                 /* intercommunicator: of the remote group; else equal to size */
+    uint32_t ctx;                    /* even; point-to-point travels in ctx, collectives in ctx + 1 */
+    bool is_inter;
+    struct p2p_comm *p2p;            /* matching state, owned by room p2p */
+    struct group *group;             /* local group; referenced */
+    struct group *remote_group;      /* whom ranks of send and receive mean: intercommunicator the remote group,
+                                      * else the same pointer as group; referenced once more only if it differs */
+    struct errhandler *errhandler;   /* referenced */
+    uint32_t coll_sequence;          /* collective calls so far: tag of the next one's messages */
+    char name[MPI_MAX_OBJECT_NAME];
+    void (*destroy)(struct comm *comm); /* takes it apart; set by room comm, which makes communicators */
+};
+
+/* Drop a reference: the handle's, or that of an operation. */
+static inline void comm_unref(struct comm *comm)
+{
+    if (unlikely(obj_unref(&comm->obj)))
+        comm->destroy(comm);
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: obj. A group: ranks to processes (MPI 5.0 §7.2.1). Either a stride of process numbers, which takes no
+ * memory per member, or a list. Groups do not change after they are made. */
+#ifndef OBJ_GROUP_H
+#define OBJ_GROUP_H
+
+#include "obj/obj.h"
+
+struct group {
+    struct obj obj;
+    int size;
+    int rank;            /* of this process; MPI_UNDEFINED if it is no member */
+    int first, step;     /* process of rank r is first + r * step, unless there is a list */
+    int *list;           /* owned; NULL for a stride */
+};
+
+/* Number of the process with rank `rank`, which is in range. Process numbers are ranks in the job. */
+static ALWAYS_INLINE int group_proc(const struct group *group, int rank)
+{
+    return likely(!group->list) ? group->first + rank * group->step : group->list[rank];
+}
+
+/* A group of `size` processes first, first + step, …; `self` is this process. Error: MPI_ERR_NO_MEM. */
+int group_create_stride(int size, int first, int step, int self, struct group **out);
+/* A group of the `size` processes in `procs` (copied; stored as a stride if they are one). */
+int group_create_list(int size, const int *procs, int self, struct group **out);
+/* Rank of a process in the group, or MPI_UNDEFINED. Linear for lists. */
+int group_rank_of(const struct group *group, int proc);
+/* Drop a reference; NULL is fine. */
+void group_unref(struct group *group);
+/* Predefined MPI_GROUP_EMPTY into the table of handles. */
+void group_init(void);
+
+#endif

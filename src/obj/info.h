@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: obj. Info objects (MPI 5.0 §10): keys and values in the order in which they were set.
+ *
+ * Keys have 1 to MPI_MAX_INFO_KEY - 1 characters, values up to MPI_MAX_INFO_VAL. All functions may be called at any
+ * time, also before MPI is initialised and after it is finalised, by any thread: one lock guards all infos. */
+#ifndef OBJ_INFO_H
+#define OBJ_INFO_H
+
+#include "obj/obj.h"
+
+struct info_entry {
+    char *key, *value; /* owned */
+};
+
+struct info {
+    struct obj obj;
+    struct info_entry *entries; /* owned; guarded by the lock of info.c, as is all below */
+    int count, room;
+};
+
+/* MPI_INFO_ENV: filled by room init, read-only for the user. */
+extern struct info info_env;
+/* MPI_INFO_ENV into the table of handles; may be called more than once. */
+void info_init(void);
+
+/* Error of all that make something: MPI_ERR_NO_MEM. */
+int info_create(struct info **out);
+/* Drop a reference; NULL is fine. The last one releases the object. */
+void info_unref(struct info *info);
+/* MPI_Info_free: error MPI_ERR_INFO for MPI_INFO_ENV. */
+int info_free(struct info *info);
+/* A new object with the same entries; `info` may be NULL (no entries). */
+int info_dup(struct info *info, struct info **out);
+
+/* Errors: MPI_ERR_INFO_KEY or MPI_ERR_INFO_VALUE for a length out of range. */
+int info_set(struct info *info, const char *key, const char *value);
+/* The same from the user: MPI_INFO_ENV gives MPI_ERR_INFO. */
+int info_set_by_user(struct info *info, const char *key, const char *value);
+/* Error: MPI_ERR_INFO_NOKEY. */
+int info_delete(struct info *info, const char *key);
+/* Copy the value into `value`, at most size - 1 characters and a zero; nothing if size is 0. *length is the
+ * value's length without the zero. *flag is 0, and nothing else changes, if there is no such key. */
+int info_get(struct info *info, const char *key, size_t size, char *value, size_t *length, int *flag);
+int info_count(struct info *info);
+/* `key` has room for MPI_MAX_INFO_KEY. Error: MPI_ERR_ARG if there is no n-th key, counting from 0. */
+int info_nth_key(struct info *info, int n, char *key);
+
+/* The three ways to ask that the standard has (§10, §16.3). */
+int info_get_string(struct info *info, const char *key, int *buflen, char *value, int *flag);
+int info_get_old(struct info *info, const char *key, int valuelen, char *value, int *flag);
+int info_get_valuelen(struct info *info, const char *key, int *valuelen, int *flag);
+
+/* §10.2: what is known of how the program was started, from its arguments (argc, argv as main has them). */
+int info_create_env(int argc, char *argv[], struct info **out);
+/* Release what MPI_INFO_ENV holds. */
+void info_fini(void);
+
+#endif

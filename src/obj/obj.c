@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: obj. The table of predefined objects and the pools that objects live in.
+ * Knows: base. */
+#include "obj/obj.h"
+
+#include <pthread.h>
+#include <string.h>
+
+struct obj *obj_table[OBJ_PREDEFINED_END];
+
+enum { OBJ_KINDS = OBJ_SESSION + 1, OBJECTS_PER_CHUNK = 8 };
+
+static struct {
+    pthread_mutex_t lock;
+    struct mem_pool pool[OBJ_KINDS]; /* guarded by lock; opened at first use */
+} store = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* The object starts one line into its memory: the pool's link overwrites the first word of what is free, and an
+ * old handle must still find OBJ_FREED in the head. */
+
+void obj_predefine(struct obj *obj, enum obj_kind kind, uintptr_t value)
+{
+    obj_init(obj, kind);
+    obj->predefined = (uint16_t)value;
+    obj_table[value] = obj;
+}
+
+void *obj_create(enum obj_kind kind, size_t size)
+{
+    struct mem_pool *pool = &store.pool[kind];
+    char *memory;
+
+    pthread_mutex_lock(&store.lock);
+    if (!pool->size)
+        mem_pool_init(pool, size + CACHE_LINE, OBJECTS_PER_CHUNK);
+    memory = mem_pool_get(pool);
+    pthread_mutex_unlock(&store.lock);
+    if (!memory)
+        return NULL;
+    memset(memory + CACHE_LINE, 0, size);
+    obj_init((struct obj *)(void *)(memory + CACHE_LINE), kind);
+    return memory + CACHE_LINE;
+}
+
+void obj_destroy(struct obj *obj)
+{
+    struct mem_pool *pool = &store.pool[obj->kind];
+
+    pthread_mutex_lock(&store.lock);
+    obj->kind = OBJ_FREED;
+    mem_pool_put(pool, (char *)obj - CACHE_LINE);
+    pthread_mutex_unlock(&store.lock);
+}
+
+void obj_fini(void)
+{
+    pthread_mutex_lock(&store.lock);
+    for (int kind = 0; kind < OBJ_KINDS; kind++) {
+        if (store.pool[kind].live)
+            continue; /* infos and error handlers may outlive MPI (MPI 5.0 §11.4.1) */
+        mem_pool_fini(&store.pool[kind]);
+        store.pool[kind].size = 0;
+    }
+    pthread_mutex_unlock(&store.lock);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Unit test of room obj: handles, pools, groups, and the wait and test families over requests without transport. */
+#include "obj/obj.h"
+
+#include "base/check.h"
+#include "base/err.h"
+#include "obj/errhandler.h"
+#include "obj/group.h"
+#include "obj/req.h"
+
+static void test_handles(void)
+{
+    struct group *group, *other;
+
+    errhandler_init();
+    group_init();
+    CHECK(obj_errhandler(MPI_ERRORS_RETURN) == &errhandler_return);
+    CHECK(obj_handle(&errhandler_return.obj) == (uintptr_t)MPI_ERRORS_RETURN);
+    CHECK(!obj_errhandler(MPI_ERRHANDLER_NULL) && !obj_group((MPI_Group)MPI_ERRORS_RETURN));
+    CHECK(!obj_comm((MPI_Comm)0) && !obj_comm((MPI_Comm)4095));
+    CHECK(!group_create_stride(4, 0, 1, 2, &group));
+    CHECK(obj_group((MPI_Group)obj_handle(&group->obj)) == group);
+    CHECK(!obj_comm((MPI_Comm)group));
+    obj_ref(&group->obj);
+    group_unref(group);
+    CHECK(obj_group((MPI_Group)group) == group);
+    group_unref(group);
+    CHECK(!obj_group((MPI_Group)group)); /* freed: known, not followed */
+    CHECK(!group_create_stride(4, 0, 1, 2, &other));
+    group_unref(other);
+}
+
+/* Groups until a chunk of the pool is full and memory is out. */
+static void test_no_memory(void)
+{
+    struct group *groups[9];
+    int made = 0;
+
+    mem_fail_after(0);
+    while (made < 9 && !group_create_stride(1, 0, 1, 0, &groups[made]))
+        made++;
+    mem_fail_after(-1);
+    CHECK(made < 9);
+    while (made)
+        group_unref(groups[--made]);
+}
+
+static void test_groups(void)
+{
+    const int procs[] = { 5, 3, 9, 1 }, even[] = { 2, 4, 6, 8 }, one[] = { 7 };
+    struct group *group;
+
+    CHECK(!group_create_list(4, procs, 9, &group));
+    CHECK_INT(group->rank, 2);
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(group_proc(group, i), procs[i]);
+        CHECK_INT(group_rank_of(group, procs[i]), i);
+    }
+    CHECK_INT(group_rank_of(group, 4), MPI_UNDEFINED);
+    group_unref(group);
+    CHECK(!group_create_list(4, even, 3, &group));
+    CHECK(!group->list && group->step == 2);
+    CHECK_INT(group->rank, MPI_UNDEFINED);
+    CHECK_INT(group_rank_of(group, 6), 2);
+    CHECK_INT(group_rank_of(group, 10), MPI_UNDEFINED);
+    CHECK_INT(group_rank_of(group, 0), MPI_UNDEFINED);
+    group_unref(group);
+    CHECK(!group_create_list(1, one, 7, &group));
+    CHECK_INT(group->rank, 0);
+    group_unref(group);
+    CHECK(!group_create_list(0, NULL, 7, &group));
+    CHECK_INT(group->rank, MPI_UNDEFINED);
+    group_unref(group);
+}
+
+/* --- requests that complete after some polls --- */
+
+struct fake {
+    struct req req;
+    int polls_left;
+    bool is_released, is_detached;
+};
+
+static struct fake fakes[8];
+
+static int poll_fakes(void *arg)
+{
+    int events = 0;
+
+    (void)arg;
+    for (size_t i = 0; i < ARRAY_LEN(fakes); i++) {
+        if (fakes[i].polls_left && !--fakes[i].polls_left) {
+            req_complete(&fakes[i].req);
+            events++;
+        }
+    }
+    return events;
+}
+
+static void fake_release(struct req *req)
+{
+    ((struct fake *)(void *)req)->is_released = true;
+}
+
+static int fake_detach(struct req *req)
+{
+    ((struct fake *)(void *)req)->is_detached = true;
+    return 0;
+}
+
+static int fake_cancel(struct req *req)
+{
+    req->is_cancelled = true;
+    req_complete(req);
+    return 0;
+}
+
+static const struct req_ops fake_ops = { fake_release, fake_cancel, fake_detach, NULL };
+
+static MPI_Request fake_start(int i, int polls)
+{
+    struct fake *fake = &fakes[i];
+
+    *fake = (struct fake){ .polls_left = polls };
+    obj_init(&fake->req.obj, OBJ_REQUEST);
+    fake->req.ops = &fake_ops;
+    fake->req.source = 100 + i;
+    fake->req.tag = 200 + i;
+    fake->req.bytes = 8 * i;
+    if (!polls)
+        req_complete(&fake->req);
+    return (MPI_Request)fake;
+}
+
+static void check_status(const MPI_Status *status, int i)
+{
+    CHECK_INT(status->MPI_SOURCE, 100 + i);
+    CHECK_INT(status->MPI_TAG, 200 + i);
+    CHECK_INT(status_bytes(status), 8 * i);
+}
+
+static void test_one(void)
+{
+    MPI_Request request = fake_start(0, 10), null = MPI_REQUEST_NULL;
+    MPI_Status status;
+    int flag, tests = 0;
+
+    CHECK_INT(req_wait(&request, &status), 0);
+    check_status(&status, 0);
+    CHECK(request == MPI_REQUEST_NULL && fakes[0].is_released);
+    CHECK_INT(req_wait(&null, &status), 0);
+    CHECK_INT(status.MPI_SOURCE, MPI_ANY_SOURCE);
+    request = fake_start(1, 5);
+    do {
+        CHECK_INT(req_test(&request, &flag, &status), 0);
+        tests++;
+    } while (!flag);
+    CHECK_INT(tests, 5);
+    check_status(&status, 1);
+    request = fake_start(2, 1000);
+    CHECK_INT(req_cancel(&fakes[2].req), 0);
+    CHECK_INT(req_get_status(request, &flag, &status), 0);
+    CHECK(flag && status.MPI_internal[STATUS_CANCELLED] == 1 && !fakes[2].is_released);
+    CHECK_INT(req_wait(&request, MPI_STATUS_IGNORE), 0);
+    fake_start(3, 1000);
+    CHECK_INT(req_free(&fakes[3].req), 0);
+    CHECK(fakes[3].is_detached && !fakes[3].is_released);
+    fakes[3].polls_left = 0;
+    request = fake_start(4, 0);
+    fakes[4].req.is_persistent = true; /* not started */
+    CHECK_INT(req_test(&request, &flag, &status), 0);
+    CHECK(flag && request != MPI_REQUEST_NULL && status.MPI_SOURCE == MPI_ANY_SOURCE);
+    CHECK_INT(req_free(&fakes[4].req), 0);
+    CHECK(fakes[4].is_released);
+}
+
+static void test_any_some(void)
+{
+    MPI_Request requests[4] = { fake_start(0, 50), MPI_REQUEST_NULL, fake_start(2, 20), fake_start(3, 20) };
+    MPI_Status statuses[4];
+    int index, count, indices[4], flag;
+
+    CHECK_INT(req_testany(4, requests, &index, &flag, statuses), 0);
+    CHECK(!flag && index == MPI_UNDEFINED);
+    CHECK_INT(req_testsome(4, requests, &count, indices, statuses), 0);
+    CHECK_INT(count, 0);
+    CHECK_INT(req_waitsome(4, requests, &count, indices, statuses), 0);
+    CHECK_INT(count, 2);
+    CHECK(indices[0] == 2 && indices[1] == 3);
+    check_status(&statuses[0], 2);
+    check_status(&statuses[1], 3);
+    CHECK_INT(req_waitany(4, requests, &index, statuses), 0);
+    CHECK_INT(index, 0);
+    check_status(statuses, 0);
+    CHECK_INT(req_waitany(4, requests, &index, statuses), 0);
+    CHECK_INT(index, MPI_UNDEFINED);
+    CHECK_INT(req_waitsome(4, requests, &count, indices, statuses), 0);
+    CHECK_INT(count, MPI_UNDEFINED);
+    CHECK_INT(req_testany(4, requests, &index, &flag, statuses), 0);
+    CHECK(flag && index == MPI_UNDEFINED);
+}
+
+static void test_all(void)
+{
+    MPI_Request requests[3] = { fake_start(0, 30), MPI_REQUEST_NULL, fake_start(2, 10) };
+    MPI_Status statuses[3];
+    int flag, tests = 0;
+
+    statuses[0].MPI_ERROR = 77;
+    CHECK_INT(req_waitall(3, requests, statuses), 0);
+    check_status(&statuses[0], 0);
+    CHECK_INT(statuses[0].MPI_ERROR, 77);
+    CHECK_INT(statuses[1].MPI_SOURCE, MPI_ANY_SOURCE);
+    for (int i = 0; i < 3; i++)
+        requests[i] = fake_start(i, 5 + i);
+    fakes[1].req.error = MPI_ERR_TRUNCATE;
+    do {
+        CHECK(tests < 100);
+        flag = -1;
+        const int rc = req_testall(3, requests, &flag, statuses);
+        CHECK_INT(rc, flag ? MPI_ERR_IN_STATUS : 0);
+        tests++;
+    } while (!flag);
+    CHECK_INT(statuses[0].MPI_ERROR, 0);
+    CHECK_INT(statuses[1].MPI_ERROR, MPI_ERR_TRUNCATE);
+    CHECK_INT(req_waitall(3, requests, MPI_STATUSES_IGNORE), 0);
+}
+
+static void test_get_status(void)
+{
+    MPI_Request requests[2] = { fake_start(0, 0), fake_start(1, 3) };
+    MPI_Status statuses[2];
+    int flag, index, count, indices[2];
+
+    CHECK_INT(req_get_status_all(2, requests, &flag, statuses), 0);
+    CHECK_INT(flag, 0);
+    CHECK_INT(req_get_status_any(2, requests, &index, &flag, statuses), 0);
+    CHECK(flag && index == 0 && !fakes[0].is_released);
+    CHECK_INT(req_get_status_some(2, requests, &count, indices, statuses), 0);
+    CHECK(count == 1 && indices[0] == 0);
+    while (!flag || count < 2) {
+        CHECK_INT(req_get_status_all(2, requests, &flag, statuses), 0);
+        CHECK_INT(req_get_status_some(2, requests, &count, indices, statuses), 0);
+    }
+    check_status(&statuses[1], 1);
+    CHECK_INT(req_waitall(2, requests, statuses), 0);
+}
+
+int main(void)
+{
+    progress_init(&(struct progress_config){ .local_ranks = 1 });
+    progress_add(poll_fakes, NULL);
+    test_handles();
+    test_no_memory();
+    test_groups();
+    test_one();
+    test_any_some();
+    test_all();
+    test_get_status();
+    obj_fini();
+    CHECK_INT(mem_live(), 0);
+    return 0;
+}

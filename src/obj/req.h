@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: obj. Requests: what all kinds share, and waiting for them (MPI 5.0 §3.7). A kind embeds struct req.
+ *
+ * Exactly one party completes a request, by req_complete, and touches it never again. Completion is the last
+ * store (release); whoever sees `done` (acquire) sees everything else. A request that was freed while active
+ * is released by its kind when it completes. */
+#ifndef OBJ_REQ_H
+#define OBJ_REQ_H
+
+#include "obj/comm.h"
+#include "obj/obj.h"
+#include "obj/status.h"
+#include "progress/progress.h"
+
+struct req;
+
+/* What a kind of request supplies. Called without locks. */
+struct req_ops {
+    /* Nothing refers to the request any more: give its memory back. */
+    void (*release)(struct req *req);
+    /* MPI_Cancel: mark for cancellation; local (§3.8.4). Returns 0 or an error. */
+    int (*cancel)(struct req *req);
+    /* The user freed an active request: let it finish by itself, then release it. */
+    int (*detach)(struct req *req);
+    /* Persistent: begin once more. */
+    int (*start)(struct req *req);
+};
+
+struct req {
+    struct obj obj;                  /* kind OBJ_REQUEST; the handle points here */
+    _Atomic uint32_t done;
+    bool is_persistent;
+    bool is_active;                  /* of a persistent one */
+    bool is_cancelled;
+    bool is_send;                    /* the status of a completed send is empty */
+    int error;                       /* code of a failed operation, else 0 */
+    int source, tag;                 /* of the message received */
+    MPI_Count bytes;                 /* received */
+    struct comm *comm;               /* to raise errors on; NULL: none */
+    struct progress_hint hint;       /* where its completion will most likely come from */
+    const struct req_ops *ops;
+};
+
+/* Set done and wake threads of this process that sleep. The caller has filled in all other fields. */
+static ALWAYS_INLINE void req_complete(struct req *req)
+{
+    atomic_store_explicit(&req->done, 1, memory_order_release); /* pairs with req_is_done */
+    progress_notify();
+}
+
+static ALWAYS_INLINE bool req_is_done(struct req *req)
+{
+    return atomic_load_explicit(&req->done, memory_order_acquire); /* pairs with req_complete */
+}
+
+/* The error of a wait on several requests stands in the statuses; which communicator to raise it on is said
+ * through this: the one of the first request that failed, or NULL. Per thread. */
+struct comm *req_failed_comm(void);
+
+/* MPI 5.0 §3.7.3 to §3.7.5. Handles are checked by the caller; those of completed requests become
+ * MPI_REQUEST_NULL. Statuses may be NULL (ignore). Errors: that of the operation; MPI_ERR_IN_STATUS from the all and
+ * some forms. The wait forms block, the test forms do not; all progress. */
+int req_wait(MPI_Request *request, MPI_Status *status);
+int req_test(MPI_Request *request, int *flag, MPI_Status *status);
+int req_waitany(int count, MPI_Request *requests, int *index, MPI_Status *status);
+int req_testany(int count, MPI_Request *requests, int *index, int *flag, MPI_Status *status);
+int req_waitall(int count, MPI_Request *requests, MPI_Status *statuses);
+int req_testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuses);
+int req_waitsome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses);
+int req_testsome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses);
+
+/* MPI 5.0 §3.7.6: these neither free nor deactivate, and do not fail. */
+int req_get_status(MPI_Request request, int *flag, MPI_Status *status);
+int req_get_status_any(int count, const MPI_Request *requests, int *index, int *flag, MPI_Status *status);
+int req_get_status_all(int count, const MPI_Request *requests, int *flag, MPI_Status *statuses);
+int req_get_status_some(int count, const MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses);
+
+/* MPI 5.0 §3.7.3 and §3.8.4. */
+int req_free(struct req *req);
+int req_cancel(struct req *req);
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: obj. Waiting for requests and testing them (MPI 5.0 §3.7.3 to §3.7.6), for all kinds of requests alike.
+ * Knows: base, progress. Does not know: what a request does. */
+#include "obj/req.h"
+
+static _Thread_local struct comm *failed_comm;
+
+struct comm *req_failed_comm(void)
+{
+    struct comm *comm = failed_comm;
+
+    failed_comm = NULL;
+    return comm;
+}
+
+/* --- one request --- */
+
+/* Null, or persistent and not started: complete with an empty status. */
+static ALWAYS_INLINE bool is_idle(const struct req *req)
+{
+    return !req || (req->is_persistent && !req->is_active);
+}
+
+static ALWAYS_INLINE void fill_status(const struct req *req, MPI_Status *status)
+{
+    if (!status)
+        return;
+    if (req->is_send || req->is_cancelled)
+        status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, req->is_cancelled);
+    else
+        status_set(status, req->source, req->tag, req->bytes, false);
+}
+
+/* The operation is over: hand out what came of it and let go of the request. */
+static ALWAYS_INLINE int finish(MPI_Request *handle, struct req *req, MPI_Status *status)
+{
+    const int rc = req->error;
+
+    fill_status(req, status);
+    if (unlikely(rc))
+        failed_comm = req->comm;
+    if (unlikely(req->is_persistent)) {
+        req->is_active = false;
+        return rc;
+    }
+    *handle = MPI_REQUEST_NULL;
+    req->ops->release(req);
+    return rc;
+}
+
+int req_wait(MPI_Request *request, MPI_Status *status)
+{
+    struct req *req = obj_request(*request);
+
+    if (unlikely(is_idle(req))) {
+        status_set_empty(status);
+        return 0;
+    }
+    if (!req_is_done(req))
+        progress_wait(&req->done, req->hint);
+    return finish(request, req, status);
+}
+
+/* One poll: of what the request waits for if that is known, and of everything every now and then. */
+static void poll_for(const struct req *req)
+{
+    static _Thread_local unsigned turn;
+
+    if (req->hint.poll && ++turn % 16)
+        req->hint.poll(req->hint.arg);
+    else
+        progress_poll();
+}
+
+int req_test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    struct req *req = obj_request(*request);
+
+    *flag = 1;
+    if (is_idle(req)) {
+        status_set_empty(status);
+        return 0;
+    }
+    if (!req_is_done(req))
+        poll_for(req);
+    if (req_is_done(req))
+        return finish(request, req, status);
+    *flag = 0;
+    return 0;
+}
+
+int req_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    struct req *req = obj_request(request);
+
+    *flag = 1;
+    if (is_idle(req)) {
+        status_set_empty(status);
+        return 0;
+    }
+    if (!req_is_done(req))
+        poll_for(req);
+    *flag = req_is_done(req);
+    if (*flag)
+        fill_status(req, status);
+    return 0;
+}
+
+int req_free(struct req *req)
+{
+    if (!is_idle(req))
+        return req->ops->detach(req);
+    req->ops->release(req);
+    return 0;
+}
+
+int req_cancel(struct req *req)
+{
+    return is_idle(req) ? 0 : req->ops->cancel(req);
+}
+
+/* --- several requests --- */
+
+struct set {
+    int count;
+    const MPI_Request *requests;
+    int first_done;     /* index of a complete one, or -1 */
+    int active;         /* neither null nor inactive */
+    int next;           /* where the next look starts: all before are done (waiting for all) */
+};
+
+/* Look once: is there a complete one? */
+static bool look_for_any(void *arg)
+{
+    struct set *set = arg;
+
+    set->active = 0;
+    for (int i = 0; i < set->count; i++) {
+        struct req *req = obj_request(set->requests[i]);
+        if (is_idle(req))
+            continue;
+        set->active++;
+        if (req_is_done(req)) {
+            set->first_done = i;
+            return true;
+        }
+    }
+    return set->active == 0;
+}
+
+static int finish_any(const struct set *set, MPI_Request *requests, int *index, MPI_Status *status)
+{
+    *index = set->first_done >= 0 ? set->first_done : MPI_UNDEFINED;
+    if (set->first_done < 0) {
+        status_set_empty(status);
+        return 0;
+    }
+    return finish(&requests[set->first_done], obj_request(requests[set->first_done]), status);
+}
+
+int req_waitany(int count, MPI_Request *requests, int *index, MPI_Status *status)
+{
+    struct set set = { .count = count, .requests = requests, .first_done = -1 };
+
+    progress_wait_until(look_for_any, &set, (struct progress_hint){ NULL, NULL });
+    return finish_any(&set, requests, index, status);
+}
+
+/* Look, and if nothing is complete, poll and look again. */
+static bool look_polling(struct set *set)
+{
+    if (look_for_any(set))
+        return true;
+    progress_poll();
+    return look_for_any(set);
+}
+
+int req_testany(int count, MPI_Request *requests, int *index, int *flag, MPI_Status *status)
+{
+    struct set set = { .count = count, .requests = requests, .first_done = -1 };
+
+    *flag = look_polling(&set);
+    if (*flag)
+        return finish_any(&set, requests, index, status);
+    *index = MPI_UNDEFINED;
+    return 0;
+}
+
+/* Finish every complete one; its index and status go to the next place. */
+static int finish_some(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
+{
+    bool has_failed = false;
+
+    *outcount = 0;
+    for (int i = 0; i < count; i++) {
+        struct req *req = obj_request(requests[i]);
+        MPI_Status *status = statuses ? &statuses[*outcount] : NULL;
+        if (is_idle(req) || !req_is_done(req))
+            continue;
+        indices[(*outcount)++] = i;
+        const int rc = finish(&requests[i], req, status);
+        if (status)
+            status->MPI_ERROR = rc;
+        has_failed |= rc != 0;
+    }
+    return has_failed ? MPI_ERR_IN_STATUS : 0;
+}
+
+int req_waitsome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
+{
+    struct set set = { .count = count, .requests = requests, .first_done = -1 };
+
+    progress_wait_until(look_for_any, &set, (struct progress_hint){ NULL, NULL });
+    if (set.first_done < 0) {
+        *outcount = MPI_UNDEFINED;
+        return 0;
+    }
+    return finish_some(count, requests, outcount, indices, statuses);
+}
+
+int req_testsome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
+{
+    struct set set = { .count = count, .requests = requests, .first_done = -1 };
+
+    look_polling(&set);
+    if (!set.active) {
+        *outcount = MPI_UNDEFINED;
+        return 0;
+    }
+    return finish_some(count, requests, outcount, indices, statuses);
+}
+
+/* Are all done? Those before `next` were when last seen, and stay so. */
+static bool look_for_all(void *arg)
+{
+    struct set *set = arg;
+
+    for (; set->next < set->count; set->next++) {
+        struct req *req = obj_request(set->requests[set->next]);
+        if (!is_idle(req) && !req_is_done(req))
+            return false;
+    }
+    return true;
+}
+
+/* All are done. Statuses carry error codes only if one failed (§3.7.5). */
+static int finish_all(int count, MPI_Request *requests, MPI_Status *statuses)
+{
+    bool has_failed = false;
+
+    for (int i = 0; i < count; i++) {
+        const struct req *req = obj_request(requests[i]);
+        has_failed |= !is_idle(req) && req->error;
+    }
+    for (int i = 0; i < count; i++) {
+        struct req *req = obj_request(requests[i]);
+        MPI_Status *status = statuses ? &statuses[i] : NULL;
+        int rc = 0;
+        if (is_idle(req))
+            status_set_empty(status);
+        else
+            rc = finish(&requests[i], req, status);
+        if (has_failed && status)
+            status->MPI_ERROR = rc;
+    }
+    return has_failed ? MPI_ERR_IN_STATUS : 0;
+}
+
+int req_waitall(int count, MPI_Request *requests, MPI_Status *statuses)
+{
+    struct set set = { .count = count, .requests = requests };
+
+    while (!look_for_all(&set)) {
+        struct req *req = obj_request(requests[set.next]);
+        progress_wait(&req->done, req->hint);
+    }
+    return finish_all(count, requests, statuses);
+}
+
+int req_testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuses)
+{
+    struct set set = { .count = count, .requests = requests };
+
+    *flag = look_for_all(&set);
+    if (!*flag) {
+        progress_poll();
+        *flag = look_for_all(&set);
+    }
+    return *flag ? finish_all(count, requests, statuses) : 0;
+}
+
+int req_get_status_any(int count, const MPI_Request *requests, int *index, int *flag, MPI_Status *status)
+{
+    struct set set = { .count = count, .requests = requests, .first_done = -1 };
+
+    *flag = look_polling(&set);
+    *index = MPI_UNDEFINED;
+    if (set.first_done >= 0) {
+        *index = set.first_done;
+        fill_status(obj_request(requests[set.first_done]), status);
+    } else if (*flag) {
+        status_set_empty(status);
+    }
+    return 0;
+}
+
+int req_get_status_all(int count, const MPI_Request *requests, int *flag, MPI_Status *statuses)
+{
+    struct set set = { .count = count, .requests = requests };
+
+    *flag = look_for_all(&set);
+    if (!*flag) {
+        progress_poll();
+        *flag = look_for_all(&set);
+    }
+    for (int i = 0; *flag && statuses && i < count; i++) {
+        const struct req *req = obj_request(requests[i]);
+        if (is_idle(req))
+            status_set_empty(&statuses[i]);
+        else
+            fill_status(req, &statuses[i]);
+    }
+    return 0;
+}
+
+int req_get_status_some(int count, const MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
+{
+    struct set set = { .count = count, .requests = requests, .first_done = -1 };
+
+    look_polling(&set);
+    *outcount = set.active ? 0 : MPI_UNDEFINED;
+    for (int i = 0; set.active && i < count; i++) {
+        struct req *req = obj_request(requests[i]);
+        if (is_idle(req) || !req_is_done(req))
+            continue;
+        fill_status(req, statuses ? &statuses[*outcount] : NULL);
+        indices[(*outcount)++] = i;
+    }
+    return 0;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: pm. The way to the launcher: the control socket, inherited or connected anew, and what goes through
+ * it. Answers come through the job segment (see sys/control.h). */
+#include "sys/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "pm/int_pm.h"
+#include "sys/clock.h"
+#include "sys/wake.h"
+
+enum { ANSWER_NS = 1000000000, CONNECT_S = 5 };
+
+static_assert((int)PM_TEXT_MAX == (int)CONTROL_TEXT_MAX, "a text of pm fits a control message");
+
+int pm_parse_ticket(const char *text, struct pm_ticket *ticket)
+{
+    unsigned long long high, low;
+    int version, used = 0;
+
+    if (sscanf(text, "%d:%d:%d:%d:%16llx%16llx:%d:%d%n", &version, &ticket->launcher_pid, &ticket->segment_fd,
+               &ticket->control_fd, &high, &low, &ticket->rank, &ticket->size, &used) != 8 ||
+        text[used])
+        return err(MPI_ERR_OTHER, CONTROL_JOB_VARIABLE "=%s is not of a form that this library knows", text);
+    if (version != CONTROL_VERSION)
+        return err(MPI_ERR_OTHER,
+                   "mpiexec speaks version %d of the control protocol, this library version %d; "
+                   "use the mpiexec and the library of one installation",
+                   version, CONTROL_VERSION);
+    if (ticket->size < 1 || ticket->rank < 0 || ticket->rank >= ticket->size)
+        return err(MPI_ERR_OTHER, CONTROL_JOB_VARIABLE "=%s: rank %d of %d", text, ticket->rank,
+                   ticket->size);
+    ticket->token[0] = high;
+    ticket->token[1] = low;
+    return 0;
+}
+
+/* A Unix packet socket whose other end was made by the launcher? */
+static bool is_control(int fd, int launcher_pid)
+{
+    struct ucred peer;
+    int type = 0;
+    socklen_t type_size = sizeof type, peer_size = sizeof peer;
+
+    return !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) && type == SOCK_SEQPACKET &&
+           !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) && peer.pid == launcher_pid;
+}
+
+bool pm_inherited(const struct pm_ticket *ticket)
+{
+    const off_t need = (off_t)JOB_PAGE * (ticket->size + 1);
+    struct stat st;
+
+    return !fstat(ticket->segment_fd, &st) && S_ISREG(st.st_mode) && st.st_size >= need &&
+           is_control(ticket->control_fd, ticket->launcher_pid);
+}
+
+bool pm_is_guarded(const struct pm_ticket *ticket)
+{
+    const int owner = fcntl(ticket->control_fd, F_GETOWN);
+
+    return owner < 0 ? getpgrp() == -owner : owner == getpid();
+}
+
+/* One packet that carries a descriptor; -1 with errno. */
+static int receive_descriptor(int fd)
+{
+    char byte, space[CMSG_SPACE(sizeof(int))];
+    struct iovec part = { .iov_base = &byte, .iov_len = 1 };
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space
+    };
+    const ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+    const struct cmsghdr *carried = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    int received;
+
+    if (!carried || carried->cmsg_type != SCM_RIGHTS) {
+        if (got >= 0)
+            errno = ECONNREFUSED; /* the launcher knows no such job, or not us */
+        return -1;
+    }
+    memcpy(&received, CMSG_DATA(carried), sizeof received);
+    return received;
+}
+
+/* Say hello on a new socket and get the segment. -1 with errno. */
+static int say_hello(int fd, const struct pm_ticket *ticket)
+{
+    const struct timeval limit = { .tv_sec = CONNECT_S };
+    const struct control_header hello = { .kind = CONTROL_HELLO,
+                                          .rank = (uint32_t)ticket->rank,
+                                          .token = { ticket->token[0], ticket->token[1] } };
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    const int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, CONTROL_ADDRESS,
+                                (unsigned long long)ticket->token[0]);
+    const socklen_t address_size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) ||
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) ||
+        connect(fd, (const struct sockaddr *)&address, address_size) ||
+        send(fd, &hello, sizeof hello, MSG_NOSIGNAL) < 0)
+        return -1;
+    return receive_descriptor(fd);
+}
+
+int pm_reconnect(struct pm_ticket *ticket)
+{
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    const int segment_fd = fd < 0 ? -1 : say_hello(fd, ticket);
+    int rc;
+
+    if (segment_fd < 0) {
+        rc = err(MPI_ERR_OTHER,
+                 "rank %d of %d cannot reach its mpiexec (process %d): %s; its descriptors are closed, "
+                 "and it may have ended or run in another network namespace",
+                 ticket->rank, ticket->size, ticket->launcher_pid, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return rc;
+    }
+    /* From here on nothing comes in but the end of the launcher, which ends us too. */
+    if (!fcntl(fd, F_SETOWN, getpid()) && !fcntl(fd, F_SETSIG, SIGKILL))
+        (void)fcntl(fd, F_SETFL, O_ASYNC);
+    ticket->segment_fd = segment_fd;
+    ticket->control_fd = fd;
+    return 0;
+}
+
+/* Sleep until the launcher has taken `count` messages from us, or the time is over. */
+static void wait_acknowledged(_Atomic uint32_t *acknowledged, uint32_t count)
+{
+    const uint64_t end = clock_ns() + ANSWER_NS;
+
+    for (;;) {
+        const uint32_t seen = atomic_load_explicit(acknowledged, memory_order_acquire);
+        const uint64_t now = clock_ns();
+        if ((int32_t)(seen - count) >= 0 || now >= end)
+            return;
+        wake_sleep(acknowledged, seen, end - now);
+    }
+}
+
+/* false: it did not go out. */
+static bool tell(struct pm_job *job, enum control_kind kind, int code, const char *text)
+{
+    struct control_header header = { .kind = kind,
+                                     .rank = (uint32_t)job->rank,
+                                     .code = code,
+                                     .length = (uint32_t)size_min(strlen(text), PM_TEXT_MAX),
+                                     .token = { job->token[0], job->token[1] } };
+    struct iovec parts[2] = { { .iov_base = &header, .iov_len = sizeof header },
+                              { .iov_base = (void *)(uintptr_t)text, .iov_len = header.length } };
+    const struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
+    _Atomic uint32_t *acknowledged = &job_proc(job->head, job->local_rank)->acknowledged;
+    bool is_sent;
+
+    pthread_mutex_lock(&job->control_lock);
+    is_sent = job->sent - atomic_load_explicit(acknowledged, memory_order_acquire) < CONTROL_WINDOW &&
+              sendmsg(job->control_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+    if (is_sent)
+        wait_acknowledged(acknowledged, ++job->sent);
+    pthread_mutex_unlock(&job->control_lock);
+    return is_sent;
+}
+
+static void print(const char *text)
+{
+    struct iovec parts[3] = { { .iov_base = (void *)(uintptr_t) "parley: ", .iov_len = 8 },
+                              { .iov_base = (void *)(uintptr_t)text, .iov_len = strlen(text) },
+                              { .iov_base = (void *)(uintptr_t) "\n", .iov_len = 1 } };
+    ssize_t done = writev(STDERR_FILENO, parts, 3);
+    (void)done;
+}
+
+void pm_diagnose(struct pm_job *job, const char *text)
+{
+    if (!job->head || getpid() != job->pid || !tell(job, CONTROL_DIAGNOSE, 0, text))
+        print(text);
+}
+
+/* The exit status a shell can see; a code that loses all its bits on the way still tells of a failure. */
+static int exit_status(int code)
+{
+    return (code & 0xff) == 0 && code != 0 ? 1 : code & 0xff;
+}
+
+void pm_abort(struct pm_job *job, int code, const char *text)
+{
+    uint64_t expected = 0;
+
+    if (job->head && getpid() == job->pid) {
+        atomic_compare_exchange_strong(&job->head->end, &expected, job_end(job->rank, code));
+        if (!tell(job, CONTROL_ABORT, code, text ? text : "") && text)
+            print(text);
+    } else if (text) {
+        print(text);
+    }
+    _exit(exit_status(code));
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: pm. Coming up: from the environment to a claimed place in the job segment, or to a singleton; going
+ * down. */
+#include "pm/pm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "pm/int_pm.h"
+#include "sys/control.h"
+
+enum { MAX_DEPTH = 64 }; /* of process ancestry that is searched */
+
+static void become_singleton(struct pm_job *job)
+{
+    *job = (struct pm_job){
+        .size = 1,
+        .local_size = 1,
+        .appnum = -1,
+        .universe_size = -1,
+        .errhandler = JOB_ERRORS_ARE_FATAL,
+        .is_singleton = true,
+        .segment_fd = -1,
+        .control_fd = -1,
+        .pid = getpid(),
+        .control_lock = PTHREAD_MUTEX_INITIALIZER,
+    };
+}
+
+/* Map the segment's first `total` bytes; NULL with errno. */
+static void *map_segment(int fd, size_t total)
+{
+    void *start = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    return start == MAP_FAILED ? NULL : start;
+}
+
+/* Does this head belong to the job of the ticket, in a layout we know? */
+static int check_head(const struct job_head *head, const struct pm_ticket *ticket)
+{
+    if (head->magic != JOB_MAGIC || memcmp(head->token, ticket->token, sizeof head->token) != 0)
+        return err(MPI_ERR_OTHER, "rank %d of %d: descriptor %d is not the segment of this job any more",
+                   ticket->rank, ticket->size, ticket->segment_fd);
+    if (head->major != JOB_MAJOR || head->head_size != sizeof *head ||
+        head->proc_size != sizeof(struct job_proc))
+        return err(MPI_ERR_OTHER,
+                   "the job segment has version %u.%u (made by %.60s), this library knows %d.%d; use "
+                   "the mpiexec and the library of one installation",
+                   head->major, head->minor, head->launcher, JOB_MAJOR, JOB_MINOR);
+    return 0;
+}
+
+/* Parent of process `pid`; 0 if that cannot be known. */
+static int parent_of(int pid)
+{
+    char path[32], text[512];
+    const char *after_name;
+    int parent = 0;
+    ssize_t got;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    got = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[got > 0 ? got : 0] = 0;
+    after_name = strrchr(text, ')'); /* the name may hold anything, blanks and parentheses too */
+    return after_name && sscanf(after_name, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+static bool is_ancestor(int pid)
+{
+    int above = getppid();
+
+    for (int depth = 0; depth < MAX_DEPTH && above > 1; depth++) {
+        if (above == pid)
+            return true;
+        above = parent_of(above);
+    }
+    return false;
+}
+
+/* Take the rank's place. 0; 1 if its owner is an ancestor of ours, so that we are not meant; or
+ * MPI_ERR_OTHER. */
+static int claim(struct job_proc *proc, const struct pm_ticket *ticket)
+{
+    int owner = 0;
+
+    if (atomic_compare_exchange_strong(&proc->pid, &owner, getpid()))
+        return 0;
+    if (is_ancestor(owner))
+        return 1;
+    return err(MPI_ERR_OTHER,
+               "rank %d of %d is taken by process %d, which %s; each further MPI program needs an mpiexec "
+               "of its own, or PARLEY_SINGLETON=1 to run alone",
+               ticket->rank, ticket->size, (int)owner,
+               owner == getpid() || (kill(owner, 0) && errno == ESRCH) ? "has ended" : "is running");
+}
+
+/* Fill *job from a segment that is mapped and ours. */
+static void take_place(struct pm_job *job, const struct pm_ticket *ticket, struct job_head *head)
+{
+    const struct job_proc *proc = job_proc(head, ticket->rank);
+
+    become_singleton(job);
+    job->is_singleton = false;
+    job->rank = ticket->rank;
+    job->size = (int)head->size;
+    job->local_rank = (int)proc->local_rank;
+    job->local_size = (int)head->local_size;
+    job->appnum = (int)proc->appnum;
+    job->universe_size = (int)head->size;
+    job->errhandler = (int)head->errhandler;
+    memcpy(job->token, head->token, sizeof job->token);
+    job->head = head;
+    job->mapped = job_transport_offset(ticket->size);
+    job->segment_fd = ticket->segment_fd;
+    job->control_fd = ticket->control_fd;
+    fcntl(job->segment_fd, F_SETFD, FD_CLOEXEC);
+    fcntl(job->control_fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* With open descriptors: map, check, claim. The caller closes the descriptors unless this makes us a rank. */
+static int join(struct pm_job *job, const struct pm_ticket *ticket)
+{
+    const size_t size = job_transport_offset(ticket->size);
+    struct job_head *head = map_segment(ticket->segment_fd, size);
+    int rc;
+
+    if (!head)
+        return err(MPI_ERR_OTHER, "rank %d of %d cannot map %zu bytes of the job segment: %s", ticket->rank,
+                   ticket->size, size, strerror(errno));
+    rc = check_head(head, ticket);
+    if (!rc)
+        rc = claim(job_proc(head, ticket->rank), ticket);
+    if (!rc)
+        take_place(job, ticket, head);
+    else
+        munmap(head, size);
+    return rc == 1 ? 0 : rc;
+}
+
+/* Descriptors for the ticket: the inherited ones if they are there and guard us, else new ones; *is_new says
+ * which. Unguarded ones will do if there are no others. */
+static int reach(struct pm_ticket *ticket, bool *is_new)
+{
+    const struct pm_ticket old = *ticket;
+    const bool is_inherited = pm_inherited(ticket);
+    int rc;
+
+    *is_new = false;
+    if (is_inherited && pm_is_guarded(ticket))
+        return 0;
+    rc = pm_reconnect(ticket);
+    if (rc)
+        return is_inherited ? 0 : rc;
+    *is_new = true;
+    if (is_inherited) {
+        close(old.segment_fd);
+        close(old.control_fd);
+    }
+    return 0;
+}
+
+int pm_open(struct pm_job *job)
+{
+    const char *alone = getenv("PARLEY_SINGLETON"), *text = getenv(CONTROL_JOB_VARIABLE);
+    struct pm_ticket ticket;
+    bool is_new = false;
+    int rc;
+
+    become_singleton(job);
+    if (alone && *alone && strcmp(alone, "0") != 0)
+        return 0;
+    if (!text)
+        return pm_foreign_launcher();
+    rc = pm_parse_ticket(text, &ticket);
+    if (!rc)
+        rc = reach(&ticket, &is_new);
+    if (!rc)
+        rc = join(job, &ticket);
+    if (is_new && job->is_singleton) {
+        close(ticket.segment_fd);
+        close(ticket.control_fd);
+    }
+    return rc;
+}
+
+/* Make the segment at least `total` bytes long. Its seal lets nobody shrink it, so a rank that comes with a
+ * smaller size after one with a larger is refused (EPERM) and finds the larger. */
+static int extend(int fd, size_t total)
+{
+    struct stat st;
+
+    for (;;) {
+        if (fstat(fd, &st))
+            return -1;
+        if ((size_t)st.st_size >= total)
+            return 0;
+        if (ftruncate(fd, (off_t)total) && errno != EPERM && errno != EINTR)
+            return -1;
+    }
+}
+
+void *pm_map(struct pm_job *job, size_t total, int *rc)
+{
+    void *start;
+
+    *rc = 0;
+    if (job->is_singleton) {
+        start = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (start != MAP_FAILED)
+            return start;
+    } else if (!extend(job->segment_fd, total) && (start = map_segment(job->segment_fd, total))) {
+        munmap(job->head, job->mapped);
+        job->head = start;
+        job->mapped = total;
+        return start;
+    }
+    *rc = err(MPI_ERR_NO_MEM, "no address space for %zu bytes of shared memory: %s", total, strerror(errno));
+    return NULL;
+}
+
+static void set_state(struct pm_job *job, enum job_state state)
+{
+    if (job->head && getpid() == job->pid)
+        atomic_store_explicit(&job_proc(job->head, job->local_rank)->state, state, memory_order_release);
+}
+
+void pm_started(struct pm_job *job)
+{
+    set_state(job, JOB_INITIALISED);
+}
+
+void pm_finalised(struct pm_job *job)
+{
+    set_state(job, JOB_FINALISED);
+}
+
+void pm_close(struct pm_job *job)
+{
+    if (job->head) {
+        munmap(job->head, job->mapped);
+        close(job->segment_fd);
+        close(job->control_fd);
+    }
+    pthread_mutex_destroy(&job->control_lock);
+    become_singleton(job);
+}

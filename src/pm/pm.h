@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: pm. Who started this process, which rank it is, and the way to the launcher.
+ * Knows: base, sys (the layout of the job segment). Does not know: transports, communicators, what a message
+ * is.
+ *
+ * A process is one of
+ *   - a rank of our mpiexec: PARLEY_JOB is in its environment and the job could be reached;
+ *   - a singleton: no launcher left its mark, or PARLEY_SINGLETON=1, or it is a child of a rank. It opens
+ * nothing;
+ *   - an error with one sentence: a launcher's mark is there, but its job cannot be reached. Never a silent
+ * world of size 1.
+ *
+ * Everything here belongs to the one thread that initialises or finalises, except pm_diagnose and pm_abort,
+ * which any thread may call. None of it may be called between fork and exec; in a forked child every call is
+ * harmless. */
+#ifndef PM_PM_H
+#define PM_PM_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "sys/job.h"
+
+struct pm_job {
+    int rank, size;             /* in MPI_COMM_WORLD */
+    int local_rank, local_size; /* among those that share the segment */
+    int appnum;                 /* MPI_APPNUM; -1: undefined (singleton) */
+    int universe_size;          /* MPI_UNIVERSE_SIZE; -1: undefined */
+    int errhandler;             /* enum job_errhandler: initial handler of the predefined communicators */
+    bool is_singleton;
+    uint64_t token[2];     /* names the job; random under mpiexec, 0 for a singleton */
+    struct job_head *head; /* start of the mapped segment; NULL: singleton. Moves with pm_map. */
+    size_t mapped;         /* bytes mapped at head */
+    int segment_fd;        /* -1: singleton. Closed at exec. */
+    int control_fd;        /* -1: singleton. Closed at exec. The launcher never sends anything through it. */
+    int pid;               /* of the process that called pm_open */
+    pthread_mutex_t control_lock; /* one message to the launcher at a time */
+    uint32_t sent;                /* guarded by control_lock: messages sent so far */
+};
+
+/* Find out who we are and take our place: reads the environment, maps head and procs, claims this rank's
+ * job_proc. Does not block, except when a wrapper has closed the inherited descriptors: then it connects to
+ * the launcher, waiting at most 5 s. 0, or MPI_ERR_OTHER with the sentence; *job is then a singleton's. */
+int pm_open(struct pm_job *job);
+
+/* Extend the segment to at least `total` bytes (it never shrinks, every rank may do it) and map it anew:
+ * head, and every pointer into the old mapping, change. Memory is taken at first touch. A singleton gets
+ * private memory of that size, zeroed, with job->head left NULL. NULL, with the reason in *rc, when the
+ * system refuses. */
+void *pm_map(struct pm_job *job, size_t total, int *rc);
+
+/* Tell the launcher that this rank is inside MPI / has left it. A store in the segment; nobody is woken. */
+void pm_started(struct pm_job *job);
+void pm_finalised(struct pm_job *job);
+
+/* Hand `text` to the launcher, which prints it under the rank's name, together with those of the ranks that
+ * say the same. Returns when the launcher has it, or after 1 s. `text` is "cause\nremedy" or "cause" alone,
+ * without the rank (that is how equal texts meet), without a newline at the end, at most PM_TEXT_MAX bytes;
+ * it may begin with an id ("E0123: "). A singleton writes it to stderr. */
+enum { PM_TEXT_MAX = 4000 }; /* = CONTROL_TEXT_MAX */
+void pm_diagnose(struct pm_job *job, const char *text) COLD;
+
+/* MPI_Abort: hand over `text` (may be NULL) and the code, wait as above, then leave by _exit. The launcher
+ * ends the other ranks and exits with the code. */
+_Noreturn void pm_abort(struct pm_job *job, int code, const char *text) COLD;
+
+/* Unmap and close. The rank must have told pm_finalised before, or the launcher takes its end for a failure.
+ */
+void pm_close(struct pm_job *job);
+
+#endif

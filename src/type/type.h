@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: type. Datatypes (MPI 5.0 §5): what one is, and moving data between memory and a packed stream.
+ *
+ * The packed stream of `count` items is the bytes of their basic elements in the order of the type map,
+ * without gaps: count * size bytes. Nobody outside this room may assume that an item is one run of bytes:
+ * look at is_contig, or pack and unpack. Buffers may have any alignment. Nothing here blocks or
+ * communicates. */
+#ifndef TYPE_TYPE_H
+#define TYPE_TYPE_H
+
+#include "obj/obj.h"
+
+/* How a basic type or a predefined pair is represented in memory; chooses the code of a reduction. */
+enum type_kind {
+    TYPE_OTHER, /* derived, packed, unsupported */
+    TYPE_INT8, TYPE_INT16, TYPE_INT32, TYPE_INT64, TYPE_INT128,
+    TYPE_UINT8, TYPE_UINT16, TYPE_UINT32, TYPE_UINT64, TYPE_UINT128,
+    TYPE_FLOAT, TYPE_DOUBLE, TYPE_LONG_DOUBLE, TYPE_FLOAT128,
+    TYPE_COMPLEX_FLOAT, TYPE_COMPLEX_DOUBLE, TYPE_COMPLEX_LONG_DOUBLE, TYPE_COMPLEX_FLOAT128,
+    TYPE_FLOAT_INT, TYPE_DOUBLE_INT, TYPE_LONG_INT, TYPE_INT_INT, TYPE_SHORT_INT, TYPE_LONG_DOUBLE_INT,
+    TYPE_FLOAT_FLOAT, TYPE_DOUBLE_DOUBLE,
+    TYPE_KINDS,
+};
+
+/* The groups of types that decide which operators a type may have (MPI 5.0 §6.9.2). */
+enum type_class {
+    TYPE_CLASS_NONE, /* derived, packed: no predefined operator */
+    TYPE_CLASS_C_INTEGER, TYPE_CLASS_FORTRAN_INTEGER, TYPE_CLASS_FLOATING, TYPE_CLASS_LOGICAL,
+    TYPE_CLASS_COMPLEX, TYPE_CLASS_BYTE, TYPE_CLASS_MULTI_LANGUAGE,
+    TYPE_CLASS_TEXT, /* MPI_CHAR, MPI_WCHAR, MPI_CHARACTER: no operator */
+    TYPE_CLASS_PAIR, /* value and index (§6.9.4) */
+};
+
+/* One run of bytes of an item: len / element basic elements of the same size, without gaps; not empty. */
+struct type_block {
+    MPI_Count disp;  /* from the item's address */
+    size_t len;      /* bytes */
+    size_t element;  /* bytes of each basic element */
+};
+
+/* Signature of MPI_BYTE and MPI_PACKED: matches every other. */
+enum { TYPE_SIGNATURE_ANY = 0 };
+
+struct type {
+    struct obj obj;
+    MPI_Count size;              /* bytes of data in an item; 0 if unsupported */
+    MPI_Count extent;            /* from one item to the next; may be 0 or negative */
+    bool is_contig;              /* size == extent, lb 0, one run at 0: so are any number of items */
+    bool is_committed;           /* may communicate; false for ever if unsupported */
+    bool is_basic;               /* predefined and no pair */
+    bool is_supported;           /* false: an optional type that this platform lacks (§20.4.1) */
+    uint16_t signature;          /* equal for types whose elements may match; if all are alike, that of one */
+    uint8_t kind;                /* enum type_kind */
+    uint8_t type_class;          /* enum type_class */
+    MPI_Count lb, true_lb, true_extent;
+    const struct type_block *blocks;
+    size_t block_count;
+    const char *name;            /* of a predefined type, else "" */
+    char *user_name;             /* set by the user; owned; NULL: none */
+};
+
+/* For messages and MPI_Type_get_name; "" for a derived type that was given none. */
+static inline const char *type_name(const struct type *type)
+{
+    return type->user_name ? type->user_name : type->name;
+}
+
+/* Bytes of data in `count` items. */
+static ALWAYS_INLINE size_t type_bytes(const struct type *type, MPI_Count count)
+{
+    return (size_t)type->size * (size_t)count;
+}
+
+/* The memory that `count` items take up, for temporary buffers: `len` bytes that begin `low` bytes after the
+ * buffer's address. A temporary `p` of len bytes is used as buffer p - low (§5.1.8). */
+struct type_span {
+    MPI_Count low;
+    size_t len;
+};
+
+static inline struct type_span type_span(const struct type *type, MPI_Count count)
+{
+    const MPI_Count reach = count > 0 ? (count - 1) * type->extent : 0;
+    struct type_span span = { 0, 0 };
+
+    if (count <= 0)
+        return span;
+    span.low = type->true_lb + (reach < 0 ? reach : 0);
+    span.len = (size_t)(type->true_extent + (reach < 0 ? -reach : reach));
+    return span;
+}
+
+/* Whoever keeps a type beyond the call holds a reference: users may free a type that is in use. */
+static ALWAYS_INLINE void type_ref(struct type *type)
+{
+    obj_ref(&type->obj);
+}
+
+void type_destroy(struct type *type);
+
+static ALWAYS_INLINE void type_unref(struct type *type)
+{
+    if (unlikely(obj_unref(&type->obj)))
+        type_destroy(type);
+}
+
+/* Copy bytes [offset, offset + len) of the packed stream of `count` items at `buf` to `out`. The range lies
+ * within the stream. Any split of a stream into ranges, in any order, gives the same. */
+void type_pack(const struct type *type, const void *buf, MPI_Count count, size_t offset, void *out,
+               size_t len);
+/* The way back. Bytes of `buf` that belong to no element are not touched. */
+void type_unpack(const struct type *type, void *buf, MPI_Count count, size_t offset, const void *in,
+                 size_t len);
+
+/* Items from one place to another whose type may be different but has the same signature. Copies the
+ * smaller of the two amounts of data, and returns it in bytes. The places do not overlap, but may be the
+ * same one. */
+size_t type_copy(void *dst, MPI_Count dst_count, const struct type *dst_type, const void *src,
+                 MPI_Count src_count, const struct type *src_type);
+
+/* 0 if the type may communicate, else MPI_ERR_TYPE: unsupported here, or not committed. The check on the
+ * short path is `type->is_committed`; this gives the text. */
+int type_check_usable(const struct type *type) COLD;
+
+/* The queries of MPI 5.0; results that have no value are MPI_UNDEFINED. */
+
+/* §3.2.5: items in `bytes` bytes; undefined if the last one is partial. */
+MPI_Count type_count_items(const struct type *type, MPI_Count bytes);
+/* §5.1.11: basic elements in `bytes` bytes; undefined if the last one is partial. */
+MPI_Count type_count_elements(const struct type *type, MPI_Count bytes);
+/* §13.3: the bytes that `count` basic elements of repeated items take, for MPI_Status_set_elements. Errors,
+ * *bytes unchanged: MPI_ERR_TYPE if unsupported; MPI_ERR_COUNT if there are no such bytes, or too many for
+ * MPI_Count. */
+int type_element_bytes(const struct type *type, MPI_Count count, MPI_Count *bytes);
+/* §5.1.5: undefined if unsupported. */
+MPI_Count type_query_size(const struct type *type);
+
+/* §5.1.9. Committing twice is fine. Error: MPI_ERR_TYPE if unsupported. */
+int type_commit(struct type *type);
+/* The user's MPI_Type_free: drops the handle's reference. Error: MPI_ERR_TYPE for a predefined one. */
+int type_free(struct type *type);
+/* §7.8. Error: MPI_ERR_NO_MEM. Longer names are cut at MPI_MAX_OBJECT_NAME - 1. */
+int type_set_name(struct type *type, const char *name);
+/* `name` has room for MPI_MAX_OBJECT_NAME. */
+void type_get_name(const struct type *type, char *name, int *len);
+/* §19.1.9: the predefined Fortran type of a class and a size. Errors: MPI_ERR_ARG with the value. */
+int type_match_size(int type_class, int size, struct type **out);
+/* §6.9.4: the predefined pair of a value and an index; NULL if there is none. */
+struct type *type_find_pair(const struct type *value, const struct type *index);
+
+/* Predefined types into the table of handles; may be called more than once. */
+void type_init(void);
+/* Names set by the user on predefined types are forgotten. */
+void type_fini(void);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Predefined types against a list of their own, copying against a walk over single bytes. */
+#include "type/type.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/err.h"
+
+enum { BUFFER = 256, ITEMS = 3, NO_BYTE = 0xA5 };
+
+/* What the type map says: one or two elements. size 0: the platform lacks the type. */
+struct expected {
+    MPI_Datatype handle;
+    const char *name;
+    int size, extent;
+    int second; /* displacement of the second element of a pair, else 0 */
+};
+
+#define EXPECT(constant, size, extent, second) { MPI_##constant, "MPI_" #constant, size, extent, second }
+#define ONE(constant, size) EXPECT(constant, size, size, 0)
+
+static const struct expected expected[] = {
+    ONE(AINT, 8), ONE(COUNT, 8), ONE(OFFSET, 8), ONE(PACKED, 1), ONE(BYTE, 1),
+    ONE(SHORT, 2), ONE(INT, 4), ONE(LONG, 8), ONE(LONG_LONG, 8), ONE(UNSIGNED_SHORT, 2),
+    ONE(UNSIGNED, 4), ONE(UNSIGNED_LONG, 8), ONE(UNSIGNED_LONG_LONG, 8), ONE(FLOAT, 4),
+    ONE(C_FLOAT_COMPLEX, 8), ONE(CXX_FLOAT_COMPLEX, 8), ONE(DOUBLE, 8), ONE(C_DOUBLE_COMPLEX, 16),
+    ONE(CXX_DOUBLE_COMPLEX, 16), ONE(LOGICAL, 4), ONE(INTEGER, 4), ONE(REAL, 4), ONE(COMPLEX, 8),
+    ONE(DOUBLE_PRECISION, 8), ONE(DOUBLE_COMPLEX, 16), ONE(CHARACTER, 1), ONE(LONG_DOUBLE, 16),
+    ONE(C_LONG_DOUBLE_COMPLEX, 32), ONE(CXX_LONG_DOUBLE_COMPLEX, 32), ONE(C_BOOL, 1),
+    ONE(CXX_BOOL, 1), ONE(WCHAR, 4), ONE(INT8_T, 1), ONE(UINT8_T, 1), ONE(CHAR, 1),
+    ONE(SIGNED_CHAR, 1), ONE(UNSIGNED_CHAR, 1), ONE(INT16_T, 2), ONE(UINT16_T, 2),
+    ONE(INT32_T, 4), ONE(UINT32_T, 4), ONE(INT64_T, 8), ONE(UINT64_T, 8), ONE(LOGICAL1, 1),
+    ONE(INTEGER1, 1), ONE(LOGICAL2, 2), ONE(INTEGER2, 2), ONE(REAL2, 0), ONE(LOGICAL4, 4),
+    ONE(INTEGER4, 4), ONE(REAL4, 4), ONE(COMPLEX4, 0), ONE(LOGICAL8, 8), ONE(INTEGER8, 8),
+    ONE(REAL8, 8), ONE(COMPLEX8, 8), ONE(LOGICAL16, 16), ONE(INTEGER16, 16), ONE(REAL16, 16),
+    ONE(COMPLEX16, 16), ONE(COMPLEX32, 32),
+    EXPECT(FLOAT_INT, 8, 8, 4), EXPECT(DOUBLE_INT, 12, 16, 8), EXPECT(LONG_INT, 12, 16, 8),
+    EXPECT(2INT, 8, 8, 4), EXPECT(SHORT_INT, 6, 8, 4), EXPECT(LONG_DOUBLE_INT, 20, 32, 16),
+    EXPECT(2REAL, 8, 8, 4), EXPECT(2DOUBLE_PRECISION, 16, 16, 8), EXPECT(2INTEGER, 8, 8, 4),
+};
+
+/* Bytes of the first element. */
+static int first_len(const struct expected *e)
+{
+    return e->handle == MPI_SHORT_INT ? 2 : e->second ? e->second : e->size;
+}
+
+/* Where in memory each byte of the stream of `count` items lies, byte by byte; returns how many there are. */
+static int walk_bytes(const struct expected *e, int count, int *places)
+{
+    int n = 0;
+
+    for (int item = 0; item < count; item++)
+        for (int byte = 0; byte < e->size; byte++)
+            places[n++] = item * e->extent + (byte < first_len(e) ? byte : e->second + byte - first_len(e));
+    return n;
+}
+
+static void test_table(void)
+{
+    int present = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+        const struct expected *const e = &expected[i];
+        const struct type *const type = obj_type(e->handle);
+
+        CHECK(type);
+        CHECK(strcmp(type_name(type), e->name) == 0);
+        CHECK_INT(type->size, e->size);
+        CHECK_INT(type->extent, e->extent);
+        CHECK_INT(type->lb, 0);
+        CHECK_INT(type->true_lb, 0);
+        CHECK_INT(type->true_extent, e->second ? e->second + e->size - first_len(e) : e->size);
+        CHECK_INT(type->is_contig, e->size == e->extent);
+        CHECK_INT(type->is_basic, e->second == 0);
+        CHECK_INT(type->is_supported, e->size > 0);
+        CHECK_INT(type->is_committed, e->size > 0);
+        CHECK_INT(type_query_size(type), e->size > 0 ? e->size : MPI_UNDEFINED);
+        CHECK_INT(obj_handle(&type->obj), (uintptr_t)e->handle);
+    }
+    for (uintptr_t value = 0x200; value < 0x300; value++)
+        present += obj_table[value] != NULL;
+    CHECK_INT(present, ARRAY_LEN(expected));
+    CHECK(!obj_type(MPI_DATATYPE_NULL));
+    CHECK(!obj_type((MPI_Datatype)(uintptr_t)MPI_COMM_WORLD));
+}
+
+/* All ranges of the stream, at an odd address. */
+static void check_ranges(const struct type *type, const int *places, int total, int count)
+{
+    unsigned char memory[BUFFER], stream[BUFFER], back[BUFFER];
+    const int base = 97; /* room for displacements below zero */
+
+    for (int i = 0; i < BUFFER; i++)
+        memory[i] = (unsigned char)(i * 7 + 1);
+    for (int offset = 0; offset <= total; offset++) {
+        for (int len = 0; offset + len <= total; len++) {
+            memset(stream, NO_BYTE, sizeof stream);
+            type_pack(type, memory + base, count, (size_t)offset, stream + 1, (size_t)len);
+            CHECK_INT(stream[0], NO_BYTE);
+            CHECK_INT(stream[1 + len], NO_BYTE);
+            for (int i = 0; i < len; i++)
+                CHECK_INT(stream[1 + i], memory[base + places[offset + i]]);
+
+            memset(back, NO_BYTE, sizeof back);
+            type_unpack(type, back + base, count, (size_t)offset, stream + 1, (size_t)len);
+            for (int i = 0; i < len; i++) {
+                CHECK_INT(back[base + places[offset + i]], memory[base + places[offset + i]]);
+                back[base + places[offset + i]] = NO_BYTE;
+            }
+            for (int i = 0; i < BUFFER; i++)
+                CHECK_INT(back[i], NO_BYTE);
+        }
+    }
+}
+
+static void test_ranges(void)
+{
+    int places[BUFFER];
+
+    for (size_t i = 0; i < ARRAY_LEN(expected); i++)
+        for (int count = 0; count <= ITEMS; count++)
+            check_ranges(obj_type(expected[i].handle), places, walk_bytes(&expected[i], count, places),
+                         count);
+}
+
+/* A type as a constructor might make it: runs out of order, items backwards. */
+static struct type *make_odd_type(void)
+{
+    static const struct type_block blocks[] = { { 8, 4, 4 }, { -3, 3, 1 }, { 2, 4, 2 } };
+    struct type *type = obj_create(OBJ_TYPE, sizeof *type);
+
+    CHECK(type);
+    type->size = 11;
+    type->extent = -20;
+    type->true_lb = -3;
+    type->true_extent = 15;
+    type->is_supported = true;
+    type->blocks = blocks;
+    type->block_count = ARRAY_LEN(blocks);
+    type->name = "";
+    return type;
+}
+
+static void test_odd_type(void)
+{
+    static const int item[] = { 8, 9, 10, 11, -3, -2, -1, 2, 3, 4, 5 };
+    static const int ends[] = { 0, 4, 5, 6, 7, 9, 11 }; /* of the elements */
+    struct type *const type = make_odd_type();
+    const MPI_Datatype handle = (MPI_Datatype)obj_handle(&type->obj);
+    struct type_span span = type_span(type, 4);
+    int places[BUFFER];
+
+    for (int i = 0; i < 44; i++)
+        places[i] = i / 11 * -20 + item[i % 11];
+    check_ranges(type, places, 44, 4);
+    CHECK_INT(span.low, -63);
+    CHECK_INT(span.len, 75);
+    span = type_span(type, 0);
+    CHECK_INT(span.len, 0);
+    for (int bytes = 0; bytes < 44; bytes++) {
+        MPI_Count elements = MPI_UNDEFINED;
+        MPI_Count back = -1;
+
+        for (int e = 0; e < 6; e++)
+            if (ends[e] == bytes % 11)
+                elements = bytes / 11 * 6 + e;
+        CHECK_INT(type_count_elements(type, bytes), elements);
+        CHECK_INT(type_count_items(type, bytes), bytes % 11 ? MPI_UNDEFINED : bytes / 11);
+        if (elements == MPI_UNDEFINED)
+            continue;
+        CHECK_INT(type_element_bytes(type, elements, &back), 0);
+        CHECK_INT(back, bytes);
+    }
+    CHECK_INT(err_class(type_check_usable(type)), MPI_ERR_TYPE);
+    CHECK_INT(type_commit(type), 0);
+    CHECK_INT(type_commit(type), 0);
+    CHECK_INT(type_check_usable(type), 0);
+    CHECK_INT(type_set_name(type, "odd"), 0);
+    type_ref(type);
+    type_unref(type);
+    CHECK(obj_type(handle) == type);
+    CHECK_INT(type_free(type), 0);
+    CHECK(!obj_type(handle));
+}
+
+static void test_counts(void)
+{
+    for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+        const struct expected *const e = &expected[i];
+        const struct type *const type = obj_type(e->handle);
+        const int per_item = e->second ? 2 : 1;
+
+        for (int bytes = 0; bytes <= 3 * e->size; bytes++) {
+            const int rest = e->size ? bytes % e->size : 0, whole = e->size ? bytes / e->size : 0;
+            MPI_Count elements = rest == 0                                ? whole * per_item
+                                 : e->second && rest == first_len(e) ? whole * 2 + 1
+                                                                          : MPI_UNDEFINED;
+
+            CHECK_INT(type_count_items(type, bytes), rest ? MPI_UNDEFINED : whole);
+            CHECK_INT(type_count_elements(type, bytes), elements);
+            if (elements != MPI_UNDEFINED && e->size) {
+                MPI_Count back = -1;
+
+                CHECK_INT(type_element_bytes(type, elements, &back), 0);
+                CHECK_INT(back, bytes);
+            }
+        }
+    }
+    CHECK_INT(type_count_items(obj_type(MPI_INT), 1LL << 40), 1LL << 38);
+    CHECK_INT(type_count_items(obj_type(MPI_REAL2), 4), MPI_UNDEFINED);
+    CHECK_INT(type_count_elements(obj_type(MPI_REAL2), 4), MPI_UNDEFINED);
+}
+
+static void expect_error(int rc, int error_class, const char *part)
+{
+    char text[MPI_MAX_ERROR_STRING];
+
+    CHECK_INT(err_class(rc), error_class);
+    err_text(rc, text, sizeof text);
+    if (!strstr(text, part)) {
+        fprintf(stderr, "\"%s\" does not contain \"%s\"\n", text, part);
+        exit(1);
+    }
+}
+
+static void test_refusals(void)
+{
+    struct type *type = NULL, none = { .is_supported = true, .name = "" };
+    MPI_Count back;
+
+    expect_error(type_check_usable(obj_type(MPI_REAL2)), MPI_ERR_TYPE, "MPI_REAL2 is not supported");
+    expect_error(type_commit(obj_type(MPI_COMPLEX4)), MPI_ERR_TYPE, "MPI_COMPLEX4 is not supported");
+    CHECK_INT(type_commit(obj_type(MPI_INT)), 0);
+    back = 7;
+    expect_error(type_element_bytes(obj_type(MPI_REAL2), 1, &back), MPI_ERR_TYPE, "MPI_REAL2");
+    expect_error(type_element_bytes(obj_type(MPI_DOUBLE), INT64_MAX / 4, &back), MPI_ERR_COUNT, "MPI_DOUBLE");
+    expect_error(type_element_bytes(obj_type(MPI_DOUBLE_INT), INT64_MAX / 6, &back), MPI_ERR_COUNT,
+                 "too many");
+    expect_error(type_element_bytes(obj_type(MPI_DOUBLE_INT), INT64_MAX / 12 * 2 + 1, &back), MPI_ERR_COUNT,
+                 "too many");
+    expect_error(type_element_bytes(&none, 1, &back), MPI_ERR_COUNT, "has none");
+    CHECK_INT(back, 7);
+    CHECK_INT(type_element_bytes(&none, 0, &back), 0);
+    CHECK_INT(back, 0);
+    expect_error(type_free(obj_type(MPI_INT)), MPI_ERR_TYPE, "MPI_INT is predefined");
+    expect_error(type_match_size(MPI_TYPECLASS_REAL, 3, &type), MPI_ERR_ARG, "3 bytes");
+    expect_error(type_match_size(MPI_TYPECLASS_REAL, 0, &type), MPI_ERR_ARG, "0 bytes");
+    expect_error(type_match_size(77, 4, &type), MPI_ERR_ARG, "type class 77");
+    CHECK(!type);
+}
+
+static void test_finding(void)
+{
+    struct type *type;
+
+    CHECK_INT(type_match_size(MPI_TYPECLASS_INTEGER, 8, &type), 0);
+    CHECK(type == obj_type(MPI_INTEGER8));
+    CHECK_INT(type_match_size(MPI_TYPECLASS_REAL, 4, &type), 0);
+    CHECK(type == obj_type(MPI_REAL4));
+    CHECK_INT(type_match_size(MPI_TYPECLASS_COMPLEX, 16, &type), 0);
+    CHECK(type == obj_type(MPI_COMPLEX16));
+    CHECK(type_find_pair(obj_type(MPI_DOUBLE), obj_type(MPI_INT)) == obj_type(MPI_DOUBLE_INT));
+    CHECK(type_find_pair(obj_type(MPI_REAL), obj_type(MPI_REAL)) == obj_type(MPI_2REAL));
+    CHECK(!type_find_pair(obj_type(MPI_INT), obj_type(MPI_DOUBLE)));
+}
+
+static void test_signatures(void)
+{
+    CHECK_INT(obj_type(MPI_BYTE)->signature, TYPE_SIGNATURE_ANY);
+    CHECK_INT(obj_type(MPI_PACKED)->signature, TYPE_SIGNATURE_ANY);
+    CHECK_INT(obj_type(MPI_INT)->signature, obj_type(MPI_INTEGER)->signature);
+    CHECK_INT(obj_type(MPI_2INT)->signature, obj_type(MPI_INT)->signature);
+    CHECK_INT(obj_type(MPI_CHAR)->signature, obj_type(MPI_CHARACTER)->signature);
+    CHECK(obj_type(MPI_CHAR)->signature != obj_type(MPI_SIGNED_CHAR)->signature);
+    CHECK(obj_type(MPI_INT)->signature != obj_type(MPI_FLOAT)->signature);
+    CHECK(obj_type(MPI_INT)->signature != obj_type(MPI_UNSIGNED)->signature);
+    CHECK(obj_type(MPI_INT)->signature != obj_type(MPI_LOGICAL)->signature);
+    CHECK(obj_type(MPI_DOUBLE_INT)->signature != obj_type(MPI_FLOAT_INT)->signature);
+    for (size_t i = 0; i < ARRAY_LEN(expected); i++)
+        if (expected[i].size && expected[i].handle != MPI_BYTE && expected[i].handle != MPI_PACKED)
+            CHECK(obj_type(expected[i].handle)->signature != TYPE_SIGNATURE_ANY);
+}
+
+static void test_names(void)
+{
+    struct type *const type = obj_type(MPI_DOUBLE);
+    char name[MPI_MAX_OBJECT_NAME], longer[MPI_MAX_OBJECT_NAME + 10];
+    int len;
+
+    type_get_name(type, name, &len);
+    CHECK(strcmp(name, "MPI_DOUBLE") == 0);
+    CHECK_INT(len, 10);
+    memset(longer, 'x', sizeof longer);
+    longer[sizeof longer - 1] = '\0';
+    CHECK_INT(type_set_name(type, "first"), 0);
+    CHECK_INT(type_set_name(type, longer), 0);
+    type_get_name(type, name, &len);
+    CHECK_INT(len, MPI_MAX_OBJECT_NAME - 1);
+    CHECK_INT(strlen(name), MPI_MAX_OBJECT_NAME - 1);
+    mem_fail_after(0);
+    expect_error(type_set_name(type, "third"), MPI_ERR_NO_MEM, "no memory");
+    mem_fail_after(-1);
+    CHECK_INT(strlen(type_name(type)), MPI_MAX_OBJECT_NAME - 1);
+    type_fini();
+    CHECK(strcmp(type_name(type), "MPI_DOUBLE") == 0);
+    CHECK_INT(mem_live(), 0);
+}
+
+/* Items with gaps of 1000: more than the copy's stage; all four ways. */
+static void test_copy(void)
+{
+    enum { MANY = 1000 };
+    static unsigned char from[MANY * 16], to[MANY * 16], packed[MANY * 12], other[MANY * 12];
+    const struct type *const pair = obj_type(MPI_DOUBLE_INT), *const byte = obj_type(MPI_BYTE);
+
+    for (size_t i = 0; i < sizeof from; i++)
+        from[i] = (unsigned char)(i * 31 >> 2 | 1);
+    memset(to, 0, sizeof to);
+    CHECK_INT(type_copy(to, MANY, pair, from, MANY, pair), sizeof packed);
+    for (size_t i = 0; i < sizeof to; i++)
+        CHECK_INT(to[i], i % 16 < 12 ? from[i] : 0);
+    CHECK_INT(type_copy(packed, sizeof packed, byte, from, MANY, pair), sizeof packed);
+    for (size_t i = 0; i < sizeof packed; i++)
+        CHECK_INT(packed[i], from[i / 12 * 16 + i % 12]);
+    CHECK_INT(type_copy(other, sizeof other, byte, packed, sizeof packed, byte), sizeof packed);
+    CHECK(memcmp(other, packed, sizeof packed) == 0);
+    memset(to, 0, sizeof to);
+    CHECK_INT(type_copy(to, 2, pair, packed, sizeof packed, byte), 24); /* the smaller amount */
+    for (size_t i = 0; i < sizeof to; i++)
+        CHECK_INT(to[i], i < 32 && i % 16 < 12 ? from[i] : 0);
+    CHECK_INT(type_copy(from, MANY, pair, from, MANY, pair), sizeof packed);
+    CHECK_INT(type_copy(NULL, 0, pair, from, MANY, pair), 0);
+}
+
+int main(void)
+{
+    type_init();
+    test_table();
+    test_ranges();
+    test_counts();
+    test_copy();
+    test_refusals();
+    test_finding();
+    test_signatures();
+    test_names();
+    test_odd_type();
+    obj_fini();
+    CHECK_INT(mem_live(), 0);
+    return 0;
+}
