@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: comm. Making, asking and ending communicators (MPI 5.0 §7.4), and the calculations with groups
+ * (§7.3).
+ *
+ * * What makes a communicator is collective over the old one, blocks, and returns 0 or an error code; after
+ * an error the other processes may be left waiting. *out is NULL where the call gives MPI_COMM_NULL. Several
+ * threads may call at once, each for another old communicator. Groups are local and never change. Arguments
+ * are checked by the caller, but not the elements of arrays, nor what one group holds of another. */
+#ifndef COMM_COMM_H
+#define COMM_COMM_H
+
+#include "obj/comm.h"
+#include "obj/group.h"
+
+/* What comm_init needs to know of this process. */
+struct comm_environment {
+    int appnum;        /* MPI_APPNUM; -1: undefined */
+    int universe_size; /* MPI_UNIVERSE_SIZE; -1: undefined */
+    int node;          /* number of the machine: equal for processes that share memory */
+};
+
+/* Make MPI_COMM_WORLD and MPI_COMM_SELF, with errhandler_fatal, open for messages. `size` is below 2^30.
+ * Until comm_set_environment is called, nothing is known: the attributes are undefined and all are on one
+ * node. */
+int comm_init(int rank, int size);
+void comm_set_environment(const struct comm_environment *environment);
+/* Close them. Their groups live on where others hold them. */
+void comm_fini(void);
+
+/* §7.4.2. The new one has the error handler of the old one, and no name. */
+int comm_dup(struct comm *comm, struct comm **out);
+int comm_split(struct comm *comm, int color, int key, struct comm **out);
+/* MPI_COMM_TYPE_SHARED splits by machine; hardware and resource types give no communicator. */
+int comm_split_type(struct comm *comm, int split_type, int key, struct comm **out);
+/* Error: MPI_ERR_GROUP if the group has a process that is not in `comm`. */
+int comm_create(struct comm *comm, struct group *group, struct comm **out);
+/* Collective over the group only. */
+int comm_create_group(struct comm *comm, struct group *group, int tag, struct comm **out);
+
+/* §7.4.3. Collective, but returns at once: pending operations keep the communicator until they are done.
+ * Error: MPI_ERR_COMM for the predefined ones. */
+int comm_free(struct comm *comm);
+
+/* §7.4.1 */
+int comm_compare(const struct comm *comm1, const struct comm *comm2, int *result);
+
+/* §7.8. Longer names are cut; `name` has room for MPI_MAX_OBJECT_NAME. NULL stands for MPI_COMM_NULL. */
+void comm_set_name(struct comm *comm, const char *name);
+void comm_get_name(const struct comm *comm, char *name, int *len);
+
+/* §7.7.2 for the predefined attributes (§9.1.2): stores the address of an int in the pointer at `value`;
+ * *flag is 0 if this one is undefined here. Error: MPI_ERR_KEYVAL. */
+int comm_get_attr(const struct comm *comm, int keyval, void *value, int *flag);
+
+/* The group with a reference for the caller. */
+struct group *comm_group(struct comm *comm);
+
+/* §7.3.2. An empty result is MPI_GROUP_EMPTY. Errors: MPI_ERR_RANK for what is out of range or comes twice,
+ * MPI_ERR_ARG for a range that does not end, MPI_ERR_NO_MEM. Time: n log n at most. */
+int comm_group_union(const struct group *group1, const struct group *group2, struct group **out);
+int comm_group_intersection(const struct group *group1, const struct group *group2, struct group **out);
+int comm_group_difference(const struct group *group1, const struct group *group2, struct group **out);
+int comm_group_incl(const struct group *group, int n, const int *ranks, struct group **out);
+int comm_group_excl(const struct group *group, int n, const int *ranks, struct group **out);
+int comm_group_range_incl(const struct group *group, int n, const int (*ranges)[3], struct group **out);
+int comm_group_range_excl(const struct group *group, int n, const int (*ranges)[3], struct group **out);
+/* §7.3.1. Errors: MPI_ERR_RANK, MPI_ERR_NO_MEM. */
+int comm_group_translate(const struct group *from, int n, const int *ranks, const struct group *to, int *out);
+int comm_group_compare(const struct group *group1, const struct group *group2, int *result);
+
+#endif

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What needs no messages: contexts, the order of a split, calculations with groups against brute force,
+ * names, attributes. */
+#include <pthread.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/err.h"
+#include "coll/coll.h"
+#include "comm/int_comm.h"
+#include "obj/errhandler.h"
+#include "p2p/lane.h"
+
+enum { PROCS = 12, RANDOM_GROUPS = 2000, THREADS = 4, TAKES = 1000 };
+
+static uint64_t state = 20260;
+
+static int below(int n)
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (int)((state >> 33) % (uint64_t)n);
+}
+
+/* --- order of a split --- */
+
+static void test_split_order(void)
+{
+    const struct split_entry entries[] = {
+        { 1, 5, 0 }, { 0, 0, 0 },  { 1, -3, 0 },        { MPI_UNDEFINED, 0, 0 },
+        { 1, 5, 0 }, { 0, -1, 0 }, { 1, INT32_MIN, 0 },
+    };
+    int ranks[ARRAY_LEN(entries)];
+    const int size = ARRAY_LEN(entries);
+
+    CHECK_INT(comm_split_order(entries, size, 1, ranks), 4);
+    CHECK(ranks[0] == 6 && ranks[1] == 2 && ranks[2] == 0 && ranks[3] == 4);
+    CHECK_INT(comm_split_order(entries, size, 0, ranks), 2);
+    CHECK(ranks[0] == 5 && ranks[1] == 1);
+    CHECK_INT(comm_split_order(entries, size, 9, ranks), 0);
+    mem_fail_after(0);
+    CHECK_INT(err_class(-comm_split_order(entries, size, 1, ranks)), MPI_ERR_NO_MEM);
+    mem_fail_after(-1);
+}
+
+/* --- contexts --- */
+
+static void *take_many(void *arg)
+{
+    uint32_t *taken = arg;
+
+    for (int i = 0; i < TAKES; i++)
+        CHECK_INT(comm_ctx_take(&taken[i]), 0);
+    return NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+
+    return (p > q) - (p < q);
+}
+
+static void test_ctx(void)
+{
+    static uint32_t taken[THREADS * TAKES];
+    pthread_t threads[THREADS];
+    uint32_t first, second, third;
+
+    for (int i = 0; i < THREADS; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, take_many, taken + i * TAKES), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    qsort(taken, ARRAY_LEN(taken), sizeof *taken, by_number);
+    for (size_t i = 0; i < ARRAY_LEN(taken); i++)
+        CHECK(taken[i] % 2 == 0 && taken[i] > 2 && (i == 0 || taken[i] != taken[i - 1]));
+
+    CHECK_INT(comm_ctx_take(&first), 0);
+    comm_ctx_return(first);
+    CHECK_INT(comm_ctx_take(&second), 0);
+    CHECK_INT(second, first);
+    CHECK_INT(comm_ctx_take(&third), 0);
+    comm_ctx_return(second); /* not the last one: lost */
+    CHECK_INT(comm_ctx_take(&first), 0);
+    CHECK(first > third);
+
+    comm_ctx_limit(1);
+    CHECK_INT(comm_ctx_take(&first), 0);
+    CHECK_INT(err_class(comm_ctx_take(&second)), MPI_ERR_OTHER);
+    CHECK_INT(second, 0);
+    CHECK_INT(err_class(comm_ctx_missing()), MPI_ERR_OTHER);
+}
+
+/* --- groups --- */
+
+/* A group as an array, to compare with. */
+struct model {
+    int size;
+    int procs[2 * PROCS];
+};
+
+static struct model random_model(void)
+{
+    struct model m = { 0 };
+    bool used[PROCS] = { false };
+
+    for (int tries = below(PROCS + 1); tries > 0; tries--) {
+        const int proc = below(PROCS);
+        if (!used[proc])
+            m.procs[m.size++] = proc;
+        used[proc] = true;
+    }
+    return m;
+}
+
+static int model_rank(const struct model *m, int proc)
+{
+    for (int rank = 0; rank < m->size; rank++) {
+        if (m->procs[rank] == proc)
+            return rank;
+    }
+    return MPI_UNDEFINED;
+}
+
+static struct group *group_of(const struct model *m)
+{
+    struct group *group;
+
+    CHECK_INT(comm_group_make(m->size, m->procs, &group), 0);
+    return group;
+}
+
+/* Drops the group. */
+static void check_group(struct group *group, const struct model *m)
+{
+    CHECK_INT(group->size, m->size);
+    for (int rank = 0; rank < m->size; rank++)
+        CHECK_INT(group_proc(group, rank), m->procs[rank]);
+    CHECK_INT(group->rank, model_rank(m, comm_world.rank));
+    CHECK((m->size == 0) == (obj_handle(&group->obj) == (uintptr_t)MPI_GROUP_EMPTY));
+    group_unref(group);
+}
+
+static void test_algebra(const struct model *a, const struct model *b, struct group *ga, struct group *gb)
+{
+    struct model both = { 0 }, only = { 0 }, all = *a;
+    struct group *group;
+
+    for (int i = 0; i < a->size; i++) {
+        if (model_rank(b, a->procs[i]) != MPI_UNDEFINED)
+            both.procs[both.size++] = a->procs[i];
+        else
+            only.procs[only.size++] = a->procs[i];
+    }
+    for (int i = 0; i < b->size; i++) {
+        if (model_rank(a, b->procs[i]) == MPI_UNDEFINED)
+            all.procs[all.size++] = b->procs[i];
+    }
+    CHECK_INT(comm_group_union(ga, gb, &group), 0);
+    check_group(group, &all);
+    CHECK_INT(comm_group_intersection(ga, gb, &group), 0);
+    check_group(group, &both);
+    CHECK_INT(comm_group_difference(ga, gb, &group), 0);
+    check_group(group, &only);
+}
+
+static void test_queries(const struct model *a, const struct model *b, struct group *ga, struct group *gb)
+{
+    int ranks[PROCS + 1], out[PROCS + 1], result, expected = a->size == b->size ? MPI_IDENT : MPI_UNEQUAL;
+
+    for (int i = 0; i < a->size; i++) {
+        ranks[i] = i;
+        if (model_rank(b, a->procs[i]) == MPI_UNDEFINED)
+            expected = MPI_UNEQUAL;
+        else if (expected == MPI_IDENT && b->procs[i] != a->procs[i])
+            expected = MPI_SIMILAR;
+    }
+    ranks[a->size] = MPI_PROC_NULL;
+    CHECK_INT(comm_group_compare(ga, gb, &result), 0);
+    CHECK_INT(result, expected);
+    CHECK_INT(comm_group_translate(ga, a->size + 1, ranks, gb, out), 0);
+    for (int i = 0; i < a->size; i++)
+        CHECK_INT(out[i], model_rank(b, a->procs[i]));
+    CHECK_INT(out[a->size], MPI_PROC_NULL);
+    ranks[0] = a->size;
+    CHECK_INT(err_class(comm_group_translate(ga, 1, ranks, gb, out)), MPI_ERR_RANK);
+}
+
+static void test_random_groups(void)
+{
+    for (int i = 0; i < RANDOM_GROUPS; i++) {
+        const struct model a = random_model(), b = below(8) ? random_model() : a;
+        struct group *ga = group_of(&a), *gb = group_of(&b);
+
+        test_algebra(&a, &b, ga, gb);
+        test_queries(&a, &b, ga, gb);
+        group_unref(ga);
+        group_unref(gb);
+    }
+}
+
+/* Ranks of a group of 8 that are the processes 3, 4, ... */
+static void check_ranks(struct group *group, int n, const int *ranks)
+{
+    struct model m = { .size = n };
+
+    for (int i = 0; i < n; i++)
+        m.procs[i] = ranks[i] + 3;
+    check_group(group, &m);
+}
+
+static void test_picking(void)
+{
+    const int some[] = { 6, 1, 3 }, twice[] = { 1, 2, 1 }, outside[] = { 8 }, negative[] = { -1 };
+    const int ranges[][3] = { { 7, 5, -2 }, { 0, 3, 3 } }, endless[][3] = { { 0, 3, 0 } },
+              away[][3] = { { 3, 0, 1 } };
+    const int long_step[][3] = { { 0, 7, INT32_MAX } }, over[][3] = { { 6, 9, 1 } },
+              again[][3] = { { 1, 2, 1 }, { 2, 3, 1 } };
+    struct group *group, *out;
+
+    CHECK_INT(group_create_stride(8, 3, 1, comm_world.rank, &group), 0);
+    CHECK_INT(comm_group_incl(group, 3, some, &out), 0);
+    check_ranks(out, 3, some);
+    CHECK_INT(comm_group_incl(group, 0, NULL, &out), 0);
+    check_ranks(out, 0, NULL);
+    CHECK_INT(comm_group_excl(group, 3, some, &out), 0);
+    check_ranks(out, 5, (int[]){ 0, 2, 4, 5, 7 });
+    CHECK_INT(comm_group_range_incl(group, 2, ranges, &out), 0);
+    check_ranks(out, 4, (int[]){ 7, 5, 0, 3 });
+    CHECK_INT(comm_group_range_excl(group, 2, ranges, &out), 0);
+    check_ranks(out, 4, (int[]){ 1, 2, 4, 6 });
+    CHECK_INT(comm_group_range_incl(group, 1, long_step, &out), 0);
+    check_ranks(out, 1, (int[]){ 0 });
+    CHECK_INT(err_class(comm_group_incl(group, 3, twice, &out)), MPI_ERR_RANK);
+    CHECK_INT(err_class(comm_group_excl(group, 1, outside, &out)), MPI_ERR_RANK);
+    CHECK_INT(err_class(comm_group_incl(group, 1, negative, &out)), MPI_ERR_RANK);
+    CHECK_INT(err_class(comm_group_range_incl(group, 1, endless, &out)), MPI_ERR_ARG);
+    CHECK_INT(err_class(comm_group_range_excl(group, 1, away, &out)), MPI_ERR_ARG);
+    CHECK_INT(err_class(comm_group_range_incl(group, 1, over, &out)), MPI_ERR_RANK);
+    CHECK_INT(err_class(comm_group_range_incl(group, 2, again, &out)), MPI_ERR_RANK);
+    group_unref(group);
+}
+
+/* However early memory runs out, the call says so and leaves nothing behind. */
+static void test_no_memory(void)
+{
+    const struct model a = { 4, { 5, 1, 2, 9 } }, b = { 4, { 7, 2, 1, 0 } };
+    struct group *ga = group_of(&a), *gb = group_of(&b), *out;
+    int result, n, rc = 1;
+
+    for (n = 0; rc; n++) {
+        const long live = mem_live();
+        mem_fail_after(n);
+        rc = comm_group_union(ga, gb, &out);
+        mem_fail_after(-1);
+        CHECK(rc == 0 || (err_class(rc) == MPI_ERR_NO_MEM && mem_live() == live));
+    }
+    CHECK(n > 2);
+    group_unref(out);
+    for (n = 0; n < 2; n++) {
+        mem_fail_after(n);
+        rc = comm_group_incl(ga, 1, (int[]){ 0 }, &out);
+        mem_fail_after(-1);
+        CHECK_INT(err_class(rc), MPI_ERR_NO_MEM);
+    }
+    mem_fail_after(0);
+    CHECK_INT(err_class(comm_group_compare(ga, gb, &result)), MPI_ERR_NO_MEM);
+    mem_fail_after(-1);
+    group_unref(ga);
+    group_unref(gb);
+}
+
+/* --- communicators as data --- */
+
+static void test_compare(void)
+{
+    const struct model abc = { 3, { 1, 2, 4 } }, cab = { 3, { 4, 1, 2 } }, abd = { 3, { 1, 2, 5 } };
+    struct comm x = { .group = group_of(&abc) }, y = { .group = group_of(&abc) },
+                z = { .group = group_of(&cab) };
+    struct comm other = { .group = group_of(&abd) };
+    int result;
+
+    CHECK(!comm_compare(&x, &x, &result) && result == MPI_IDENT);
+    CHECK(!comm_compare(&x, &y, &result) && result == MPI_CONGRUENT);
+    CHECK(!comm_compare(&x, &z, &result) && result == MPI_SIMILAR);
+    CHECK(!comm_compare(&x, &other, &result) && result == MPI_UNEQUAL);
+    y.is_inter = true;
+    CHECK(!comm_compare(&x, &y, &result) && result == MPI_UNEQUAL);
+    x.is_inter = true;
+    x.remote_group = z.group;
+    y.remote_group = x.group;
+    CHECK(!comm_compare(&x, &y, &result) && result == MPI_SIMILAR);
+    y.remote_group = other.group;
+    CHECK(!comm_compare(&x, &y, &result) && result == MPI_UNEQUAL);
+    group_unref(x.group);
+    group_unref(y.group);
+    group_unref(z.group);
+    group_unref(other.group);
+}
+
+static void test_names(void)
+{
+    struct comm comm = { .name = "" };
+    char name[MPI_MAX_OBJECT_NAME], longer[2 * MPI_MAX_OBJECT_NAME];
+    int len;
+
+    comm_get_name(&comm, name, &len);
+    CHECK(len == 0 && name[0] == 0);
+    comm_set_name(&comm, "ocean");
+    comm_get_name(&comm, name, &len);
+    CHECK(len == 5 && !strcmp(name, "ocean"));
+    memset(longer, 'x', sizeof longer);
+    longer[sizeof longer - 1] = 0;
+    comm_set_name(&comm, longer);
+    comm_get_name(&comm, name, &len);
+    CHECK(len == MPI_MAX_OBJECT_NAME - 1 && strlen(name) == (size_t)len);
+    comm_get_name(NULL, name, &len);
+    CHECK(!strcmp(name, "MPI_COMM_NULL"));
+}
+
+static int attribute(int keyval)
+{
+    int *value = NULL, flag = -1;
+
+    CHECK_INT(comm_get_attr(NULL, keyval, &value, &flag), 0);
+    CHECK(flag == (value != NULL));
+    return value ? *value : -12345;
+}
+
+static void test_attributes(void)
+{
+    int *value, flag;
+
+    CHECK_INT(attribute(MPI_TAG_UB), INT32_MAX);
+    CHECK_INT(attribute(MPI_HOST), MPI_PROC_NULL);
+    CHECK_INT(attribute(MPI_IO), MPI_ANY_SOURCE);
+    CHECK_INT(attribute(MPI_WTIME_IS_GLOBAL), 0);
+    CHECK_INT(attribute(MPI_LASTUSEDCODE), MPI_ERR_LASTCODE);
+    CHECK_INT(attribute(MPI_APPNUM), -12345);
+    CHECK_INT(attribute(MPI_UNIVERSE_SIZE), -12345);
+    comm_set_environment(&(struct comm_environment){ .appnum = 2, .universe_size = 8 });
+    CHECK_INT(attribute(MPI_APPNUM), 2);
+    CHECK_INT(attribute(MPI_UNIVERSE_SIZE), 8);
+    CHECK_INT(err_class(comm_get_attr(NULL, MPI_KEYVAL_INVALID, &value, &flag)), MPI_ERR_KEYVAL);
+}
+
+/* --- a world of one process --- */
+
+static int make_dup(struct comm **out)
+{
+    return comm_dup(obj_comm(MPI_COMM_WORLD), out);
+}
+
+static int make_split(struct comm **out)
+{
+    return comm_split(obj_comm(MPI_COMM_WORLD), 3, -1, out);
+}
+
+static int make_create(struct comm **out)
+{
+    return comm_create(obj_comm(MPI_COMM_SELF), obj_comm(MPI_COMM_WORLD)->group, out);
+}
+
+static int make_group(struct comm **out)
+{
+    return comm_create_group(obj_comm(MPI_COMM_WORLD), obj_comm(MPI_COMM_SELF)->group, INT32_MAX, out);
+}
+
+/* Made, used, freed; and with memory that runs out at each step. */
+static void test_making(int (*make)(struct comm **))
+{
+    struct comm *comm = NULL;
+    int rc = 1, result;
+
+    CHECK_INT(make(&comm), 0); /* what is made at first use only */
+    CHECK_INT(coll_barrier(comm), 0);
+    CHECK_INT(comm_free(comm), 0);
+    for (int n = 0; rc; n++) {
+        const long live = mem_live();
+        mem_fail_after(n);
+        rc = make(&comm);
+        mem_fail_after(-1);
+        CHECK(rc == 0 || (err_class(rc) == MPI_ERR_NO_MEM && mem_live() == live));
+    }
+    CHECK(comm->size == 1 && comm->rank == 0 && !comm->obj.predefined);
+    CHECK(comm->ctx > 3 && comm->ctx % 2 == 0);
+    CHECK(!comm_compare(comm, obj_comm(MPI_COMM_WORLD), &result) && result == MPI_CONGRUENT);
+    CHECK_INT(comm_free(comm), 0);
+    CHECK(!obj_comm((MPI_Comm)comm));
+}
+
+static void test_world(void)
+{
+    const int other_proc = 5;
+    struct comm *comm = NULL, *world;
+    struct group *other;
+
+    CHECK_INT(comm_init(0, 1), 0);
+    world = obj_comm(MPI_COMM_WORLD);
+    CHECK(!strcmp(world->name, "MPI_COMM_WORLD") && world->errhandler == &errhandler_fatal);
+    CHECK(!strcmp(obj_comm(MPI_COMM_SELF)->name, "MPI_COMM_SELF"));
+    test_making(make_dup);
+    test_making(make_split);
+    test_making(make_create);
+    test_making(make_group);
+
+    CHECK(!comm_split(world, MPI_UNDEFINED, 0, &comm) && !comm);
+    CHECK(!comm_split_type(world, MPI_COMM_TYPE_HW_GUIDED, 0, &comm) && !comm);
+    CHECK(!comm_create(world, obj_group(MPI_GROUP_EMPTY), &comm) && !comm);
+    CHECK_INT(err_class(comm_split_type(world, 1, 0, &comm)), MPI_ERR_ARG);
+    CHECK_INT(err_class(comm_free(world)), MPI_ERR_COMM);
+    CHECK_INT(err_class(comm_free(obj_comm(MPI_COMM_SELF))), MPI_ERR_COMM);
+    CHECK_INT(comm_group_make(1, &other_proc, &other), 0);
+    CHECK_INT(err_class(comm_create(world, other, &comm)), MPI_ERR_GROUP);
+    CHECK_INT(err_class(comm_create_group(world, other, 0, &comm)), MPI_ERR_GROUP);
+    group_unref(other);
+
+    comm_ctx_limit(0);
+    CHECK_INT(err_class(comm_dup(world, &comm)), MPI_ERR_OTHER);
+    CHECK_INT(err_class(comm_split(world, 0, 0, &comm)), MPI_ERR_OTHER);
+    CHECK(!comm);
+    comm_fini();
+}
+
+static void test_world_without_memory(void)
+{
+    int rc = 1;
+
+    for (int n = 0; rc; n++) {
+        const long live = mem_live();
+        mem_fail_after(n);
+        rc = comm_init(0, 1);
+        mem_fail_after(-1);
+        CHECK(rc == 0 || (err_class(rc) == MPI_ERR_NO_MEM && mem_live() == live));
+    }
+    comm_fini();
+}
+
+int main(void)
+{
+    const struct p2p_config alone = { .proc = 0, .procs = 1 };
+
+    group_init();
+    errhandler_init();
+    comm_world = (struct comm_world){ 4, PROCS, { .appnum = -1, .universe_size = -1 } };
+    comm_ctx_start(0, 1);
+    test_split_order();
+    test_ctx();
+    test_random_groups();
+    test_picking();
+    test_no_memory();
+    test_compare();
+    test_names();
+    test_attributes();
+
+    type_init();
+    op_init();
+    CHECK_INT(p2p_init(&alone), 0);
+    test_world();
+    test_world_without_memory();
+    p2p_fini();
+    obj_fini();
+    CHECK_INT(mem_live(), 0);
+    return 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: comm. What can be asked of a communicator without communication (MPI 5.0 §7.4.1, §7.8, §9.1.2). */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "comm/int_comm.h"
+
+int comm_compare(const struct comm *comm1, const struct comm *comm2, int *result)
+{
+    int remote = MPI_IDENT, rc;
+
+    if (comm1 == comm2 || comm1->is_inter != comm2->is_inter) {
+        *result = comm1 == comm2 ? MPI_IDENT : MPI_UNEQUAL;
+        return 0;
+    }
+    rc = comm_group_compare(comm1->group, comm2->group, result);
+    if (!rc && comm1->is_inter)
+        rc = comm_group_compare(comm1->remote_group, comm2->remote_group, &remote);
+    if (rc)
+        return rc;
+    if (*result == MPI_UNEQUAL || remote == MPI_UNEQUAL)
+        *result = MPI_UNEQUAL;
+    else
+        *result = *result == MPI_IDENT && remote == MPI_IDENT ? MPI_CONGRUENT : MPI_SIMILAR;
+    return 0;
+}
+
+void comm_set_name(struct comm *comm, const char *name)
+{
+    const size_t len = strnlen(name, sizeof comm->name - 1);
+
+    memmove(comm->name, name, len);
+    comm->name[len] = 0;
+}
+
+void comm_get_name(const struct comm *comm, char *name, int *len)
+{
+    *len = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", comm ? comm->name : "MPI_COMM_NULL");
+}
+
+struct group *comm_group(struct comm *comm)
+{
+    obj_ref(&comm->group->obj);
+    return comm->group;
+}
+
+/* Users get the addresses, and must not write there. */
+static int tag_ub = INT_MAX, host = MPI_PROC_NULL, io = MPI_ANY_SOURCE, wtime_is_global = 0;
+static int lastusedcode = MPI_ERR_LASTCODE;
+
+int comm_get_attr(const struct comm *comm, int keyval, void *value, int *flag)
+{
+    int *attribute;
+
+    (void)comm; /* the same for all */
+    *flag = 1;
+    switch (keyval) {
+    case MPI_TAG_UB: attribute = &tag_ub; break;
+    case MPI_HOST: attribute = &host; break;
+    case MPI_IO: attribute = &io; break;
+    case MPI_WTIME_IS_GLOBAL: attribute = &wtime_is_global; break;
+    case MPI_LASTUSEDCODE: attribute = &lastusedcode; break;
+    case MPI_APPNUM:
+        attribute = &comm_world.environment.appnum;
+        *flag = *attribute >= 0;
+        break;
+    case MPI_UNIVERSE_SIZE:
+        attribute = &comm_world.environment.universe_size;
+        *flag = *attribute >= 0;
+        break;
+    default: return err(MPI_ERR_KEYVAL, "%d is no key of an attribute", keyval);
+    }
+    if (*flag)
+        memcpy(value, &attribute, sizeof attribute);
+    return 0;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: comm. MPI_COMM_WORLD, MPI_COMM_SELF, and the contexts of all that come after them.
+ *
+ * * A context is twice a number of 31 bits. Process w of n has the numbers from w * (2^31 / n) on, so the
+ * first process of a new communicator picks one without asking anybody. MPI_COMM_WORLD is number 0 in all
+ * processes, MPI_COMM_SELF number 1: its messages never leave the process. */
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "comm/int_comm.h"
+#include "obj/errhandler.h"
+#include "p2p/p2p.h"
+
+enum { WORLD_NUMBER = 0, SELF_NUMBER = 1, FIRST_NUMBER = 2 };
+
+#define CTX_NUMBERS (UINT32_C(1) << 31)
+
+struct comm_world comm_world;
+
+static struct comm world, self;
+
+static struct {
+    _Atomic uint32_t next;
+    uint32_t end;
+} numbers;
+
+int comm_ctx_take(uint32_t *ctx)
+{
+    uint32_t number = atomic_load_explicit(&numbers.next, memory_order_relaxed);
+
+    /* relaxed: only that nobody else gets the same number matters */
+    do {
+        *ctx = 0;
+        if (number >= numbers.end)
+            return err(MPI_ERR_OTHER,
+                       "this process has made so many communicators that its contexts are used up");
+    } while (!atomic_compare_exchange_weak_explicit(&numbers.next, &number, number + 1, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    *ctx = 2 * number;
+    return 0;
+}
+
+void comm_ctx_return(uint32_t ctx)
+{
+    uint32_t after = ctx / 2 + 1;
+
+    /* If another thread has taken one since, this one is lost. */
+    if (ctx)
+        atomic_compare_exchange_strong_explicit(&numbers.next, &after, after - 1, memory_order_relaxed,
+                                                memory_order_relaxed);
+}
+
+int comm_ctx_missing(void)
+{
+    return err(MPI_ERR_OTHER,
+               "the first process of the new communicator has made so many that it has no context left");
+}
+
+void comm_ctx_limit(uint32_t count)
+{
+    numbers.end = atomic_load_explicit(&numbers.next, memory_order_relaxed) + count;
+}
+
+void comm_ctx_start(int rank, int size)
+{
+    const uint32_t range = CTX_NUMBERS / (uint32_t)size, first = (uint32_t)rank * range;
+
+    atomic_store_explicit(&numbers.next, rank ? first : FIRST_NUMBER, memory_order_relaxed);
+    numbers.end = first + range;
+}
+
+/* The group's reference goes to the communicator. */
+static int predefined_open(struct comm *comm, MPI_Comm handle, uint32_t number, const char *name,
+                           struct group *group)
+{
+    *comm = (struct comm){
+        .rank = group->rank,
+        .size = group->size,
+        .remote_size = group->size,
+        .ctx = 2 * number,
+        .group = group,
+        .remote_group = group,
+        .errhandler = &errhandler_fatal,
+    };
+    snprintf(comm->name, sizeof comm->name, "%s", name);
+    obj_predefine(&comm->obj, OBJ_COMM, (uintptr_t)handle);
+    return p2p_comm_open(comm);
+}
+
+static void predefined_close(struct comm *comm)
+{
+    p2p_comm_close(comm);
+    errhandler_unref(comm->errhandler);
+    group_unref(comm->group);
+}
+
+int comm_init(int rank, int size)
+{
+    struct group *all, *alone;
+    int rc;
+
+    comm_world = (struct comm_world){ rank, size, { .appnum = -1, .universe_size = -1, .node = 0 } };
+    comm_ctx_start(rank, size);
+    rc = group_create_stride(size, 0, 1, rank, &all);
+    if (rc)
+        return rc;
+    rc = predefined_open(&world, MPI_COMM_WORLD, WORLD_NUMBER, "MPI_COMM_WORLD", all);
+    if (rc)
+        goto unref_all;
+    rc = group_create_stride(1, rank, 1, rank, &alone);
+    if (rc)
+        goto close_world;
+    rc = predefined_open(&self, MPI_COMM_SELF, SELF_NUMBER, "MPI_COMM_SELF", alone);
+    if (rc)
+        goto unref_alone;
+    return 0;
+
+unref_alone:
+    group_unref(alone);
+close_world:
+    p2p_comm_close(&world);
+unref_all:
+    group_unref(all);
+    return rc;
+}
+
+void comm_set_environment(const struct comm_environment *environment)
+{
+    comm_world.environment = *environment;
+}
+
+void comm_fini(void)
+{
+    predefined_close(&self);
+    predefined_close(&world);
+}

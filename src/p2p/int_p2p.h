@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: p2p. What its files share: lane, peers, channels, requests, unexpected messages.
+ *
+ * Every function here that is not marked otherwise is called with the lane's lock. */
+#ifndef P2P_INT_P2P_H
+#define P2P_INT_P2P_H
+
+#include <pthread.h>
+
+#include "base/list.h"
+#include "match/match.h"
+#include "net/net.h"
+#include "obj/comm.h"
+#include "obj/req.h"
+#include "p2p/lane.h"
+#include "p2p/p2p.h"
+#include "p2p/wire.h"
+#include "type/type.h"
+
+enum {
+    P2P_PACK_ON_STACK = 160,   /* a message of gaps up to this is packed on the stack */
+    P2P_CHANNELS_FIRST = 64,   /* size of the table of contexts at first */
+};
+
+/* The way to one process, made at first contact. */
+struct peer {
+    struct lane *lane;
+    struct net_ep *ep;
+    const struct net_ops *ops;
+    uint32_t short_max;        /* of ops, here for the short path */
+    int proc;
+    bool is_crowded;           /* something waits, or is being sent from the queue: append, to keep order */
+    struct list waiting;       /* struct outgoing that found no room, in order */
+    struct list link;          /* in lane.crowded while is_crowded */
+};
+
+/* One context of a communicator: 0 the user's, 1 that of collectives. */
+struct channel {
+    struct match_ctx match;
+    struct lane *lane;
+    struct comm *comm;
+    uint32_t ctx;
+};
+
+struct p2p_comm {
+    struct channel channel[2];
+};
+
+/* One matcher, its transports' ends, and their lock. */
+struct lane {
+    bool is_threaded;
+    pthread_mutex_t lock;
+    struct match match;
+    struct channel **channels;     /* open addressing by context, a power of two */
+    unsigned channel_slots, channel_count;
+    struct channel *last_channel;  /* hit by the last arrival */
+    struct peer **peers;           /* by process; NULL: no contact yet */
+    int proc, procs;
+    struct net *nets[2];           /* to this process, to others on the machine (or NULL) */
+    const struct net_ops *ops[2];
+    struct mem_pool requests;      /* struct p2p_req */
+    struct mem_pool messages;      /* struct message */
+    unsigned work;                 /* entries of the first four lists below: anything to do besides polling? */
+    struct list crowded;           /* peers with outgoing records that found no room */
+    struct list copies;            /* requests that take part in a copy */
+    struct list streams;           /* sends that stream DATA */
+    struct list no_record;         /* receives that wait for a record */
+    struct list orphans;           /* messages for contexts that are not open here yet; not counted in work */
+    unsigned detached;             /* sends whose user has let go */
+};
+
+/* Something that goes out as one record when there is room. `push` sends it: 0 or NET_AGAIN. */
+struct outgoing {
+    struct list link;
+    int (*push)(struct outgoing *out, struct peer *peer);
+};
+
+enum p2p_state {
+    P2P_NEW,
+    P2P_QUEUED,        /* send: waits for room */
+    P2P_OFFERED,       /* send: the receiver must act (RTS, or EAGER with SYNC) */
+    P2P_MOVING,        /* data flows */
+};
+
+struct p2p_req {
+    struct req req;                    /* first: the handle is its address */
+    struct match_entry match;          /* receive */
+    struct channel *channel;
+    struct peer *peer;                 /* other side; receive: known from the match on */
+    void *buf;
+    MPI_Count count;
+    struct type *type;
+    size_t len;                        /* bytes: of the message sent, or that fit in the buffer */
+    size_t moved;                      /* stream: bytes packed or unpacked so far */
+    size_t wanted;                     /* bytes that are to move: the smaller of message and buffer */
+    uint64_t remote_id;                /* of the request on the other side */
+    uint64_t remote_address;           /* receive: of the message in the sender */
+    struct net_record *record;
+    struct outgoing out;
+    struct net_head head;              /* of the record in `out` */
+    struct list link;                  /* in one of the lane's lists */
+    union {
+        struct wire_rts rts;
+        struct wire_cts cts;
+        struct wire_reply reply;
+    } control;                         /* payload of the record in `out` */
+    uint8_t state;                     /* enum p2p_state */
+    uint8_t flags;                     /* enum wire_flag */
+    bool is_detached;                  /* the user has freed it: release when it completes */
+    bool completes_when_pushed;        /* the record in `out` is the last that happens */
+    bool is_cancelling;                /* send: the receiver has been asked to give it up */
+    bool is_pooled;                    /* from the pool, with references to type and communicator */
+};
+
+/* A message that came before its receive, or is held by a matched probe. */
+struct message {
+    struct obj obj;                    /* first: OBJ_MESSAGE once a probe has taken it */
+    uint8_t kind, flags;               /* enum wire_kind: EAGER or RTS; enum wire_flag */
+    uint32_t ctx;
+    int proc;
+    int source, tag;
+    size_t len;
+    uint64_t sync_id;                  /* EAGER with SYNC, RTS: the sender's id; else 0 */
+    uint64_t address;
+    struct lane *lane;
+    struct channel *channel;           /* NULL: an orphan */
+    void *data;                        /* EAGER: inline_data or from mem_alloc */
+    struct list link;                  /* in lane.orphans */
+    struct match_arrival arrival;
+    unsigned char inline_data[CACHE_LINE];
+};
+
+static ALWAYS_INLINE void lane_lock(struct lane *lane)
+{
+    if (unlikely(lane->is_threaded))
+        pthread_mutex_lock(&lane->lock);
+}
+
+static ALWAYS_INLINE void lane_unlock(struct lane *lane)
+{
+    if (unlikely(lane->is_threaded))
+        pthread_mutex_unlock(&lane->lock);
+}
+
+/* First contact with a process: 0 or an error. */
+int peer_open(struct lane *lane, int proc, struct peer **out) COLD;
+
+static ALWAYS_INLINE int peer_get(struct lane *lane, int proc, struct peer **out)
+{
+    *out = lane->peers[proc];
+    return likely(*out) ? 0 : peer_open(lane, proc, out);
+}
+
+/* The open channel of a context, or NULL. */
+struct channel *channel_find(struct lane *lane, uint32_t ctx);
+
+/* Poll functions, without the lock; arg: the lane, or a peer. The second polls one process and does the lane's
+ * work. */
+int lane_poll(void *arg);
+int lane_poll_peer(void *arg);
+
+/* An entry joins or leaves one of the lists that `work` counts. */
+static inline void work_add(struct lane *lane, struct list *list, struct list *link)
+{
+    list_append(list, link);
+    lane->work++;
+}
+
+static inline void work_remove(struct lane *lane, struct list *link)
+{
+    list_remove(link);
+    lane->work--;
+}
+
+static ALWAYS_INLINE struct channel *channel_of(const struct comm *comm, int mode)
+{
+    return &comm->p2p->channel[(mode & P2P_COLL) != 0];
+}
+
+/* out.c: send `out` now, or queue it behind what waits for this peer. True if it went out. */
+bool outgoing_send(struct outgoing *out, struct peer *peer);
+/* A record of control to r->peer, with the payload that stands in r->control. If `is_last`, r completes once it
+ * is out. */
+void control_send(struct p2p_req *r, enum wire_kind kind, size_t len, bool is_last);
+/* Send what waits; how much went out. */
+int outgoing_work(struct lane *lane);
+
+/* recv.c: give a message of `len` bytes at `payload` to receive `r` and complete it. */
+struct arrival {
+    int proc;
+    int source, tag;
+    unsigned kind, flags;
+    size_t len;
+    uint64_t sync_id;  /* EAGER with SYNC, RTS */
+    uint64_t address;  /* RTS */
+};
+void deliver(struct p2p_req *r, const struct arrival *a, const void *payload);
+/* Error of a receive that is too short, with both sizes. */
+int truncation(const struct p2p_req *r, size_t len) COLD;
+
+/* request.c: a request from the pool that holds references; NULL: no memory. All fields but those that are
+ * named in the struct literal there are for the caller to set. */
+struct p2p_req *request_create(struct channel *channel, struct type *type);
+/* Set what every request needs; for those on the stack of a blocking call. */
+void request_init(struct p2p_req *r, struct channel *channel);
+
+/* arrive.c */
+int p2p_arrive(void *arg, int proc, const struct net_head *head, const void *payload) HOT;
+void message_destroy(struct message *message);
+
+/* rndv.c: a receive has met an RTS; the sender's side of what follows; the lane's work. */
+void rndv_begin(struct p2p_req *r);
+void rndv_on_cts(struct p2p_req *r, unsigned kind, const struct wire_cts *cts);
+void rndv_on_data(const struct net_head *head, const void *payload);
+int rndv_work(struct lane *lane);
+
+/* Complete a request: errors and results are in it. Nothing may touch it afterwards. */
+void p2p_complete(struct p2p_req *r);
+
+extern const struct req_ops p2p_req_ops;
+
+/* Behind MPI_MESSAGE_NO_PROC (§3.8.2). */
+extern struct message message_no_proc;
+/* A receive from MPI_PROC_NULL: complete, shared (§3.10). */
+struct req *req_from_nobody(void);
+
+#endif

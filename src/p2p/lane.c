@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: p2p. The lane: transports, peers, the table of contexts, polling.
+ * Knows: base, progress, match, net and the transports' tables, obj. */
+#include "p2p/lane.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/setting.h"
+#include "net/chaos/chaos.h"
+#include "net/self/self.h"
+#include "net/shm/shm.h"
+#include "p2p/int_p2p.h"
+
+enum { TO_SELF, TO_OTHERS };
+
+static struct lane the_lane; /* the first one; a communicator keeps the one it was opened on */
+
+static struct setting net_setting = {
+    .name = "NET",
+    .help = "\"chaos\" delays and refuses at random, to test programs and the library",
+    .kind = SETTING_TEXT,
+    .text = "",
+};
+
+size_t p2p_segment_needed(int procs)
+{
+    return shm_segment_needed(procs);
+}
+
+static int open_net(struct lane *lane, int which, const struct net_ops *ops, const struct net_config *config)
+{
+    struct net_config wrapped = *config;
+    int rc = setting_read(&net_setting);
+
+    if (rc)
+        return rc;
+    if (!strcmp(net_setting.text, "chaos")) {
+        wrapped.inner = ops;
+        ops = which == TO_SELF ? &chaos_self_ops : &chaos_shm_ops;
+    } else if (*net_setting.text) {
+        return err(MPI_ERR_OTHER, "PARLEY_NET is \"%s\"; it must be \"chaos\" or empty", net_setting.text);
+    }
+    lane->ops[which] = ops;
+    return ops->open(&wrapped, &lane->nets[which]);
+}
+
+static int open_nets(struct lane *lane, const struct p2p_config *config)
+{
+    const struct net_config net = {
+        .proc = config->proc,
+        .procs = config->procs,
+        .segment = config->segment,
+        .sink = { p2p_arrive, lane },
+    };
+    int rc = open_net(lane, TO_SELF, &self_ops, &net);
+
+    if (!rc && config->segment)
+        rc = open_net(lane, TO_OTHERS, &shm_ops, &net);
+    return rc;
+}
+
+static void init_lists(struct lane *lane)
+{
+    list_init(&lane->crowded);
+    list_init(&lane->copies);
+    list_init(&lane->streams);
+    list_init(&lane->no_record);
+    list_init(&lane->orphans);
+    mem_pool_init(&lane->requests, sizeof(struct p2p_req), 16);
+    mem_pool_init(&lane->messages, sizeof(struct message), 16);
+    match_init(&lane->match);
+}
+
+int p2p_init(const struct p2p_config *config)
+{
+    struct lane *lane = &the_lane;
+    pthread_mutexattr_t attributes;
+    int rc;
+
+    *lane = (struct lane){ .is_threaded = config->is_threaded, .proc = config->proc, .procs = config->procs };
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&lane->lock, &attributes);
+    init_lists(lane);
+    obj_predefine(&message_no_proc.obj, OBJ_MESSAGE, (uintptr_t)MPI_MESSAGE_NO_PROC);
+    lane->channel_slots = P2P_CHANNELS_FIRST;
+    lane->channels = mem_zalloc(P2P_CHANNELS_FIRST * sizeof(struct channel *));
+    lane->peers = mem_zalloc((size_t)config->procs * sizeof(struct peer *));
+    rc = lane->channels && lane->peers ? open_nets(lane, config) : err(MPI_ERR_NO_MEM, "no memory for a lane");
+    if (rc) {
+        p2p_fini();
+        return rc;
+    }
+    progress_add(lane_poll, lane);
+    return 0;
+}
+
+void p2p_fini(void)
+{
+    struct lane *lane = &the_lane;
+
+    progress_remove(lane_poll, lane);
+    LIST_FOR_EACH_SAFE(link, &lane->orphans)
+        message_destroy(CONTAINER_OF(link, struct message, link));
+    for (int proc = 0; lane->peers && proc < lane->procs; proc++)
+        mem_free(lane->peers[proc]);
+    for (int i = 0; i < 2; i++) {
+        if (lane->nets[i])
+            lane->ops[i]->close(lane->nets[i]);
+    }
+    match_fini(&lane->match);
+    mem_free(lane->peers);
+    mem_free(lane->channels);
+    mem_pool_fini(&lane->requests);
+    mem_pool_fini(&lane->messages);
+    pthread_mutex_destroy(&lane->lock);
+}
+
+static bool is_flushed(void *arg)
+{
+    struct lane *lane = arg;
+
+    return !lane->work && !lane->detached;
+}
+
+void p2p_flush(void)
+{
+    progress_wait_until(is_flushed, &the_lane, (struct progress_hint){ lane_poll, &the_lane });
+}
+
+int peer_open(struct lane *lane, int proc, struct peer **out)
+{
+    const int which = proc == lane->proc ? TO_SELF : TO_OTHERS;
+    struct peer *peer = mem_zalloc(sizeof *peer);
+    int rc;
+
+    if (!peer)
+        return err(MPI_ERR_NO_MEM, "no memory for the connection to process %d", proc);
+    rc = lane->ops[which]->connect(lane->nets[which], proc, &peer->ep);
+    if (rc) {
+        mem_free(peer);
+        return rc;
+    }
+    peer->lane = lane;
+    peer->ops = lane->ops[which];
+    peer->short_max = peer->ops->short_max;
+    peer->proc = proc;
+    list_init(&peer->waiting);
+    list_init(&peer->link);
+    lane->peers[proc] = *out = peer;
+    return 0;
+}
+
+int lane_poll(void *arg)
+{
+    struct lane *lane = arg;
+    int events = 0;
+
+    if (unlikely(lane->is_threaded) && pthread_mutex_trylock(&lane->lock))
+        return 0;
+    for (int i = 0; i < 2; i++) {
+        if (lane->nets[i])
+            events += lane->ops[i]->poll(lane->nets[i]);
+    }
+    if (unlikely(lane->work))
+        events += outgoing_work(lane) + rndv_work(lane);
+    lane_unlock(lane);
+    return events;
+}
+
+int lane_poll_peer(void *arg)
+{
+    struct peer *peer = arg;
+    struct lane *lane = peer->lane;
+    int events;
+
+    if (unlikely(lane->is_threaded) && pthread_mutex_trylock(&lane->lock))
+        return 0;
+    events = peer->ops->poll_ep(peer->ep);
+    if (unlikely(lane->work))
+        events += outgoing_work(lane) + rndv_work(lane);
+    lane_unlock(lane);
+    return events;
+}
+
+/* --- contexts --- */
+
+static unsigned first_slot(const struct lane *lane, uint32_t ctx)
+{
+    return (ctx * UINT32_C(2654435761)) >> 7 & (lane->channel_slots - 1);
+}
+
+struct channel *channel_find(struct lane *lane, uint32_t ctx)
+{
+    for (unsigned i = first_slot(lane, ctx); lane->channels[i]; i = (i + 1) & (lane->channel_slots - 1)) {
+        if (lane->channels[i]->ctx == ctx)
+            return lane->channels[i];
+    }
+    return NULL;
+}
+
+static void channel_insert(struct lane *lane, struct channel *channel)
+{
+    unsigned i = first_slot(lane, channel->ctx);
+
+    while (lane->channels[i])
+        i = (i + 1) & (lane->channel_slots - 1);
+    lane->channels[i] = channel;
+    lane->channel_count++;
+}
+
+/* Table with `slots` places and all that is in it now. */
+static int channels_resize(struct lane *lane, unsigned slots)
+{
+    struct channel **old = lane->channels;
+    const unsigned old_slots = lane->channel_slots;
+    struct channel **table = mem_zalloc(slots * sizeof *table);
+
+    if (!table)
+        return err(MPI_ERR_NO_MEM, "no memory for a table of %u contexts", slots);
+    lane->channels = table;
+    lane->channel_slots = slots;
+    lane->channel_count = 0;
+    for (unsigned i = 0; i < old_slots; i++) {
+        if (old[i])
+            channel_insert(lane, old[i]);
+    }
+    mem_free(old);
+    return 0;
+}
+
+/* Linear probing: whoever stood behind the hole is entered anew. */
+static void channel_remove(struct lane *lane, struct channel *channel)
+{
+    const unsigned mask = lane->channel_slots - 1;
+    unsigned i = first_slot(lane, channel->ctx);
+
+    while (lane->channels[i] != channel)
+        i = (i + 1) & mask;
+    lane->channels[i] = NULL;
+    lane->channel_count--;
+    for (i = (i + 1) & mask; lane->channels[i]; i = (i + 1) & mask) {
+        struct channel *moved = lane->channels[i];
+        lane->channels[i] = NULL;
+        lane->channel_count--;
+        channel_insert(lane, moved);
+    }
+    lane->last_channel = NULL;
+}
+
+/* Messages that came before their communicator existed here: keep them in order. Nothing is posted yet. */
+static void adopt_orphans(struct lane *lane, struct channel *channel)
+{
+    LIST_FOR_EACH_SAFE(link, &lane->orphans) {
+        struct message *message = CONTAINER_OF(link, struct message, link);
+        if (message->ctx != channel->ctx)
+            continue;
+        list_remove(link);
+        message->channel = channel;
+        match_keep(&channel->match, &message->arrival, match_key(message->source, message->tag));
+    }
+}
+
+static void channel_open(struct lane *lane, struct channel *channel, struct comm *comm, uint32_t ctx)
+{
+    *channel = (struct channel){ .lane = lane, .comm = comm, .ctx = ctx };
+    match_ctx_init(&channel->match, &lane->match, ctx);
+    channel_insert(lane, channel);
+    adopt_orphans(lane, channel);
+}
+
+int p2p_comm_open(struct comm *comm)
+{
+    struct lane *lane = &the_lane;
+    int rc = 0;
+
+    comm->p2p = mem_alloc_aligned(CACHE_LINE, sizeof *comm->p2p);
+    if (!comm->p2p)
+        return err(MPI_ERR_NO_MEM, "no memory for a communicator");
+    lane_lock(lane);
+    if ((lane->channel_count + 2) * 2 > lane->channel_slots)
+        rc = channels_resize(lane, lane->channel_slots * 2);
+    if (!rc) {
+        channel_open(lane, &comm->p2p->channel[0], comm, comm->ctx);
+        channel_open(lane, &comm->p2p->channel[1], comm, comm->ctx + 1);
+    }
+    lane_unlock(lane);
+    if (rc) {
+        mem_free(comm->p2p);
+        comm->p2p = NULL;
+    }
+    return rc;
+}
+
+static void drop_message(struct match_arrival *arrival, void *arg)
+{
+    (void)arg;
+    message_destroy(CONTAINER_OF(arrival, struct message, arrival));
+}
+
+/* A receive that nothing can satisfy any more: the communicator is gone from under it. */
+static void drop_posted(struct match_entry *entry, void *arg)
+{
+    struct p2p_req *r = CONTAINER_OF(entry, struct p2p_req, match);
+
+    (void)arg;
+    r->req.error = err(MPI_ERR_COMM, "the communicator was freed while a receive was posted");
+    p2p_complete(r);
+}
+
+void p2p_comm_close(struct comm *comm)
+{
+    struct lane *lane = comm->p2p->channel[0].lane;
+
+    lane_lock(lane);
+    for (int i = 0; i < 2; i++) {
+        struct channel *channel = &comm->p2p->channel[i];
+        channel_remove(lane, channel);
+        match_ctx_fini(&channel->match, drop_posted, drop_message, NULL);
+    }
+    lane_unlock(lane);
+    mem_free(comm->p2p);
+    comm->p2p = NULL;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: p2p. Opening and closing the lane: what room init needs of this room. */
+#ifndef P2P_LANE_H
+#define P2P_LANE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct job_head;
+
+struct p2p_config {
+    int proc, procs;          /* this process and all of the job */
+    struct job_head *segment; /* mapped, of p2p_segment_needed() bytes; NULL when procs is 1 */
+    bool is_threaded;         /* several threads may call at once (MPI_THREAD_MULTIPLE) */
+};
+
+/* Bytes that the job segment must have. */
+size_t p2p_segment_needed(int procs);
+
+/* Open the transports; from now on communicators can be opened. Errors: MPI_ERR_NO_MEM, MPI_ERR_OTHER. */
+int p2p_init(const struct p2p_config *config);
+/* Complete what has been begun and not been waited for (detached sends, acknowledgements). Blocks. */
+void p2p_flush(void);
+/* Close. All communicators are closed. */
+void p2p_fini(void);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: p2p. Records on their way out. What finds no room waits in a queue of its peer, so that order is kept; the
+ * queue moves whenever the lane is polled. */
+#include "p2p/int_p2p.h"
+
+bool outgoing_send(struct outgoing *out, struct peer *peer)
+{
+    if (likely(!peer->is_crowded)) {
+        if (!out->push(out, peer))
+            return true;
+        peer->is_crowded = true;
+        work_add(peer->lane, &peer->lane->crowded, &peer->link);
+    }
+    list_append(&peer->waiting, &out->link);
+    return false;
+}
+
+/* A push may complete its request, which may be gone then: it is unlinked first. */
+static int push_waiting(struct peer *peer)
+{
+    int sent = 0;
+
+    while (!list_is_empty(&peer->waiting)) {
+        struct list *link = list_first(&peer->waiting);
+        struct outgoing *out = CONTAINER_OF(link, struct outgoing, link);
+        list_remove(link);
+        if (out->push(out, peer)) {
+            list_prepend(&peer->waiting, link);
+            return sent;
+        }
+        sent++;
+    }
+    peer->is_crowded = false;
+    work_remove(peer->lane, &peer->link);
+    return sent;
+}
+
+int outgoing_work(struct lane *lane)
+{
+    int sent = 0;
+
+    LIST_FOR_EACH_SAFE(link, &lane->crowded)
+        sent += push_waiting(CONTAINER_OF(link, struct peer, link));
+    return sent;
+}
+
+static int push_control(struct outgoing *out, struct peer *peer)
+{
+    struct p2p_req *r = CONTAINER_OF(out, struct p2p_req, out);
+    const int rc = peer->ops->send(peer->ep, &r->head, &r->control);
+
+    if (!rc && r->completes_when_pushed)
+        p2p_complete(r);
+    return rc;
+}
+
+void control_send(struct p2p_req *r, enum wire_kind kind, size_t len, bool is_last)
+{
+    r->head = wire_head((uint32_t)len, kind, 0, 0, r->channel->ctx, r->req.tag, r->channel->comm->rank);
+    r->out.push = push_control;
+    r->completes_when_pushed = is_last;
+    outgoing_send(&r->out, r->peer);
+}

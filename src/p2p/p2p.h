@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: p2p. Point-to-point communication (MPI 5.0 §3): protocols between the matcher and the transports.
+ *
+ * Counts are widened and arguments are checked by the caller. `dest` and `source` are ranks of the
+ * communicator's remote group (of the group itself for an intracommunicator), MPI_PROC_NULL, and for
+ * receives MPI_ANY_SOURCE; tags are 0 to INT_MAX, for receives MPI_ANY_TAG as well. All functions return 0 or an
+ * error code; all may be called from several threads when the process runs with MPI_THREAD_MULTIPLE. */
+#ifndef P2P_P2P_H
+#define P2P_P2P_H
+
+#include "obj/comm.h"
+#include "obj/req.h"
+#include "type/type.h"
+
+struct message;
+
+/* Mode of a send, and in which of the communicator's two contexts the message travels. */
+enum p2p_mode {
+    P2P_STANDARD = 0,
+    P2P_SYNC = 1,
+    P2P_READY = 2,
+    P2P_COLL = 8, /* may be or'ed in: the context of collective operations, not visible to the user's wildcards */
+};
+
+/* Blocking send; returns when the buffer may be used again. Waits for the receiver when the message is long or
+ * P2P_SYNC asks for it, else at most for room. */
+int p2p_send(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode);
+/* Nonblocking send; local. */
+int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode,
+              struct req **out);
+/* Blocking receive. `mode` is 0 or P2P_COLL. The status may be NULL; its error field is left alone.
+ * Error: MPI_ERR_TRUNCATE with both sizes; what fits has been received. */
+int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag, int mode,
+             MPI_Status *status);
+int p2p_irecv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag, int mode,
+              struct req **out);
+
+/* Both at once (§3.2.7). */
+struct p2p_sendrecv {
+    const void *send_buf;
+    MPI_Count send_count;
+    struct type *send_type;
+    int dest, send_tag;
+    void *recv_buf;
+    MPI_Count recv_count;
+    struct type *recv_type;
+    int source, recv_tag;
+};
+int p2p_sendrecv(struct comm *comm, const struct p2p_sendrecv *args, int mode, MPI_Status *status);
+
+/* §3.8.1 and §3.8.2. The nonblocking ones progress once; *message is NULL when flag is 0 and
+ * &message_no_proc for MPI_PROC_NULL. */
+int p2p_probe(struct comm *comm, int source, int tag, MPI_Status *status);
+int p2p_iprobe(struct comm *comm, int source, int tag, int *flag, MPI_Status *status);
+int p2p_mprobe(struct comm *comm, int source, int tag, struct message **message, MPI_Status *status);
+int p2p_improbe(struct comm *comm, int source, int tag, int *flag, struct message **message, MPI_Status *status);
+/* §3.8.3. The message is consumed. */
+int p2p_mrecv(struct message *message, void *buf, MPI_Count count, struct type *type, MPI_Status *status);
+int p2p_imrecv(struct message *message, void *buf, MPI_Count count, struct type *type, struct req **out);
+
+/* Open the matching state of a communicator whose ctx and groups are set: from now on messages for it are
+ * matched, also those that came before. Error: MPI_ERR_NO_MEM. */
+int p2p_comm_open(struct comm *comm);
+/* Close it; posted receives of it must be gone, unexpected messages are dropped. */
+void p2p_comm_close(struct comm *comm);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: p2p. Receiving (MPI 5.0 §3.2.4, §3.7.2, §3.8.3): a receive meets its message here, whichever came first. */
+#include "base/copy.h"
+#include "base/err.h"
+#include "p2p/int_p2p.h"
+
+int truncation(const struct p2p_req *r, size_t len)
+{
+    return err(MPI_ERR_TRUNCATE,
+               "message of %zu bytes from rank %d with tag %d on %s is longer than the receive buffer of %zu bytes "
+               "(%lld x %s)",
+               len, r->req.source, r->req.tag, *r->channel->comm->name ? r->channel->comm->name : "a communicator",
+               r->len, (long long)r->count, type_name(r->type));
+}
+
+/* The message is eager and all here. */
+static ALWAYS_INLINE void deliver_eager(struct p2p_req *r, const struct arrival *a, const void *payload)
+{
+    const size_t len = likely(a->len <= r->len) ? a->len : r->len;
+
+    if (likely(r->type->is_contig))
+        copy_bytes(r->buf, payload, len);
+    else if (len)
+        type_unpack(r->type, r->buf, r->count, 0, payload, len);
+    r->req.bytes = (MPI_Count)len;
+    if (unlikely(a->len > r->len))
+        r->req.error = truncation(r, a->len);
+    if (likely(!(a->flags & WIRE_SYNC))) {
+        p2p_complete(r);
+        return;
+    }
+    r->control.reply = (struct wire_reply){ a->sync_id };
+    control_send(r, WIRE_ACK, sizeof r->control.reply, true);
+}
+
+static NOINLINE void deliver_rts(struct p2p_req *r, const struct arrival *a)
+{
+    r->remote_id = a->sync_id;
+    r->remote_address = a->address;
+    r->flags = (uint8_t)a->flags;
+    r->wanted = a->len <= r->len ? a->len : r->len;
+    r->req.bytes = (MPI_Count)r->wanted;
+    if (a->len > r->len)
+        r->req.error = truncation(r, a->len);
+    rndv_begin(r);
+}
+
+void deliver(struct p2p_req *r, const struct arrival *a, const void *payload)
+{
+    r->req.source = a->source;
+    r->req.tag = a->tag;
+    r->peer = r->channel->lane->peers[a->proc]; /* there if this message must be answered, see p2p_arrive */
+    if (likely(a->kind == WIRE_EAGER))
+        deliver_eager(r, a, payload);
+    else
+        deliver_rts(r, a);
+}
+
+static void deliver_message(struct p2p_req *r, struct message *message)
+{
+    const struct arrival a = {
+        .proc = message->proc,
+        .source = message->source,
+        .tag = message->tag,
+        .kind = message->kind,
+        .flags = message->flags,
+        .len = message->len,
+        .sync_id = message->sync_id,
+        .address = message->address,
+    };
+
+    deliver(r, &a, message->data);
+    message_destroy(message);
+}
+
+/* Buffer and match entry; the source is a rank of the remote group or a wildcard. */
+static ALWAYS_INLINE void recv_prepare(struct p2p_req *r, void *buf, MPI_Count count, struct type *type)
+{
+    r->buf = buf;
+    r->count = count;
+    r->type = type;
+    r->len = type_bytes(type, count);
+}
+
+/* Meet an unexpected message or be posted. With the lock. */
+static ALWAYS_INLINE void recv_begin(struct p2p_req *r, int source, int tag)
+{
+    struct channel *channel = r->channel;
+    struct match_arrival *found;
+
+    match_entry_init(&r->match, match_key(source, tag), match_mask(source == MPI_ANY_SOURCE, tag == MPI_ANY_TAG));
+    if (likely(source != MPI_ANY_SOURCE)) {
+        struct peer *peer = channel->lane->peers[group_proc(channel->comm->remote_group, source)];
+        if (likely(peer))
+            r->req.hint = (struct progress_hint){ lane_poll_peer, peer };
+    }
+    found = match_post(&channel->match, &r->match);
+    if (unlikely(found))
+        deliver_message(r, CONTAINER_OF(found, struct message, arrival));
+}
+
+int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag, int mode,
+             MPI_Status *status)
+{
+    struct channel *channel = channel_of(comm, mode);
+    struct p2p_req r;
+
+    if (unlikely(source == MPI_PROC_NULL)) {
+        status_set_proc_null(status);
+        return 0;
+    }
+    request_init(&r, channel);
+    recv_prepare(&r, buf, count, type);
+    lane_lock(channel->lane);
+    recv_begin(&r, source, tag);
+    lane_unlock(channel->lane);
+    progress_wait(&r.req.done, r.req.hint);
+    status_set(status, r.req.source, r.req.tag, r.req.bytes, false);
+    return r.req.error;
+}
+
+int p2p_irecv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag, int mode,
+              struct req **out)
+{
+    struct channel *channel = channel_of(comm, mode);
+    struct p2p_req *r;
+
+    if (unlikely(source == MPI_PROC_NULL)) {
+        *out = req_from_nobody();
+        return 0;
+    }
+    lane_lock(channel->lane);
+    r = request_create(channel, type);
+    if (likely(r)) {
+        recv_prepare(r, buf, count, type);
+        recv_begin(r, source, tag);
+    }
+    lane_unlock(channel->lane);
+    if (unlikely(!r))
+        return err(MPI_ERR_NO_MEM, "no memory for a receive request");
+    *out = &r->req;
+    return 0;
+}
+
+int p2p_mrecv(struct message *message, void *buf, MPI_Count count, struct type *type, MPI_Status *status)
+{
+    struct p2p_req r;
+
+    if (message == &message_no_proc) {
+        status_set_proc_null(status);
+        return 0;
+    }
+    request_init(&r, message->channel);
+    recv_prepare(&r, buf, count, type);
+    lane_lock(r.channel->lane);
+    deliver_message(&r, message);
+    lane_unlock(r.channel->lane);
+    progress_wait(&r.req.done, r.req.hint);
+    status_set(status, r.req.source, r.req.tag, r.req.bytes, false);
+    return r.req.error;
+}
+
+int p2p_imrecv(struct message *message, void *buf, MPI_Count count, struct type *type, struct req **out)
+{
+    struct lane *lane;
+    struct p2p_req *r;
+
+    if (message == &message_no_proc) {
+        *out = req_from_nobody();
+        return 0;
+    }
+    lane = message->channel->lane;
+    lane_lock(lane);
+    r = request_create(message->channel, type);
+    if (r) {
+        recv_prepare(r, buf, count, type);
+        deliver_message(r, message);
+    }
+    lane_unlock(lane);
+    if (!r)
+        return err(MPI_ERR_NO_MEM, "no memory for a receive request");
+    *out = &r->req;
+    return 0;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: p2p. Long messages: the receiver has met an offer (RTS) and chooses how the bytes move.
+ *
+ *   same process   copied at once from the sender's buffer; FIN
+ *   by record      both buffers are one run and the system lets the two processes copy: both claim parts of the
+ *                  message from a counter in a shared record, the sender writes its parts, the receiver reads its
+ *                  own. A sender that is computing claims nothing, and the receiver does it alone. Whoever sees all
+ *                  parts done completes its side.
+ *   stream         the sender packs into the transport's buffers, the receiver unpacks, in order
+ *
+ * Knows: net, type, obj. Does not know: matching. */
+#include <string.h>
+
+#include "base/err.h"
+#include "p2p/int_p2p.h"
+
+enum {
+    PART_MIN = 32768,
+    PART_MAX = 262144,
+    PART_ALIGN = 4096,
+    PARTS_WANTED = 4,
+    BOUNCE = 4096,       /* copy between two layouts in one process */
+    STREAM_BATCH = 8,    /* records of one stream before the others have their turn */
+};
+
+static struct p2p_req *request_at(struct list *link)
+{
+    return CONTAINER_OF(link, struct p2p_req, link);
+}
+
+/* --- within the process --- */
+
+static void copy_here(struct p2p_req *r, const struct p2p_req *s)
+{
+    char bounce[BOUNCE];
+
+    if (r->type->is_contig) {
+        type_pack(s->type, s->buf, s->count, 0, r->buf, r->wanted);
+    } else if (s->type->is_contig) {
+        type_unpack(r->type, r->buf, r->count, 0, s->buf, r->wanted);
+    } else {
+        for (size_t at = 0; at < r->wanted; at += BOUNCE) {
+            const size_t len = size_min(BOUNCE, r->wanted - at);
+            type_pack(s->type, s->buf, s->count, at, bounce, len);
+            type_unpack(r->type, r->buf, r->count, at, bounce, len);
+        }
+    }
+}
+
+/* --- by record --- */
+
+static size_t part_size(size_t len)
+{
+    size_t part = len / PARTS_WANTED;
+
+    part = part < PART_MIN ? PART_MIN : part > PART_MAX ? PART_MAX : part;
+    return (part + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+}
+
+static int copy_part(struct p2p_req *r, uint64_t part)
+{
+    const struct net_record *record = r->record;
+    const uint64_t at = part * record->part_size;
+    const size_t len = size_min(record->part_size, record->len - at);
+    struct net_ep *ep = r->peer->ep;
+
+    if (r->req.is_send)
+        return r->peer->ops->copy_to(ep, (char *)r->buf + at, record->address + at, len);
+    return r->peer->ops->copy_from(ep, (char *)r->buf + at, r->remote_address + at, len);
+}
+
+/* Claim one part and copy it. The counter stops near the number of parts, however often it is asked. */
+static bool copy_some(struct p2p_req *r)
+{
+    struct net_record *record = r->record;
+    uint32_t part = atomic_load_explicit(&record->next, memory_order_relaxed);
+    int failed;
+
+    if (part >= record->parts)
+        return false;
+    part = atomic_fetch_add_explicit(&record->next, 1, memory_order_relaxed);
+    if (part >= record->parts)
+        return false;
+    failed = copy_part(r, part);
+    if (failed)
+        atomic_store_explicit(&record->error, failed, memory_order_relaxed);
+    /* acquire and release: whoever sees all parts done sees their bytes */
+    if (atomic_fetch_add_explicit(&record->done, 1, memory_order_acq_rel) + 1 == record->parts)
+        r->peer->ops->wake(r->peer->ep);
+    return true;
+}
+
+static void copy_finish(struct p2p_req *r)
+{
+    const int failed = atomic_load_explicit(&r->record->error, memory_order_relaxed);
+
+    if (failed && !r->req.error)
+        r->req.error = err(MPI_ERR_BUFFER, "copying a message of %zu bytes to or from process %d: %s", r->wanted,
+                           r->peer->proc, strerror(failed));
+    r->peer->ops->record_close(r->peer->ep, r->record);
+    work_remove(r->channel->lane, &r->link);
+    p2p_complete(r);
+}
+
+static int copy_step(struct p2p_req *r)
+{
+    const int moved = copy_some(r);
+
+    if (atomic_load_explicit(&r->record->done, memory_order_acquire) == r->record->parts) {
+        copy_finish(r);
+        return 1;
+    }
+    return moved;
+}
+
+/* Receiver: false when all records are in use. */
+static bool copy_begin(struct p2p_req *r)
+{
+    uint32_t index;
+
+    r->record = r->peer->ops->record_open(r->peer->ep, &index);
+    if (!r->record)
+        return false;
+    r->record->address = (uintptr_t)r->buf;
+    r->record->len = r->wanted;
+    r->record->part_size = part_size(r->wanted);
+    r->record->parts = (uint32_t)((r->wanted + r->record->part_size - 1) / r->record->part_size);
+    r->control.cts = (struct wire_cts){ .id = r->remote_id, .len = r->wanted, .record = index };
+    work_add(r->channel->lane, &r->channel->lane->copies, &r->link);
+    control_send(r, WIRE_CTS_COPY, sizeof r->control.cts, false);
+    return true;
+}
+
+/* --- stream --- */
+
+/* Send records of one message while there is room; true when all is out. */
+static bool stream_push(struct p2p_req *s, int *sent)
+{
+    const struct net_ops *ops = s->peer->ops;
+
+    for (int i = 0; i < STREAM_BATCH && s->moved < s->wanted; i++) {
+        const size_t len = size_min(ops->eager_max, s->wanted - s->moved);
+        struct net_head head = wire_head((uint32_t)len, WIRE_DATA, 0, 0, (uint32_t)s->remote_id,
+                                         (int)(uint32_t)(s->remote_id >> 32), 0);
+        struct net_buffer buffer;
+
+        if (ops->alloc(s->peer->ep, &buffer))
+            return false;
+        type_pack(s->type, s->buf, s->count, s->moved, buffer.data, len);
+        if (ops->commit(s->peer->ep, &head, &buffer)) {
+            ops->release(s->peer->ep, &buffer);
+            return false;
+        }
+        s->moved += len;
+        ++*sent;
+    }
+    return s->moved == s->wanted;
+}
+
+void rndv_on_data(const struct net_head *head, const void *payload)
+{
+    const uint64_t id = (uint64_t)head->word[2] << 32 | head->word[1];
+    struct p2p_req *r = (struct p2p_req *)(uintptr_t)id;
+
+    type_unpack(r->type, r->buf, r->count, r->moved, payload, head->len);
+    r->moved += head->len;
+    if (r->moved == r->wanted)
+        p2p_complete(r);
+}
+
+/* --- both sides --- */
+
+static bool can_copy(const struct p2p_req *r)
+{
+    return r->type->is_contig && r->flags & WIRE_CONTIG && r->peer->ops->can_copy(r->peer->ep);
+}
+
+void rndv_begin(struct p2p_req *r)
+{
+    r->state = P2P_MOVING;
+    if (r->peer->ops->is_same_space || !r->wanted) {
+        if (r->wanted)
+            copy_here(r, (const struct p2p_req *)(uintptr_t)r->remote_id);
+        r->control.reply = (struct wire_reply){ r->remote_id };
+        control_send(r, WIRE_FIN, sizeof r->control.reply, true);
+    } else if (can_copy(r)) {
+        if (!copy_begin(r))
+            work_add(r->channel->lane, &r->channel->lane->no_record, &r->link);
+    } else {
+        r->control.cts = (struct wire_cts){ .id = r->remote_id, .recv_id = (uintptr_t)r, .len = r->wanted };
+        control_send(r, WIRE_CTS_STREAM, sizeof r->control.cts, false);
+    }
+}
+
+void rndv_on_cts(struct p2p_req *s, unsigned kind, const struct wire_cts *cts)
+{
+    struct lane *lane = s->channel->lane;
+
+    s->state = P2P_MOVING;
+    s->wanted = cts->len;
+    if (kind == WIRE_CTS_COPY) {
+        s->record = s->peer->ops->record_find(s->peer->ep, cts->record);
+        work_add(lane, &lane->copies, &s->link);
+    } else {
+        s->remote_id = cts->recv_id;
+        work_add(lane, &lane->streams, &s->link);
+    }
+}
+
+int rndv_work(struct lane *lane)
+{
+    int events = 0;
+
+    LIST_FOR_EACH_SAFE(link, &lane->no_record) {
+        struct p2p_req *r = request_at(link);
+        work_remove(lane, link);
+        if (!copy_begin(r)) {
+            work_add(lane, &lane->no_record, link);
+            break;
+        }
+    }
+    LIST_FOR_EACH_SAFE(link, &lane->copies)
+        events += copy_step(request_at(link));
+    LIST_FOR_EACH_SAFE(link, &lane->streams) {
+        struct p2p_req *s = request_at(link);
+        if (stream_push(s, &events)) {
+            work_remove(lane, link);
+            p2p_complete(s);
+        }
+    }
+    return events;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: p2p. What travels between processes. A record is a net_head and a payload.
+ *
+ * Head:
+ *   len       payload bytes (the transport's)
+ *   word[0]   bits 7..0 kind, 15..8 flags, 31..16 hash of the type signature (0: none)
+ *   word[1]   context of the communicator        (DATA: low half of the receiver's id)
+ *   word[2]   tag                                (DATA: high half)
+ *   word[3]   rank of the sender in its group
+ *
+ * Payload by kind (an id is the address of a request in the process that made it, and comes back as it was sent):
+ *   EAGER          with SYNC: 8 bytes, the sender's id; then the message
+ *   RTS            struct wire_rts: a long message is offered
+ *   CTS_COPY       struct wire_cts: copy it together by the record, of the sender of this
+ *   CTS_STREAM     struct wire_cts: send `len` bytes of it as DATA
+ *   DATA           the next bytes of the message
+ *   ACK            struct wire_reply: the synchronous message has been matched
+ *   FIN            struct wire_reply: nothing of the message is needed any more
+ *   CANCEL         struct wire_reply: take the message back, if nobody has it yet; head as that of the message
+ *   CANCELLED      struct wire_reply: answer, it is gone; no answer comes when it was matched
+ *
+ * Records of a pair stay in order. DATA of different messages may be mixed with everything else. The version of
+ * this page is checked when a job starts (the job segment's major number). */
+#ifndef P2P_WIRE_H
+#define P2P_WIRE_H
+
+#include <stdint.h>
+
+#include "net/net.h"
+
+enum wire_kind {
+    WIRE_EAGER = 1, WIRE_RTS, WIRE_CTS_COPY, WIRE_CTS_STREAM, WIRE_DATA, WIRE_ACK, WIRE_FIN, WIRE_CANCEL,
+    WIRE_CANCELLED,
+};
+
+enum wire_flag {
+    WIRE_SYNC = 1,   /* EAGER: acknowledge at the match */
+    WIRE_CONTIG = 2, /* RTS: address is that of one run of bytes */
+    WIRE_READY = 4,  /* from a ready send: it must be matched already */
+};
+
+struct wire_rts {
+    uint64_t id;      /* the sender's */
+    uint64_t len;     /* of the message */
+    uint64_t address; /* of its first byte in the sender, with WIRE_CONTIG */
+};
+
+struct wire_cts {
+    uint64_t id;      /* the sender's, from the RTS */
+    uint64_t recv_id; /* the receiver's, for DATA */
+    uint64_t len;     /* bytes wanted; fewer than offered if the buffer is short */
+    uint32_t record;  /* CTS_COPY */
+    uint32_t unused;
+};
+
+struct wire_reply {
+    uint64_t id;      /* the sender's */
+};
+
+enum { WIRE_CONTROL_MAX = sizeof(struct wire_cts), WIRE_SYNC_ID = sizeof(uint64_t) };
+
+_Static_assert(sizeof(struct wire_cts) == 32 && sizeof(struct wire_rts) == 24, "payloads have no holes");
+
+static ALWAYS_INLINE struct net_head wire_head(uint32_t len, enum wire_kind kind, unsigned flags,
+                                               unsigned signature, uint32_t ctx, int tag, int source)
+{
+    return (struct net_head){
+        .len = len,
+        .word = { (uint32_t)kind | flags << 8 | signature << 16, ctx, (uint32_t)tag, (uint32_t)source },
+    };
+}
+
+static ALWAYS_INLINE unsigned wire_kind(const struct net_head *head)
+{
+    return head->word[0] & 0xff;
+}
+
+static ALWAYS_INLINE unsigned wire_flags(const struct net_head *head)
+{
+    return head->word[0] >> 8 & 0xff;
+}
+
+static ALWAYS_INLINE uint32_t wire_ctx(const struct net_head *head)
+{
+    return head->word[1];
+}
+
+static ALWAYS_INLINE int wire_tag(const struct net_head *head)
+{
+    return (int)head->word[2];
+}
+
+static ALWAYS_INLINE int wire_source(const struct net_head *head)
+{
+    return (int)head->word[3];
+}
+
+#endif
