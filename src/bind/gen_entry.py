@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the entry points of some chapters: python3 gen_entry.py OUTPUT CHAPTER...
+
+An entry point turns handles into objects, checks the arguments by their kinds, makes the one call that
+calls/*.txt gives, stores the results, and raises an error. How the values appear to the call: README.md."""
+
+import calls as call_lines
+import checks
+import model
+
+HEAD = '''\
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Entry points of MPI 5.0 chapter %s. Generated from api/ and src/bind/calls/; do not edit. */
+#include "bind/int_entry.h"
+'''
+# A function that is not there yet uses none of its parameters.
+NO_UNUSED = '\n#pragma GCC diagnostic ignored "-Wunused-parameter"\n'
+
+
+class Entry:
+    """One form of one function on its way to C."""
+
+    def __init__(self, function, name, large, call):
+        self.function, self.name, self.large, self.call = function, name, large, call
+        if call:
+            indent = '\n    ' if call.is_statement else '\n               '
+            self.code = call.code.replace('\n', indent)
+        self.params = function.form_params(large)
+        self.renames = {p.name: checks.user_name(p, large) for p in self.params}
+
+    def prototype(self, prefix='PMPI_'):
+        return self.function.prototype(self.large, prefix, self.renames)
+
+    def declarations(self):
+        """Lines that make the checked and converted values from the user's."""
+        lines = []
+        for p in self.params:
+            user = self.renames[p.name]
+            if checks.is_converted_result(p, self.large):
+                start = f'*{user}' if p.direction == 'inout' else '0'
+                if p.direction == 'inout':
+                    start = f'{user} ? *{user} : 0'
+                lines.append(f'MPI_Count {p.name}[1] = {{ {start} }};')
+            elif not checks.is_converted(p):
+                continue
+            elif p.direction == 'in':
+                lines.append(f'{checks.struct(p)} *{p.name} = obj_{p.kind.object}({user});')
+            elif p.direction == 'out':
+                lines.append(f'{checks.struct(p)} *{p.name}[1] = {{ NULL }};')
+            else:
+                lines.append(f'{checks.struct(p)} *{p.name} = {user} ? obj_{p.kind.object}(*{user}) : NULL;')
+        return lines
+
+    def stores(self):
+        """Lines that give results back, after success."""
+        lines = []
+        for p in self.params:
+            user = self.renames[p.name]
+            if checks.is_converted_result(p, self.large):
+                if checks.has_undefined(p):
+                    lines.append(f'*{user} = small_or_undefined({p.name}[0]);')
+                else:
+                    lines.append(f'*{user} = ({p.kind.small}){p.name}[0];')
+            elif checks.is_converted(p) and p.direction == 'out':
+                lines.append(f'*{user} = handle_of_{p.kind.object}({p.name}[0]);')
+            elif checks.is_converted(p) and p.direction == 'free' and p.kind.name != 'message':
+                lines.append(f'*{user} = {checks.NULL_HANDLES[p.kind.object]};')
+        return lines
+
+    def results_that_must_fit(self):
+        return [f'check_fits({p.name}[0], "{p.name}")' for p in self.params
+                if checks.is_converted_result(p, self.large) and not checks.has_undefined(p)]
+
+    def consumed(self):
+        """A message is gone whatever the call says (MPI 5.0 §3.8.3)."""
+        return ''.join(f'*{self.renames[p.name]} = MPI_MESSAGE_NULL, ' for p in self.params
+                       if p.kind.name == 'message' and p.direction == 'free')
+
+
+def raise_line(function, owner, name):
+    if function.is_tool:
+        return f'return bind_tool(rc, "MPI_{name}");'
+    return f'return bind_raise({owner}, rc, "MPI_{name}");'
+
+
+def conditions(expressions):
+    """if ((rc = a) || (rc = b) ...) in lines."""
+    return 'if (' + '\n        || '.join(expressions) + ')'
+
+
+def assigned(expression):
+    return f'(rc = {expression})'
+
+
+def implemented(entry):
+    function, call = entry.function, entry.call
+    before = checks.all_checks(function, entry.large, entry.renames)
+    owner = checks.owner(function)
+    after = checks.owner_after_call(function)
+    stores, declarations = entry.stores(), entry.declarations()
+    code = []
+    expressions = list(before)
+    if not call.is_statement and after == owner:
+        consumed = entry.consumed()
+        expressions.append(f'({consumed}(rc = {entry.code}))' if consumed else assigned(entry.code))
+        expressions += [assigned(text) for text in entry.results_that_must_fit()]
+    if expressions:
+        declarations.append('int rc;')
+        code += [conditions(expressions), '    ' + raise_line(function, owner, entry.name)]
+    if call.is_statement:
+        code.append(entry.code)
+        late = entry.results_that_must_fit()
+        if late:
+            code += [conditions([assigned(text) for text in late]),
+                     '    ' + raise_line(function, owner, entry.name)]
+    elif after != owner:
+        if not expressions:
+            declarations.append('int rc;')
+        code += [conditions([assigned(entry.code)]), '    ' + raise_line(function, after, entry.name)]
+    return declarations, code + stores + ['return MPI_SUCCESS;']
+
+
+def returns_value(entry):
+    """Functions that return no error code: the line is what they return (MPI_Wtime, MPI_Comm_toint, ...)."""
+    if entry.call is None:
+        raise model.TableError(f'MPI_{entry.name} returns no error code, so it must be implemented')
+    return [], [f'return {entry.code};']
+
+
+def missing(entry):
+    function = entry.function
+    if function.is_tool:
+        return [], [f'return bind_tool_unsupported("MPI_{entry.name}");']
+    owner = checks.owner_param(function)
+    text = checks.owner_lookup(owner, entry.renames) if owner else 'NULL'
+    return [], [f'return bind_unsupported({text}, "MPI_{entry.name}");']
+
+
+def entry_text(entry):
+    function = entry.function
+    if function.returns != 'int' or function.name.endswith('_toint'):
+        declarations, code = returns_value(entry)
+    elif entry.call:
+        declarations, code = implemented(entry)
+    else:
+        declarations, code = missing(entry)
+    lines = []
+    if function.is_compat:
+        lines += ['EXPORTED', entry.prototype() + ';', 'EXPORTED', entry.prototype('MPI_') + ';']
+    lines += [f'/* §{function.section} */', entry.prototype(), '{']
+    lines += ['    ' + line for line in declarations] + ([''] if declarations else [])
+    lines += ['    ' + line for line in code] + ['}', f'WEAK_ALIAS({entry.name});']
+    if function.alias:
+        lines.append(f'OTHER_NAME({function.alias}, {entry.name});')
+    return '\n'.join(lines) + '\n'
+
+
+def generate(*chapters):
+    functions = model.read_functions()
+    calls = call_lines.read_calls(functions)
+    entries = [Entry(function, name, large, call_lines.call_of(calls, name, large))
+               for function in functions if str(function.chapter) in chapters
+               for name, large in function.forms()]
+    includes = sorted({i for entry in entries if entry.call for i in entry.call.includes})
+    text = HEAD % ', '.join(chapters)
+    text += ('\n' if includes else '') + ''.join(f'#include "{name}"\n' for name in includes) + NO_UNUSED
+    return text + ''.join('\n' + entry_text(entry) for entry in entries)
+
+
+if __name__ == '__main__':
+    model.main(generate)

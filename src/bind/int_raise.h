@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: bind. From an error code to the user's error handler (MPI 5.0 §9.3). Nothing else in the library calls one. */
+#ifndef BIND_INT_RAISE_H
+#define BIND_INT_RAISE_H
+
+#include "bind/bind.h"
+
+/* Put "MPI_X: " before the text of `rc`, call the handler of `object` with it, and return the code if the handler
+ * lets the program go on. `object` is a communicator, window, file or session; NULL: the error belongs to none and
+ * goes to MPI_COMM_SELF's handler, or, when MPI does not run, to the initial one. */
+int bind_raise(void *object, int rc, const char *function) COLD NOINLINE;
+
+/* The same for a function that is not there yet. */
+int bind_unsupported(void *object, const char *function) COLD NOINLINE;
+
+/* MPI_T functions call no handler (§15.3.10): only the text is completed. */
+int bind_tool(int rc, const char *function) COLD NOINLINE;
+int bind_tool_unsupported(const char *function) COLD NOINLINE;
+
+#endif

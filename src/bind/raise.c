@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: bind. Error handlers: attaching, finding and calling them (MPI 5.0 §9.3). */
+#include "bind/int_raise.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "init/init.h"
+#include "obj/comm.h"
+#include "obj/info.h"
+
+/* Guards the errhandler of every object: a handler may be replaced while another thread raises an error. Not held
+ * while a handler runs. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The predefined error handlers and MPI_INFO_ENV may be named before MPI is initialised (§11.4.1). */
+__attribute__((constructor)) static void predefine(void)
+{
+    errhandler_init();
+    info_init();
+}
+
+/* Where an object keeps its handler. Windows, files and sessions join when their rooms exist. */
+static struct errhandler **place_of(struct obj *object)
+{
+    if (object->kind == OBJ_COMM)
+        return &((struct comm *)(void *)object)->errhandler;
+    return NULL;
+}
+
+struct errhandler *bind_get_errhandler(void *object)
+{
+    struct errhandler **place = place_of(object);
+
+    pthread_mutex_lock(&lock);
+    struct errhandler *errhandler = place && *place ? *place : &errhandler_fatal;
+    obj_ref(&errhandler->obj);
+    pthread_mutex_unlock(&lock);
+    return errhandler;
+}
+
+int bind_set_errhandler(void *object, struct errhandler *errhandler)
+{
+    struct obj *const head = object;
+    struct errhandler **place = place_of(head);
+
+    if (errhandler->action == ERRHANDLER_USER && errhandler->object_kind != head->kind)
+        return err(MPI_ERR_ERRHANDLER, "errhandler 0x%lx was made for another kind of object",
+                   (unsigned long)obj_handle(&errhandler->obj));
+    obj_ref(&errhandler->obj);
+    pthread_mutex_lock(&lock);
+    struct errhandler *old = *place;
+    *place = errhandler;
+    pthread_mutex_unlock(&lock);
+    if (old)
+        errhandler_unref(old);
+    return 0;
+}
+
+/* Whose handler acts: that of the object; MPI_COMM_SELF's for errors without one; NULL, which is the initial handler,
+ * when the world does not run. Sessions have their own life. */
+static struct obj *choose_object(struct obj *object)
+{
+    if (object && object->kind == OBJ_SESSION)
+        return object;
+    if (!init_is_running())
+        return NULL;
+    return object ? object : (struct obj *)(void *)obj_comm(MPI_COMM_SELF);
+}
+
+/* The standard leaves open what follows the code; here it is the text. */
+static void call_user(const struct errhandler *errhandler, struct obj *object, int code)
+{
+    char text[ERR_TEXT_SIZE];
+    const uintptr_t handle = obj_handle(object);
+
+    bind_error_text(code, text, sizeof text);
+    if (object->kind == OBJ_COMM)
+        errhandler->function.comm(&(MPI_Comm){ (MPI_Comm)handle }, &code, text);
+    else if (object->kind == OBJ_WIN)
+        errhandler->function.win(&(MPI_Win){ (MPI_Win)handle }, &code, text);
+    else if (object->kind == OBJ_FILE)
+        errhandler->function.file(&(MPI_File){ (MPI_File)handle }, &code, text);
+    else if (object->kind == OBJ_SESSION)
+        errhandler->function.session(&(MPI_Session){ (MPI_Session)handle }, &code, text);
+}
+
+static _Noreturn void end_job(const struct obj *object, int code)
+{
+    char text[ERR_TEXT_SIZE], message[ERR_TEXT_SIZE + MPI_MAX_OBJECT_NAME + 64];
+
+    bind_error_text(code, text, sizeof text);
+    if (object && object->kind == OBJ_COMM)
+        snprintf(message, sizeof message, "%s (on communicator %s)", text,
+                 ((const struct comm *)(const void *)object)->name);
+    else
+        snprintf(message, sizeof message, "%s", text);
+    init_abort(err_class(code), message);
+}
+
+void bind_call_errhandler(void *object, int code)
+{
+    struct errhandler *errhandler;
+
+    object = choose_object(object);
+    errhandler = object ? bind_get_errhandler(object) : &errhandler_fatal;
+    if (errhandler->action == ERRHANDLER_FATAL || errhandler->action == ERRHANDLER_ABORT)
+        end_job(object, code);
+    if (errhandler->action == ERRHANDLER_USER)
+        call_user(errhandler, object, code);
+    errhandler_unref(errhandler);
+}
+
+int bind_raise(void *object, int rc, const char *function)
+{
+    rc = err_prefix(rc, function);
+    bind_call_errhandler(object, rc);
+    return rc;
+}
+
+int bind_unsupported(void *object, const char *function)
+{
+    return bind_raise(object, err(MPI_ERR_UNSUPPORTED_OPERATION, "this function is not implemented yet"), function);
+}
+
+int bind_tool(int rc, const char *function)
+{
+    return err_prefix(rc, function);
+}
+
+int bind_tool_unsupported(const char *function)
+{
+    return bind_tool(err(MPI_ERR_UNSUPPORTED_OPERATION, "this function is not implemented yet"), function);
+}
+
+int bind_create_errhandler(enum obj_kind kind, void (*function)(void), struct errhandler **out)
+{
+    *out = errhandler_create(kind);
+    if (!*out)
+        return err(MPI_ERR_NO_MEM, "no memory for an error handler");
+    if (kind == OBJ_COMM)
+        (*out)->function.comm = (MPI_Comm_errhandler_function *)function;
+    else if (kind == OBJ_WIN)
+        (*out)->function.win = (MPI_Win_errhandler_function *)function;
+    else if (kind == OBJ_FILE)
+        (*out)->function.file = (MPI_File_errhandler_function *)function;
+    else
+        (*out)->function.session = (MPI_Session_errhandler_function *)function;
+    return 0;
+}
