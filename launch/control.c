@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: what ranks say on their control sockets (sys/control.h), and newcomers on the abstract address:
+ * ranks whose wrapper has closed the inherited descriptors. Nothing is ever sent to a rank; it is answered
+ * through its job_proc. */
+#include "sys/control.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "launch.h"
+#include "sys/wake.h"
+
+static void abort_job(struct job *job, int rank, int code, const char *text)
+{
+    struct rank *r = &job->ranks[rank];
+    const int exit_code = (code & 0xff) == 0 && code != 0 ? 1 : code & 0xff;
+
+    r->has_aborted = true;
+    if (!r->is_over) {
+        if (*text)
+            report_text(job, rank, text);
+        else
+            report_rank(job, rank, "E0113: called MPI_Abort with code %d", code);
+    }
+    job_failed(job, rank, exit_code, true);
+}
+
+static void handle(struct job *job, int rank, struct control_message *message, size_t size)
+{
+    struct job_proc *proc = job_proc(job->head, rank);
+    const size_t length = size_min(size - sizeof message->header, message->header.length);
+
+    message->text[length] = 0;
+    forward_rank_over(job, rank); /* what it printed before comes before */
+    if (message->header.kind == CONTROL_DIAGNOSE)
+        report_text(job, rank, message->text);
+    else if (message->header.kind == CONTROL_ABORT)
+        abort_job(job, rank, message->header.code, message->text);
+    atomic_fetch_add_explicit(&proc->acknowledged, 1, memory_order_release);
+    wake_all(&proc->acknowledged);
+}
+
+void control_ready(struct job *job, struct source *source, uint32_t events)
+{
+    struct control_message message;
+
+    (void)events;
+    for (;;) {
+        const ssize_t got =
+            recv(source->fd, &message, sizeof message.header + CONTROL_TEXT_MAX, MSG_DONTWAIT);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got == 0 || (got < 0 && errno != EAGAIN))
+            source_remove(job, source); /* the rank has closed it, or has ended */
+        if (got <= 0)
+            return;
+        if ((size_t)got >= sizeof message.header &&
+            !memcmp(message.header.token, job->head->token, sizeof job->head->token))
+            handle(job, source->rank, &message, (size_t)got);
+    }
+}
+
+void control_rank_over(struct job *job, int rank)
+{
+    if (job->ranks[rank].control.fd >= 0)
+        control_ready(job, &job->ranks[rank].control, 0);
+    for (int i = 0; i < job->guest_count; i++)
+        if (job->guests[i]->fd >= 0 && job->guests[i]->rank == rank)
+            control_ready(job, job->guests[i], 0);
+}
+
+static void send_segment(const struct job *job, int fd)
+{
+    char byte = 0, space[CMSG_SPACE(sizeof(int))] = { 0 };
+    struct iovec part = { .iov_base = &byte, .iov_len = 1 };
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space
+    };
+    struct cmsghdr *carried = CMSG_FIRSTHDR(&message);
+
+    carried->cmsg_level = SOL_SOCKET;
+    carried->cmsg_type = SCM_RIGHTS;
+    carried->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(carried), &job->segment_fd, sizeof(int));
+    (void)sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* The first packet of a newcomer. Whoever knows the token and is the same user is one of our ranks. */
+static void guest_ready(struct job *job, struct source *source, uint32_t events)
+{
+    struct control_header hello;
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    const ssize_t got = recv(source->fd, &hello, sizeof hello, MSG_DONTWAIT);
+    const bool is_known =
+        got == (ssize_t)sizeof hello && hello.kind == CONTROL_HELLO &&
+        !memcmp(hello.token, job->head->token, sizeof hello.token) && hello.rank < (uint32_t)job->size &&
+        !getsockopt(source->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && peer.uid == geteuid();
+
+    (void)events;
+    if (!is_known) {
+        source_remove(job, source);
+        return;
+    }
+    send_segment(job, source->fd);
+    source->rank = (int)hello.rank;
+    source->ready = control_ready;
+}
+
+static struct source *new_guest(struct job *job)
+{
+    for (int i = 0; i < job->guest_count; i++)
+        if (job->guests[i]->fd < 0)
+            return job->guests[i];
+    if (job->guest_count == job->guest_room) {
+        job->guest_room = job->guest_room * 2 + 8;
+        job->guests = need_more(job->guests, (size_t)job->guest_room * sizeof *job->guests);
+    }
+    return job->guests[job->guest_count++] = need(sizeof *job->guests[0]);
+}
+
+static void listener_ready(struct job *job, struct source *source, uint32_t events)
+{
+    const int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC);
+    struct source *guest;
+
+    (void)events;
+    if (fd < 0)
+        return;
+    guest = new_guest(job);
+    *guest = (struct source){ .ready = guest_ready, .fd = fd, .rank = -1 };
+    source_add(job, guest);
+}
+
+/* Without the address everything works but wrappers that close descriptors, so a refusal is not the end. */
+void control_listen(struct job *job)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    const int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, CONTROL_ADDRESS,
+                                (unsigned long long)job->head->token[0]);
+    const socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    job->listener = (struct source){ .ready = listener_ready, .fd = fd, .rank = -1 };
+    if (fd < 0)
+        return;
+    if (bind(fd, (const struct sockaddr *)&address, size) || listen(fd, SOMAXCONN)) {
+        close(fd);
+        job->listener.fd = -1;
+        return;
+    }
+    source_add(job, &job->listener);
+}

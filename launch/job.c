@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: ends. What the end of a rank means, how the others are ended, when the job is over, what is left
+ * to clean.
+ *
+ * The first failure decides the exit code. It ends the other ranks: after 50 ms, in which others may fail in
+ * the same way and be reported together, they get TERM, 2 s later KILL. While a TERM or INT of the user is on
+ * its way, deaths are what was asked for: the grace time of the options counts instead. */
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SETTLE_SECONDS  0.05
+#define KILL_SECONDS    2.0
+#define LINGER_SECONDS  1.0 /* pipes that descendants of a rank hold open after all ranks are over */
+#define GIVE_UP_SECONDS 0.2 /* after those have been killed */
+
+enum { CLEAN_ROUNDS = 500 };
+
+static bool was_sent(const struct job *job, int signal)
+{
+    return job->forwarded >> signal & 1;
+}
+
+void job_failed(struct job *job, int rank, int exit_code, bool ends_others)
+{
+    if (job->failed_rank == -1) {
+        job->failed_rank = rank;
+        job->exit_code = exit_code;
+    }
+    if (ends_others && !job->is_ending && !job->is_signalled)
+        timer_set(job, TIMER_SETTLE, SETTLE_SECONDS);
+}
+
+static const char *program_of(const struct job *job, int rank)
+{
+    return job->options.apps[job->ranks[rank].appnum].argv.at[0];
+}
+
+static void ended_by_signal(struct job *job, int rank, int status)
+{
+    const int signal = WTERMSIG(status);
+    const bool is_expected = job->is_ending || was_sent(job, signal) || job->ranks[rank].has_aborted ||
+                             (signal == SIGPIPE && (job->sinks[0].is_broken || job->sinks[1].is_broken));
+
+    if (!is_expected)
+        report_rank(
+            job, rank, "E0110: %s was ended by signal %d (%s)%s%s", program_of(job, rank), signal,
+            strsignal(signal), WCOREDUMP(status) ? ", core dumped" : "",
+            signal == SIGKILL
+                ? "\nif nobody killed it, look for the out-of-memory killer in the kernel's log (dmesg)"
+                : "");
+    job_failed(job, rank, EXIT_SIGNAL + signal, true);
+}
+
+static void ended_by_exit(struct job *job, int rank, int code, enum job_state state)
+{
+    const bool is_expected = job->is_ending || job->is_signalled || job->ranks[rank].has_aborted;
+
+    if (state == JOB_INITIALISED) {
+        if (!is_expected)
+            report_rank(job, rank,
+                        "E0112: %s exited with code %d after MPI_Init and without MPI_Finalize\n"
+                        "call MPI_Finalize on every way out of the program, or MPI_Abort",
+                        program_of(job, rank), code);
+        job_failed(job, rank, code ? code : 1, true);
+    } else if (code != 0) {
+        if (!is_expected && state < JOB_INITIALISED && job->size > 1)
+            report_rank(job, rank, "E0111: %s exited with code %d", program_of(job, rank), code);
+        job_failed(job, rank, code, state < JOB_INITIALISED);
+    }
+}
+
+static void rank_over(struct job *job, int rank, int status)
+{
+    struct rank *r = &job->ranks[rank];
+    struct job_proc *proc = job_proc(job->head, rank);
+    enum job_state state;
+
+    control_rank_over(job, rank);
+    forward_rank_over(job, rank);
+    r->is_over = true;
+    r->status = status;
+    if (r->group && kill(-r->group, 0) && errno == ESRCH)
+        r->group = 0; /* nothing of it is left; the number may mean another group soon */
+    proc->exit_status = status;
+    state = atomic_exchange(&proc->state, JOB_EXITED);
+    job->running--;
+    if (WIFSIGNALED(status))
+        ended_by_signal(job, rank, status);
+    else
+        ended_by_exit(job, rank, WEXITSTATUS(status), state);
+    if (job->running == 0 && job->streams_open > 0)
+        timer_set(job, TIMER_LINGER, LINGER_SECONDS);
+}
+
+void job_reap(struct job *job)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        for (int i = 0; i < job->size; i++)
+            if (job->ranks[i].pid == pid && !job->ranks[i].is_over) {
+                rank_over(job, i, status);
+                break;
+            }
+}
+
+void job_stop(struct job *job, int signal)
+{
+    uint64_t running = 0;
+
+    if (job->is_ending)
+        return;
+    job->is_ending = true;
+    atomic_compare_exchange_strong(&job->head->end, &running,
+                                   job_end(job->failed_rank < 0 ? -1 : job->failed_rank, job->exit_code));
+    for (int i = 0; i < job->size; i++) {
+        signals_send(job, i, signal);
+        signals_send(job, i, SIGCONT); /* a stopped process takes no signal */
+    }
+    timer_set(job, TIMER_KILL, KILL_SECONDS);
+}
+
+/* All ranks are over, but someone they started holds their pipes. */
+static void linger(struct job *job)
+{
+    if (job->has_lingered) {
+        forward_close(job);
+        return;
+    }
+    job->has_lingered = true;
+    job_clean(job);
+    timer_set(job, TIMER_LINGER, GIVE_UP_SECONDS);
+}
+
+static void time_is_over(struct job *job)
+{
+    report_blocked(job);
+    report_rank(job, -1, "E0114: the time limit of %g s is over, the job is ended", job->options.time_limit);
+    job_failed(job, -2, EXIT_TIME_LIMIT, false);
+    job_stop(job, SIGTERM);
+}
+
+void job_timer(struct job *job, enum timer timer)
+{
+    switch (timer) {
+    case TIMER_FLUSH: forward_flush_partial(job, now_ns()); break;
+    case TIMER_REPORT: report_print(job); break;
+    case TIMER_SETTLE: job_stop(job, SIGTERM); break;
+    case TIMER_KILL:
+        for (int i = 0; i < job->size; i++)
+            signals_send(job, i, SIGKILL);
+        break;
+    case TIMER_LINGER: linger(job); break;
+    case TIMER_LIMIT:
+        if (job->running > 0)
+            time_is_over(job);
+        break;
+    case TIMERS: break;
+    }
+}
+
+bool job_is_over(const struct job *job)
+{
+    return job->running == 0 && forward_is_done(job);
+}
+
+/* Kill every child we have: as the subreaper we inherit what ranks have left behind. */
+static void kill_children(void)
+{
+    char path[64];
+    FILE *file;
+    int pid;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    file = fopen(path, "re");
+    if (!file)
+        return;
+    while (fscanf(file, "%d", &pid) == 1)
+        kill(pid, SIGKILL);
+    fclose(file);
+}
+
+void job_clean(struct job *job)
+{
+    const struct timespec moment = { .tv_nsec = 1000000 };
+    pid_t pid;
+
+    for (int i = 0; i < job->size; i++)
+        if (job->ranks[i].group)
+            kill(-job->ranks[i].group, SIGKILL);
+    for (int round = 0; round < CLEAN_ROUNDS; round++) {
+        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
+        }
+        if (pid < 0)
+            return;
+        kill_children();
+        nanosleep(&moment, NULL);
+    }
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: one process, one thread, one epoll loop. It uses base and sys and is linked statically.
+ *
+ *   options.c   the command line -> struct options        spawn.c    pipes, control sockets, vfork, exec
+ *   program.c   finding programs, making environments     forward.c  output of the ranks, whole lines
+ *   segment.c   the job segment                           control.c  what ranks tell us
+ *   signals.c   signals in and on to the ranks            report.c   messages of the launcher, merged
+ *   job.c       ends of ranks, ending the job, exit code  mpiexec.c  main and the loop
+ *
+ * struct job is the only state; it lives in main. */
+#ifndef LAUNCH_LAUNCH_H
+#define LAUNCH_LAUNCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "sys/job.h"
+
+/* Exit codes of mpiexec itself; otherwise it is the first failing rank's. */
+enum {
+    EXIT_USAGE = 2,
+    EXIT_TIME_LIMIT = 124,
+    EXIT_SYSTEM = 125, /* the system refused something mpiexec needs */
+    EXIT_CANNOT_RUN = 126,
+    EXIT_NOT_FOUND = 127,
+    EXIT_SIGNAL = 128, /* plus the signal's number */
+};
+
+/* A growing list of strings, ended by NULL so that it can serve as argv or environ. */
+struct strings {
+    char **at;
+    size_t count, room;
+};
+
+/* One program of the job: what stands between two colons. */
+struct app {
+    int ranks;           /* -1: not said */
+    struct strings argv; /* argv[0] as given */
+    struct strings set;  /* NAME=VALUE for this program */
+    const char *wdir;    /* NULL: that of mpiexec */
+    const char *path;    /* directories to search before PATH; or NULL */
+    char *program;       /* found file; relative to wdir or absolute */
+    struct strings env;  /* with room for the rank's own variables at the end */
+};
+
+struct options {
+    struct app *apps;
+    int app_count;
+    struct strings set; /* NAME=VALUE for all programs */
+    bool label;         /* "[rank] " before each line */
+    bool quiet;
+    double time_limit; /* seconds; 0: none */
+    double grace;      /* seconds between a forwarded INT or TERM and KILL */
+    int errhandler;    /* enum job_errhandler */
+};
+
+struct job;
+
+/* Something the loop watches. */
+struct source {
+    void (*ready)(struct job *job, struct source *source, uint32_t events);
+    int fd;   /* -1: not open */
+    int rank; /* -1: nobody's */
+};
+
+/* Where output goes: stdout or stderr of mpiexec, or both when they are the same file. */
+struct sink {
+    struct source source;
+    char *data; /* not yet written: `length` bytes from `start` */
+    size_t start, length, room;
+    bool is_regular; /* a file: never blocks */
+    bool is_watched;
+    bool has_paused;          /* streams that wait for it to drain */
+    bool is_broken;           /* its reader has gone */
+    int64_t last_ns;          /* when something was last written */
+    struct stream *open_line; /* stream whose unfinished line was the last thing written */
+};
+
+/* stdout or stderr of a rank. */
+struct stream {
+    struct source source; /* reading end of the pipe */
+    struct sink *sink;
+    char *partial; /* beginning of a line that has not ended yet */
+    size_t length, room;
+    int64_t begun_ns; /* when it began; 0: nothing there */
+    bool is_block; /* the last bytes came in full blocks: the rank's buffer was full, there is more to come */
+    bool is_mid_line; /* the last write ended without a newline */
+    bool is_paused;   /* the sink is full */
+};
+
+struct rank {
+    int appnum;
+    pid_t pid;        /* of the child; 0: not started or reaped */
+    pid_t group;      /* its process group, 0: it shares mpiexec's */
+    int status;       /* as from waitpid, once reaped */
+    bool is_over;     /* reaped */
+    bool has_aborted; /* it told so */
+    struct source control;
+    struct stream out, err;
+};
+
+/* A message about one or several ranks. */
+struct note {
+    char *text;
+    int *ranks;
+    int count;
+    bool is_printed;
+};
+
+enum timer { TIMER_FLUSH, TIMER_REPORT, TIMER_SETTLE, TIMER_KILL, TIMER_LINGER, TIMER_LIMIT, TIMERS };
+
+/* What main found when it came up and a rank gets back as it was. */
+struct inherited {
+    sigset_t mask;
+    struct sigaction sigpipe;
+    struct rlimit files;
+    bool is_files_raised;
+};
+
+struct job {
+    struct options options;
+    struct inherited inherited;
+    int size;
+    struct rank *ranks;
+    struct job_head *head;
+    int segment_fd;      /* the number ranks find it under, too */
+    int rank_control_fd; /* the number of the control socket in every rank; kept occupied here */
+    int null_fd;
+    int epoll_fd;
+    struct source signals, listener;
+    struct source **guests; /* connections of newcomers, and of ranks that were newcomers */
+    int guest_count, guest_room;
+    struct sink sinks[2];   /* [0] stdout, [1] stderr, unused when both are the same file */
+    bool is_direct;         /* one rank that writes to our stdout and stderr itself */
+    bool has_terminal;      /* stdin is a terminal: rank 0 stays in our process group */
+    int64_t timers[TIMERS]; /* when, CLOCK_MONOTONIC in ns; 0: off */
+    int running;            /* ranks started and not reaped */
+    int streams_open;
+    int failed_rank; /* first rank that failed, -1: none, -2: mpiexec itself */
+    int exit_code;
+    bool is_ending;     /* we have begun to end the ranks */
+    bool has_lingered;  /* pipes stay open after all ranks are over, and we have seen to it */
+    bool is_signalled;  /* the user's INT or TERM is on its way through */
+    uint64_t forwarded; /* bit per signal number that was passed on */
+    int64_t last_int_ns;
+    struct note *notes;
+    int note_count, note_room;
+};
+
+/* mpiexec.c */
+void source_add(struct job *job, struct source *source);    /* watch for input */
+void source_remove(struct job *job, struct source *source); /* stop watching, close */
+/* From now on; an earlier time that is already set stays. */
+void timer_set(struct job *job, enum timer timer, double seconds);
+int64_t now_ns(void);
+void *need(size_t size); /* zeroed memory, or the end of mpiexec */
+void *need_more(void *old, size_t size);
+void strings_add(struct strings *strings, char *text);
+_Noreturn void die(int exit_code, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* options.c */
+void options_read(struct options *options, char **argv); /* does not come back from --help or a mistake */
+
+/* program.c */
+enum { RANK_VARIABLES = 5 };
+void program_prepare(const struct options *options, struct app *app);
+void program_set_rank(struct job *job, int rank); /* write the rank's variables into its app's env */
+
+/* segment.c */
+void segment_create(struct job *job);
+
+/* spawn.c */
+void spawn_all(struct job *job);
+
+/* forward.c */
+void forward_init(struct job *job);
+void forward_open(struct job *job, int rank, int out_fd, int err_fd);
+void forward_rank_over(struct job *job, int rank);        /* take what is in its pipes now */
+void forward_flush_partial(struct job *job, int64_t now); /* lines that began a while ago */
+void forward_close(struct job *job);                      /* give up on pipes still open */
+void forward_print(struct job *job, const char *text);    /* mpiexec's own words on stderr, a whole line */
+bool forward_is_done(const struct job *job);              /* nothing waits to be written */
+
+/* control.c */
+void control_listen(struct job *job);
+void control_ready(struct job *job, struct source *source, uint32_t events);
+void control_rank_over(struct job *job, int rank); /* take what it said last */
+
+/* signals.c */
+void signals_init(struct job *job);
+void signals_watch(struct job *job);
+void signals_send(struct job *job, int rank, int signal); /* to the rank and all of its process group */
+
+/* job.c */
+void job_reap(struct job *job);
+void job_failed(struct job *job, int rank, int exit_code, bool ends_others);
+void job_stop(struct job *job, int signal); /* begin to end all ranks */
+void job_timer(struct job *job, enum timer timer);
+bool job_is_over(const struct job *job);
+void job_clean(struct job *job); /* descendants of ranks that are still there */
+
+/* report.c */
+void report_rank(struct job *job, int rank, const char *format, ...) PRINTF_LIKE(3, 4);
+void report_text(struct job *job, int rank, const char *text);
+void report_blocked(struct job *job); /* what each rank says it is blocked in */
+void report_print(struct job *job);   /* all notes not printed yet */
+
+#endif

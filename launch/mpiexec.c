@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: main, the loop, and what every file of it uses. */
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "sys/control.h"
+
+enum { EVENTS = 64 };
+
+int64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void die(int exit_code, const char *format, ...)
+{
+    char text[4096];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fputs("parley: mpiexec: ", stderr);
+    for (const char *at = text; *at; at++) {
+        fputc(*at, stderr);
+        if (*at == '\n')
+            fputs("        ", stderr); /* the remedy */
+    }
+    fputc('\n', stderr);
+    exit(exit_code);
+}
+
+void *need_more(void *old, size_t size)
+{
+    void *p = mem_realloc(old, size);
+
+    if (!p)
+        die(EXIT_SYSTEM, "E0106: no memory for %zu bytes", size);
+    return p;
+}
+
+void *need(size_t size)
+{
+    void *p = mem_zalloc(size);
+
+    if (!p)
+        die(EXIT_SYSTEM, "E0106: no memory for %zu bytes", size);
+    return p;
+}
+
+void strings_add(struct strings *strings, char *text)
+{
+    if (strings->count + 2 > strings->room) {
+        strings->room = strings->room * 2 + 16;
+        strings->at = need_more(strings->at, strings->room * sizeof *strings->at);
+    }
+    strings->at[strings->count++] = text;
+    strings->at[strings->count] = NULL;
+}
+
+void source_add(struct job *job, struct source *source)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
+
+    if (epoll_ctl(job->epoll_fd, EPOLL_CTL_ADD, source->fd, &event))
+        die(EXIT_SYSTEM, "E0106: cannot watch descriptor %d: %s", source->fd, strerror(errno));
+}
+
+void source_remove(struct job *job, struct source *source)
+{
+    epoll_ctl(job->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
+    close(source->fd);
+    source->fd = -1;
+}
+
+void timer_set(struct job *job, enum timer timer, double seconds)
+{
+    const int64_t when = now_ns() + (int64_t)(seconds * 1e9);
+
+    if (!job->timers[timer] || when < job->timers[timer])
+        job->timers[timer] = when;
+}
+
+/* Milliseconds to the next timer, rounded up; -1: none is set. */
+static int next_timer(const struct job *job)
+{
+    int64_t first = 0, left;
+
+    for (int i = 0; i < TIMERS; i++)
+        if (job->timers[i] && (!first || job->timers[i] < first))
+            first = job->timers[i];
+    if (!first)
+        return -1;
+    left = first - now_ns();
+    return left <= 0 ? 0 : left > INT64_C(3600000000000) ? 3600000 : (int)((left + 999999) / 1000000);
+}
+
+static void run_timers(struct job *job)
+{
+    const int64_t now = now_ns();
+
+    for (int i = 0; i < TIMERS; i++)
+        if (job->timers[i] && job->timers[i] <= now) {
+            job->timers[i] = 0;
+            job_timer(job, (enum timer)i);
+        }
+}
+
+static void loop(struct job *job)
+{
+    struct epoll_event events[EVENTS];
+
+    while (!job_is_over(job)) {
+        const int count = epoll_wait(job->epoll_fd, events, EVENTS, next_timer(job));
+        for (int i = 0; i < count; i++) {
+            struct source *source = events[i].data.ptr;
+            if (source->fd >= 0) /* else closed by an event before it */
+                source->ready(job, source, events[i].events);
+        }
+        run_timers(job);
+        if (job->running == 0 && job->streams_open == 0)
+            report_print(job);
+    }
+}
+
+/* Descriptors 0, 1 and 2 must not become something of ours. */
+static void open_standard(void)
+{
+    int fd;
+
+    do {
+        fd = open("/dev/null", O_RDWR);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Inside a rank of another job: its descriptors are not for our ranks. */
+static void leave_outer_job(void)
+{
+    const char *text = getenv(CONTROL_JOB_VARIABLE);
+    struct stat st;
+    int segment, control;
+
+    if (!text || sscanf(text, "%*d:%*d:%d:%d:", &segment, &control) != 2)
+        return;
+    if (segment > STDERR_FILENO && !fstat(segment, &st) && S_ISREG(st.st_mode))
+        close(segment);
+    if (control > STDERR_FILENO && !fstat(control, &st) && S_ISSOCK(st.st_mode))
+        close(control);
+}
+
+static void make_ranks(struct job *job)
+{
+    const struct options *options = &job->options;
+
+    for (int app = 0; app < options->app_count; app++)
+        job->size += options->apps[app].ranks;
+    job->ranks = need((size_t)job->size * sizeof *job->ranks);
+    for (int app = 0, rank = 0; app < options->app_count; app++)
+        for (int i = 0; i < options->apps[app].ranks; i++, rank++) {
+            struct rank *r = &job->ranks[rank];
+            r->appnum = app;
+            r->control.fd = r->out.source.fd = r->err.source.fd = -1;
+        }
+}
+
+static void prepare(struct job *job, char **argv)
+{
+    open_standard();
+    options_read(&job->options, argv);
+    leave_outer_job();
+    signals_init(job);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    for (int i = 0; i < job->options.app_count; i++)
+        program_prepare(&job->options, &job->options.apps[i]);
+    make_ranks(job);
+    job->has_terminal = isatty(STDIN_FILENO);
+    job->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (job->epoll_fd < 0)
+        die(EXIT_SYSTEM, "E0106: no descriptor for waiting: %s", strerror(errno));
+    segment_create(job);
+    signals_watch(job);
+    control_listen(job);
+    forward_init(job);
+}
+
+int main(int argc, char **argv)
+{
+    static struct job job = { .failed_rank = -1 };
+
+    (void)argc;
+    prepare(&job, argv);
+    spawn_all(&job);
+    if (job.options.time_limit > 0)
+        timer_set(&job, TIMER_LIMIT, job.options.time_limit);
+    loop(&job);
+    job_clean(&job);
+    return job.exit_code;
+}

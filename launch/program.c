@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: finding the file of a program before anything is started, and the environment it gets. */
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "sys/control.h"
+
+extern char **environ;
+
+enum { VARIABLE_SIZE = 128 };
+
+/* Variables of ours that must not reach the ranks from outside: those of a job around this one, and the wish
+ * to be a singleton, which would make N worlds of size 1. Set by -env or -x they do. */
+static const char *const own_variables[] = {
+    CONTROL_JOB_VARIABLE, "PARLEY_RANK",       "PARLEY_SIZE",
+    "PARLEY_LOCAL_RANK",  "PARLEY_LOCAL_SIZE", "PARLEY_SINGLETON",
+};
+
+static bool is_variable(const char *text, const char *name, size_t length)
+{
+    return !strncmp(text, name, length) && text[length] == '=';
+}
+
+static bool is_own(const char *text)
+{
+    for (size_t i = 0; i < ARRAY_LEN(own_variables); i++)
+        if (is_variable(text, own_variables[i], strlen(own_variables[i])))
+            return true;
+    return false;
+}
+
+/* Set NAME=VALUE, in place of what is there. */
+static void set(struct strings *env, char *text)
+{
+    const size_t length = strcspn(text, "=");
+
+    for (size_t i = 0; i < env->count; i++)
+        if (is_variable(env->at[i], text, length)) {
+            env->at[i] = text;
+            return;
+        }
+    strings_add(env, text);
+}
+
+static const char *get(const struct strings *env, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (size_t i = 0; i < env->count; i++)
+        if (is_variable(env->at[i], name, length))
+            return env->at[i] + length + 1;
+    return NULL;
+}
+
+/* A program that is started elsewhere must not find our directory in PWD. */
+static void set_pwd(struct app *app)
+{
+    char *text = need(PATH_MAX + 4), *full = realpath(app->wdir, NULL);
+
+    if (full) {
+        snprintf(text, PATH_MAX + 4, "PWD=%s", full);
+        set(&app->env, text);
+    }
+    free(full);
+}
+
+static void make_environment(const struct options *options, struct app *app)
+{
+    for (char **text = environ; *text; text++)
+        if (!is_own(*text))
+            strings_add(&app->env, *text);
+    if (app->wdir)
+        set_pwd(app);
+    for (size_t i = 0; i < options->set.count; i++)
+        set(&app->env, options->set.at[i]);
+    for (size_t i = 0; i < app->set.count; i++)
+        set(&app->env, app->set.at[i]);
+    for (int i = 0; i < RANK_VARIABLES; i++)
+        strings_add(&app->env, need(VARIABLE_SIZE));
+}
+
+void program_set_rank(struct job *job, int rank)
+{
+    struct app *app = &job->options.apps[job->ranks[rank].appnum];
+    char **at = app->env.at + app->env.count - RANK_VARIABLES;
+    const struct job_head *head = job->head;
+
+    snprintf(at[0], VARIABLE_SIZE, "PARLEY_RANK=%d", rank);
+    snprintf(at[1], VARIABLE_SIZE, "PARLEY_SIZE=%d", job->size);
+    snprintf(at[2], VARIABLE_SIZE, "PARLEY_LOCAL_RANK=%d", rank);
+    snprintf(at[3], VARIABLE_SIZE, "PARLEY_LOCAL_SIZE=%d", job->size);
+    snprintf(at[4], VARIABLE_SIZE, CONTROL_JOB_VARIABLE "=%d:%d:%d:%d:%016llx%016llx:%d:%d", CONTROL_VERSION,
+             (int)getpid(), job->segment_fd, job->rank_control_fd, (unsigned long long)head->token[0],
+             (unsigned long long)head->token[1], rank, job->size);
+}
+
+/* Is `path`, seen from directory `wdir_fd`, a file we may execute? errno tells why not. */
+static bool is_program(int wdir_fd, const char *path)
+{
+    struct stat st;
+
+    if (fstatat(wdir_fd, path, &st, 0))
+        return false;
+    if (!S_ISREG(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EACCES;
+        return false;
+    }
+    return !faccessat(wdir_fd, path, X_OK, AT_EACCESS);
+}
+
+/* The file `name` in one of `dirs`; NULL if none has it. *denied gets the path of one that may not be
+ * executed. */
+static char *search(int wdir_fd, const char *dirs, const char *name, char **denied)
+{
+    while (dirs) {
+        const size_t length = strcspn(dirs, ":"), size = length + strlen(name) + 3;
+        char *path = need(size);
+        snprintf(path, size, "%.*s/%s", length ? (int)length : 1, length ? dirs : ".", name);
+        if (is_program(wdir_fd, path))
+            return path;
+        if (errno == EACCES && !*denied)
+            *denied = path;
+        else
+            mem_free(path);
+        dirs = dirs[length] ? dirs + length + 1 : NULL;
+    }
+    return NULL;
+}
+
+static _Noreturn void not_runnable(const struct app *app, const char *path)
+{
+    const int error = errno;
+    const char *where = app->wdir ? app->wdir : ".";
+
+    if (error == ENOENT || error == ENOTDIR)
+        die(EXIT_NOT_FOUND,
+            "E0103: there is no program %s (looked from directory %s)\n"
+            "check the name; a program of the current directory is written ./NAME",
+            path, where);
+    if (error == EISDIR)
+        die(EXIT_CANNOT_RUN, "E0104: %s is a directory, not a program", path);
+    die(EXIT_CANNOT_RUN,
+        "E0104: %s cannot be executed: %s\nmake it executable (chmod +x), or name its interpreter first",
+        path, strerror(error));
+}
+
+/* A name without a slash: -path, then PATH of the environment the program will have. */
+static char *find_by_name(const struct app *app, int wdir_fd)
+{
+    const char *name = app->argv.at[0], *dirs = get(&app->env, "PATH");
+    char *denied = NULL, *found = search(wdir_fd, app->path, name, &denied);
+
+    if (!found)
+        found = search(wdir_fd, dirs ? dirs : "/usr/local/bin:/usr/bin:/bin", name, &denied);
+    if (found) {
+        mem_free(denied);
+        return found;
+    }
+    if (denied) {
+        errno = EACCES;
+        not_runnable(app, denied);
+    }
+    die(EXIT_NOT_FOUND, "E0103: there is no program %s in %s%sPATH\n%s", name, app->path ? app->path : "",
+        app->path ? " or " : "",
+        is_program(wdir_fd, name) ? "the current directory has one: write it as ./NAME"
+                                  : "check the name, or give the whole path");
+}
+
+void program_prepare(const struct options *options, struct app *app)
+{
+    const int wdir_fd = app->wdir ? open(app->wdir, O_PATH | O_DIRECTORY | O_CLOEXEC) : AT_FDCWD;
+
+    if (wdir_fd < 0 && wdir_fd != AT_FDCWD)
+        die(EXIT_NOT_FOUND, "E0105: the working directory %s of %s: %s", app->wdir, app->argv.at[0],
+            strerror(errno));
+    make_environment(options, app);
+    if (!strchr(app->argv.at[0], '/'))
+        app->program = find_by_name(app, wdir_fd);
+    else if (is_program(wdir_fd, app->argv.at[0]))
+        app->program = app->argv.at[0];
+    else
+        not_runnable(app, app->argv.at[0]);
+    if (wdir_fd >= 0)
+        close(wdir_fd);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: signals. Ours are blocked and read from a descriptor; each goes on to every rank exactly once.
+ *
+ * Every rank has a process group of its own, so that only we pass signals on, to the rank and to what it
+ * started. The exception is rank 0 when stdin is a terminal: it stays in our group, or it could not read from
+ * the terminal; what the terminal sends to the group (SI_KERNEL) it has got already. A signal that is ignored
+ * when we start (nohup, background jobs of scripts) stays ignored, here and in the ranks. */
+#include "launch.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+static const int passed_on[] = {
+    SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGCONT, SIGWINCH,
+};
+
+#define AGAIN_SECONDS 1.0 /* a second SIGINT within this time ends the job at once */
+
+static bool is_ignored(int signal)
+{
+    struct sigaction action;
+    return !sigaction(signal, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
+static void make_set(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGCHLD);
+    for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
+        if (!is_ignored(passed_on[i]))
+            sigaddset(set, passed_on[i]);
+}
+
+void signals_send(struct job *job, int rank, int signal)
+{
+    const struct rank *r = &job->ranks[rank];
+
+    if (r->pid && !r->is_over)
+        kill(r->group ? -r->group : r->pid, signal);
+}
+
+static void send_all(struct job *job, int signal, bool is_from_terminal)
+{
+    for (int i = 0; i < job->size; i++)
+        if (job->ranks[i].group || !is_from_terminal)
+            signals_send(job, i, signal);
+    job->forwarded |= UINT64_C(1) << signal;
+}
+
+/* INT and TERM ask the job to end: give it time, unless the user presses Ctrl-C twice. */
+static void begin_grace(struct job *job, int signal)
+{
+    const int64_t now = now_ns();
+
+    job->is_signalled = true;
+    if (signal == SIGINT && job->last_int_ns && now - job->last_int_ns < (int64_t)(AGAIN_SECONDS * 1e9)) {
+        send_all(job, SIGKILL, false);
+        return;
+    }
+    if (signal == SIGINT)
+        job->last_int_ns = now;
+    timer_set(job, TIMER_KILL, job->options.grace);
+}
+
+static void pass_on(struct job *job, const struct signalfd_siginfo *info)
+{
+    const int signal = (int)info->ssi_signo;
+
+    if (job->running == 0 && (signal == SIGINT || signal == SIGTERM || signal == SIGHUP))
+        _exit(EXIT_SIGNAL + signal); /* only a reader of our output keeps us */
+    if (signal == SIGQUIT) {
+        report_blocked(job);
+        report_print(job);
+    }
+    send_all(job, signal, info->ssi_code == SI_KERNEL);
+    if (signal == SIGINT || signal == SIGTERM)
+        begin_grace(job, signal);
+    else if (signal == SIGTSTP)
+        raise(SIGSTOP);
+}
+
+static void ready(struct job *job, struct source *source, uint32_t events)
+{
+    struct signalfd_siginfo info;
+    bool has_child = false;
+
+    (void)events;
+    while (read(source->fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGCHLD)
+            has_child = true;
+        else
+            pass_on(job, &info);
+    }
+    if (has_child)
+        job_reap(job);
+}
+
+void signals_init(struct job *job)
+{
+    const struct sigaction ignore = { .sa_handler = SIG_IGN }, standard = { .sa_handler = SIG_DFL };
+    sigset_t set;
+
+    make_set(&set);
+    sigaction(SIGPIPE, &ignore, &job->inherited.sigpipe);
+    sigaction(SIGCHLD, &standard, NULL); /* ignored, it would keep the ranks' exit codes from us */
+    sigprocmask(SIG_BLOCK, &set, &job->inherited.mask);
+}
+
+void signals_watch(struct job *job)
+{
+    sigset_t set;
+    int fd;
+
+    make_set(&set);
+    fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd < 0)
+        die(EXIT_SYSTEM, "E0106: no descriptor for signals: %s", strerror(errno));
+    job->signals = (struct source){ .ready = ready, .fd = fd, .rank = -1 };
+    source_add(job, &job->signals);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: starting the ranks. Everything is prepared before; the child of vfork makes system calls only, on
+ * memory it shares with us, so that a failure can be told with its step and errno.
+ *
+ * How a rank dies with mpiexec, however that ends: the child itself by PR_SET_PDEATHSIG; all of its process
+ * group by the control socket, which is told to send SIGKILL to the group when our end of it closes. */
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum step { STEP_NONE, STEP_LIFELINE, STEP_STDIO, STEP_WDIR, STEP_EXEC };
+
+/* All that the child needs. */
+struct start {
+    const struct job *job;
+    const struct app *app;
+    char **argv;
+    const char *program;
+    pid_t launcher;
+    int in, out, err; /* descriptors to become 0, 1, 2; -1: keep ours */
+    int control;
+    bool has_group; /* a process group of its own */
+    /* told back */
+    enum step failed;
+    int error;
+};
+
+static bool set_lifeline(const struct start *start)
+{
+    const pid_t self = getpid();
+
+    if (start->has_group && setpgid(0, 0))
+        return false;
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != start->launcher)
+        return false;
+    /* Where the system knows no signal-driven sockets, PR_SET_PDEATHSIG has to do. */
+    if (!fcntl(start->control, F_SETOWN, start->has_group ? -self : self) &&
+        !fcntl(start->control, F_SETSIG, SIGKILL))
+        (void)fcntl(start->control, F_SETFL, O_ASYNC);
+    return true;
+}
+
+static bool set_descriptors(const struct start *start)
+{
+    return (start->in < 0 || dup2(start->in, 0) == 0) && (start->out < 0 || dup2(start->out, 1) == 1) &&
+           (start->err < 0 || dup2(start->err, 2) == 2) &&
+           dup2(start->control, start->job->rank_control_fd) >= 0 &&
+           !fcntl(start->job->segment_fd, F_SETFD, 0);
+}
+
+static void restore_inherited(const struct inherited *inherited)
+{
+    if (inherited->is_files_raised)
+        setrlimit(RLIMIT_NOFILE, &inherited->files);
+    sigaction(SIGPIPE, &inherited->sigpipe, NULL);
+    sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
+}
+
+static _Noreturn void run_child(struct start *start)
+{
+    start->failed = STEP_LIFELINE;
+    if (set_lifeline(start)) {
+        start->failed = STEP_STDIO;
+        if (set_descriptors(start)) {
+            start->failed = STEP_WDIR;
+            if (!start->app->wdir || !chdir(start->app->wdir)) {
+                start->failed = STEP_EXEC;
+                restore_inherited(&start->job->inherited);
+                execve(start->program, start->argv, start->app->env.at);
+            }
+        }
+    }
+    start->error = errno;
+    _exit(EXIT_NOT_FOUND);
+}
+
+/* The child's pid; -1: vfork failed. Not inlined, so that no local of the caller lives across vfork. */
+static NOINLINE pid_t run(struct start *start)
+{
+    pid_t pid;
+
+    start->failed = STEP_NONE;
+    start->error = 0;
+    pid = vfork();
+    if (pid == 0)
+        run_child(start);
+    if (pid > 0 && start->error == 0)
+        start->failed = STEP_NONE; /* the exec took place */
+    return pid;
+}
+
+/* A script without "#!" is given to the shell, as execvp does. */
+static pid_t run_by_shell(struct start *start)
+{
+    const size_t count = start->app->argv.count;
+    char **argv = need((count + 2) * sizeof *argv);
+    pid_t pid;
+
+    argv[0] = "sh";
+    argv[1] = start->app->program;
+    memcpy(argv + 2, start->app->argv.at + 1, (count - 1) * sizeof *argv);
+    start->argv = argv;
+    start->program = "/bin/sh";
+    pid = run(start);
+    mem_free(argv);
+    return pid;
+}
+
+static _Noreturn void cannot_start(struct job *job, int rank, const struct start *start)
+{
+    static const char *const steps[] = { "no process for it", "its process group", "its descriptors",
+                                         "its working directory", "executing it" };
+    const int code = start->failed == STEP_EXEC ? EXIT_CANNOT_RUN : EXIT_SYSTEM;
+
+    for (int i = 0; i < rank; i++)
+        signals_send(job, i, SIGKILL);
+    die(code, "E0107: rank %d (%s) cannot be started: %s: %s", rank, start->program, steps[start->failed],
+        strerror(start->error));
+}
+
+static void make_pipe(int ends[2])
+{
+    if (pipe2(ends, O_CLOEXEC))
+        die(EXIT_SYSTEM, "E0106: no pipe for the output of the ranks: %s", strerror(errno));
+}
+
+static void spawn(struct job *job, int rank)
+{
+    struct rank *r = &job->ranks[rank];
+    int out[2] = { -1, -1 }, err[2] = { -1, -1 }, control[2];
+    struct start start = { .job = job,
+                           .app = &job->options.apps[r->appnum],
+                           .launcher = getpid(),
+                           .in = rank == 0 ? -1 : job->null_fd,
+                           .has_group = !(rank == 0 && job->has_terminal) };
+    pid_t pid;
+
+    if (!job->is_direct) {
+        make_pipe(out);
+        make_pipe(err);
+    }
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control))
+        die(EXIT_SYSTEM, "E0106: no control socket for rank %d: %s", rank, strerror(errno));
+    start.out = out[1];
+    start.err = err[1];
+    start.control = control[1];
+    start.argv = start.app->argv.at;
+    start.program = start.app->program;
+    program_set_rank(job, rank);
+    pid = run(&start);
+    if (pid > 0 && start.error == ENOEXEC)
+        pid = run_by_shell(&start);
+    if (pid < 0)
+        start.error = errno;
+    if (pid < 0 || start.failed != STEP_NONE)
+        cannot_start(job, rank, &start);
+    r->pid = pid;
+    r->group = start.has_group ? pid : 0;
+    job_proc(job->head, rank)->child_pid = pid;
+    close(control[1]);
+    r->control = (struct source){ .ready = control_ready, .fd = control[0], .rank = rank };
+    source_add(job, &r->control);
+    if (!job->is_direct) {
+        close(out[1]);
+        close(err[1]);
+        forward_open(job, rank, out[0], err[0]);
+    }
+}
+
+/* Three descriptors a rank, and some more. */
+static void raise_file_limit(struct job *job)
+{
+    const rlim_t needed = (rlim_t)job->size * 3 + 256;
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    job->inherited.files = limit;
+    if (limit.rlim_cur >= needed)
+        return;
+    limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
+    if (limit.rlim_cur < needed || setrlimit(RLIMIT_NOFILE, &limit))
+        die(EXIT_SYSTEM, "E0106: %d ranks need %llu open files, the limit is %llu; raise it (ulimit -Hn)",
+            job->size, (unsigned long long)needed, (unsigned long long)limit.rlim_max);
+    job->inherited.is_files_raised = true;
+}
+
+void spawn_all(struct job *job)
+{
+    raise_file_limit(job);
+    for (int i = 0; i < job->size; i++) {
+        atomic_store(&job_proc(job->head, i)->state, JOB_STARTED);
+        spawn(job, i);
+        job->running++;
+    }
+}
