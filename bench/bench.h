@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bench: what every measuring MPI program shares: options, and the loop that finds a batch length and
+ * takes batches. Knows: mpi.h, stats.h. Does not know: what is measured. */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include <stdbool.h>
+
+#include "stats.h"
+
+enum { BENCH_MAX_BATCHES = 1001, BENCH_MIN_BATCHES = 9, BENCH_MAX_DEPTHS = 16 };
+
+/* Set by the program before bench_start(), then changed by the command line. */
+struct bench {
+    int rank, size;                /* of MPI_COMM_WORLD, set by bench_start() */
+    int batches;                   /* --batches N: wanted number of batches per value */
+    double batch_time;             /* --batch-ms T: length of one batch, here in seconds */
+    double budget;                 /* --budget S: seconds per value; fewer batches rather than more time */
+    long min_size, max_size;       /* --min-size, --max-size: bytes */
+    bool pin;                      /* --pin: rank r on core r of the allowed ones */
+    long depths[BENCH_MAX_DEPTHS]; /* --depths A,B,...: entries in a queue */
+    int n_depths;
+};
+
+/* MPI_Init, options, pinning. `ranks` is the number of ranks the program needs, 0: any. A wrong option or
+ * number of ranks is said by rank 0 and ends the job with exit code 2. */
+void bench_start(struct bench *b, int *argc, char ***argv, int ranks);
+
+/* What is measured: `reps` repetitions, called by every rank with the same `reps`, synchronising by
+ * itself. */
+typedef void bench_op(void *arg, long reps);
+
+/* Collective over MPI_COMM_WORLD: warm up, find the repetitions that fill a batch, take batches. On rank 0
+ * `seconds` (room for BENCH_MAX_BATCHES) gets the time of one repetition per batch. Returns the number of
+ * batches: as wanted, less by the time budget but not under BENCH_MIN_BATCHES, less than that only if nine
+ * take over ten budgets. */
+int bench_measure(const struct bench *b, bench_op *op, void *arg, double *seconds);
+
+/* Memory for buffers, page aligned and touched; ends the job when there is none. Release with free(). */
+void *bench_buffer(long bytes);
+
+/* End the job with a message from this rank. */
+_Noreturn void bench_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

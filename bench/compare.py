@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compare MPIs on this machine: compiles the programs of this folder with each, runs them in turns
+(A B C A B C ...), prints medians, ratios to the best peer and which gates are passed, as Markdown.
+
+  bench/compare.py parley=build/launch/mpicc,build/launch/mpiexec mpich=mpicc.mpich,mpiexec.mpich \\
+      'openmpi=mpicc.openmpi,mpiexec.openmpi,--allow-run-as-root --oversubscribe'
+
+Without an MPI named parley (or --subject NAME) there are no gates and no ratios, only values."""
+
+import argparse
+import json
+import os
+import shlex
+import sys
+import tempfile
+import time
+
+import jobs
+import report
+
+
+class Measure:
+    """One program under one number of ranks: options, rounds (runs by each MPI), time limit in seconds."""
+
+    def __init__(self, group, program, ranks, args, rounds, limit):
+        self.group = group
+        self.program = program
+        self.ranks = ranks
+        self.args = args
+        self.rounds = rounds
+        self.limit = limit
+
+    def label(self):
+        return f'{self.group} with {self.ranks} ranks'
+
+
+# In order of weight: when the time is up, what comes last is left out.
+PLAN = [
+    Measure('latency', 'latency', 2, ['--pin'], 5, 20),
+    Measure('rate', 'rate', 2, ['--pin'], 5, 10),
+    Measure('startup', 'empty', 2, [], 9, 10),
+    Measure('startup', 'empty', 8, [], 5, 20),
+    Measure('startup', 'empty', 64, [], 3, 30),
+    Measure('matching', 'matching', 2, ['--pin'], 3, 40),
+    Measure('barrier', 'barrier', 2, [], 2, 10),
+    Measure('barrier', 'barrier', 4, [], 2, 10),
+    Measure('barrier', 'barrier', 8, [], 2, 10),
+    Measure('barrier', 'barrier', 16, [], 2, 20),
+    Measure('idle', 'idle', 2, [], 2, 10),
+    Measure('memory', 'memory', 8, [], 2, 10),
+    Measure('bandwidth', 'bandwidth', 2, ['--pin'], 3, 20),
+]
+GROUPS = list(dict.fromkeys(m.group for m in PLAN))
+QUICK = ['--batches', '3', '--batch-ms', '0.2', '--budget', '0.02']
+
+
+def read_options():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('mpis', nargs='+', metavar='NAME=mpicc,mpiexec[,options]', help='an MPI to compare')
+    parser.add_argument('--subject', help='the MPI whose gates are checked (default: parley, if it is there)')
+    parser.add_argument('--only', help=f'only these groups, with commas between, of: {", ".join(GROUPS)}')
+    parser.add_argument('--rounds', type=int,
+                        help='rounds of every measurement (default: 2 to 9, by measurement)')
+    parser.add_argument('--quick', action='store_true',
+                        help='one round of very short batches: does it run at all?')
+    parser.add_argument('--limit', type=float, default=360, help='seconds for the whole run (default: 360)')
+    parser.add_argument('--report', metavar='FILE', help='write the Markdown text there too')
+    parser.add_argument('--json', metavar='FILE', help='write every value there')
+    parser.add_argument('--build-dir', metavar='DIR', help='keep the compiled programs there')
+    options = parser.parse_args()
+    options.groups = options.only.split(',') if options.only else GROUPS
+    for group in options.groups:
+        if group not in GROUPS:
+            parser.error(f'--only {group}: there are {", ".join(GROUPS)}')
+    return options
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+class Run:
+    """The state of one comparison."""
+
+    def __init__(self, options, mpis, subject):
+        self.options = options
+        self.mpis = mpis
+        self.results = report.Results([m.name for m in mpis], subject)
+        self.begin = time.monotonic()
+        self.bare_line = []
+        self.is_out = set()          # (mpi, measure) that failed once: not tried again
+
+    def left(self):
+        return self.options.limit - (time.monotonic() - self.begin)
+
+    def compile(self, build_dir):
+        self.bare_line = jobs.compile_bare_line(build_dir)
+        usable = []
+        for mpi in self.mpis:
+            try:
+                mpi.compile(build_dir)
+                mpi.version = self.version(mpi)
+            except jobs.JobError as fault:
+                if mpi.name == self.results.subject or len(self.mpis) == 1:
+                    raise
+                self.complain(f'{mpi.name} is left out: {fault}')
+                continue
+            say(f'{mpi.name}: {mpi.version}')
+            usable.append(mpi)
+        self.mpis = usable
+        self.results.names = [m.name for m in usable]
+
+    @staticmethod
+    def version(mpi):
+        found = jobs.run_text(mpi.command('empty', 1, ['--version']), 20)
+        line = next((l for l in found.splitlines() if l.startswith('version ')), '')
+        if not line:
+            raise jobs.JobError(f'{mpi.name}: cannot run a program: {" ".join(found.split())[:400]}')
+        return ' '.join(line[len('version '):].split(',')[0].split())
+
+    def take_bare_line(self):
+        values, complaint = jobs.run_job(self.bare_line, 10)
+        for name, parameter, value, unit in values:
+            self.results.add('bare', name, parameter, value, unit)
+        if complaint and not values:
+            self.complain(f'bare line: {complaint}')
+
+    def complain(self, text):
+        if text not in self.results.complaints:
+            self.results.complaints.append(text)
+            say(f'  {text}')
+
+    def take(self, measure, mpi):
+        limit = max(1.0, min(measure.limit, self.left()))
+        if measure.group == 'startup':
+            seconds, complaint = jobs.time_job(mpi.command('empty', measure.ranks), limit)
+            values = [] if complaint else [('startup', str(measure.ranks), 1e3 * seconds, 'ms')]
+        else:
+            args = measure.args + (QUICK if self.options.quick else [])
+            values, complaint = jobs.run_job(mpi.command(measure.program, measure.ranks, args), limit)
+        for name, parameter, value, unit in values:
+            self.results.add(mpi.name, name, parameter, value, unit)
+        if complaint:
+            self.is_out.add((mpi.name, measure))
+            self.complain(f'{mpi.name}: {measure.label()}: {complaint}')
+
+    def measure(self, measure):
+        rounds = 1 if self.options.quick else self.options.rounds or measure.rounds
+        say(f'{self.left():4.0f} s left: {measure.label()}, {rounds} rounds')
+        for turn in range(rounds):
+            for mpi in self.mpis:
+                if (mpi.name, measure) in self.is_out:
+                    continue
+                if self.left() <= 0:
+                    self.complain(f'{measure.label()}: no time left after {turn} of {rounds} rounds')
+                    return
+                if measure.group == 'latency':
+                    self.take_bare_line()
+                self.take(measure, mpi)
+
+    def write_json(self, path):
+        rows = [{'name': name, 'parameter': parameter, 'unit': self.results.units[name], 'mpi': mpi,
+                 'values': values}
+                for (name, parameter), by_mpi in self.results.values.items()
+                for mpi, values in by_mpi.items()]
+        data = {'machine': report.machine(), 'date': time.strftime('%Y-%m-%dT%H:%M:%S%z'),
+                'mpis': [{'name': m.name, 'given': m.text, 'version': m.version} for m in self.mpis],
+                'complaints': self.results.complaints, 'values': rows}
+        with open(path, 'w', encoding='utf-8') as f:
+            json.dump(data, f, indent=1)
+
+
+def compare(options, build_dir):
+    mpis = [jobs.Mpi(text) for text in options.mpis]
+    names = [m.name for m in mpis]
+    subject = options.subject or ('parley' if 'parley' in names else None)
+    if len(set(names)) != len(names):
+        raise jobs.JobError(f'two MPIs have one name: {" ".join(names)}')
+    if subject and subject not in names:
+        raise jobs.JobError(f'--subject {subject}: the MPIs are {" ".join(names)}')
+    load = os.getloadavg()[0]
+    run = Run(options, mpis, subject)
+    run.compile(build_dir)
+    for measure in PLAN:
+        if measure.group in options.groups:
+            run.measure(measure)
+    text = report.markdown(run.results, run.mpis, shlex.join(['bench/compare.py'] + sys.argv[1:]), load,
+                           time.monotonic() - run.begin)
+    print(text)
+    if options.report:
+        with open(options.report, 'w', encoding='utf-8') as f:
+            f.write(text)
+    if options.json:
+        run.write_json(options.json)
+
+
+def main():
+    options = read_options()
+    try:
+        if options.build_dir:
+            compare(options, os.path.abspath(options.build_dir))
+        else:
+            with tempfile.TemporaryDirectory(prefix='mpi-bench-') as build_dir:
+                compare(options, build_dir)
+    except (jobs.JobError, OSError) as fault:
+        sys.exit(f'compare.py: {fault}')
+
+
+if __name__ == '__main__':
+    main()

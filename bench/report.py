@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Medians, ratios, gates and the Markdown text of a comparison, for compare.py.
+
+Knows: the values that were taken. Does not know: how."""
+
+import os
+import platform
+import statistics
+import time
+
+HIGHER_IS_BETTER = {'M/s', 'MB/s'}
+FULL_QUEUE = 100000
+MATCHING = ['posted_exact', 'posted_any_source', 'posted_any_tag',
+            'unexpected_exact', 'unexpected_any_source', 'unexpected_any_tag']
+TITLES = {
+    'latency': 'Half a round trip, by bytes', 'rate': 'Messages per second in windows of 64, by bytes',
+    'startup': 'Start to end of an empty program, by ranks', 'matching': 'Round trip past N other entries',
+    'barrier': 'Barrier, by ranks',
+    'idle_cpu': 'Processor time of a rank blocked in a receive, by blocked ranks',
+    'bandwidth': 'Windowed bandwidth, by bytes', 'bandwidth_blocking': 'Blocking bandwidth, by bytes',
+    'memory_rss_init': 'Resident memory of a rank after Init, by ranks',
+    'memory_pss_init': 'The same, shared pages divided by those who share them',
+    'memory_own_init': 'Pages of a rank alone after Init, by ranks',
+    'memory_own_alltoall': 'Pages of a rank alone after an all-to-all, by ranks',
+    'memory_pss_alltoall': 'Shared pages divided, after an all-to-all, by ranks',
+}
+
+
+class Results:
+    """Every value taken: values[(name, parameter)][mpi] is a list, one per round."""
+
+    def __init__(self, names, subject):
+        self.names = names
+        self.subject = subject
+        self.values = {}
+        self.units = {}
+        self.complaints = []
+
+    def add(self, mpi, name, parameter, value, unit):
+        self.values.setdefault((name, parameter), {}).setdefault(mpi, []).append(value)
+        self.units[name] = unit
+
+    def median(self, mpi, name, parameter):
+        values = self.values.get((name, str(parameter)), {}).get(mpi)
+        return statistics.median(values) if values else None
+
+    def _best_of(self, name):
+        return max if self.units[name] in HIGHER_IS_BETTER else min
+
+    def best(self, mpi, name, parameter):
+        """The best batch of all rounds; where there are no batches, the best round."""
+        for key in (name + '.best', name):
+            values = self.values.get((key, str(parameter)), {}).get(mpi)
+            if values:
+                return self._best_of(name)(values)
+        return None
+
+    def best_peer(self, name, parameter, value_of=None):
+        """(value, name) of the best MPI that is not the subject, or None; values are medians or as given."""
+        value_of = value_of or self.median
+        peers = [(value_of(m, name, parameter), m) for m in self.names if m != self.subject]
+        peers = [p for p in peers if p[0] is not None]
+        return self._best_of(name)(peers) if peers else None
+
+    def ratio(self, mpi, name, parameter, value_of=None):
+        """This MPI's value over that of the best peer."""
+        value_of = value_of or self.median
+        peer = self.best_peer(name, parameter, value_of)
+        return quotient(value_of(mpi, name, parameter), peer[0] if peer else None)
+
+
+def quotient(a, b):
+    return a / b if a is not None and b else None
+
+
+def show(value):
+    if value is None:
+        return '–'
+    if value >= 100:
+        return f'{value:,.0f}'
+    return f'{value:.3g}' if value >= 1 else f'{value:.3f}'
+
+
+def show_with(value, unit):
+    return '–' if value is None else f'{show(value)} {unit}'
+
+
+class Gate:
+    """One line of the gate table: `ratio` of medians decides, `best` of the best batches stands beside it."""
+
+    def __init__(self, what, mine, other, ratios, wanted, at_most):
+        self.what = what
+        self.mine = mine
+        self.other = other
+        self.ratio, self.best = ratios
+        self.wanted = f'{"≤" if at_most else "≥"} {wanted:g}'
+        if self.ratio is None:
+            self.verdict = 'not measured'
+        else:
+            self.verdict = 'pass' if (self.ratio <= wanted if at_most else self.ratio >= wanted) else 'miss'
+
+
+def peer_gate(results, what, measured, wanted, at_most):
+    """Against the best peer: at most `wanted` of its value, or at least `wanted` times as good."""
+    name, parameter = measured
+    unit = results.units.get(name, '')
+    mine, peer = results.median(results.subject, name, parameter), None
+    ratios = [None, None]
+    if mine is not None:
+        peer = results.best_peer(name, parameter)
+        ratios = [results.ratio(results.subject, name, parameter, v) for v in (results.median, results.best)]
+    if not at_most and unit not in HIGHER_IS_BETTER:
+        ratios = [quotient(1, r) for r in ratios]
+    other = f'{show(peer[0])} {unit} ({peer[1]})' if peer else '–'
+    return Gate(what, show_with(mine, unit), other, ratios, wanted, at_most)
+
+
+def bare_line_gate(results, size):
+    mine, bare = results.median(results.subject, 'latency', size), results.median('bare', 'bare_line', 8)
+    best = quotient(results.best(results.subject, 'latency', size), results.best('bare', 'bare_line', 8))
+    return Gate(f'half round trip, {size} B, to a bare cache line', show_with(mine, 'us'),
+                f'{show_with(bare, "us")} (bare line)', (quotient(mine, bare), best), 1.4, True)
+
+
+def depth_gate(results, kind):
+    """A full queue against an empty one, both the subject's."""
+    side, _, way = kind.partition('_')
+    (full, empty), best = [
+        [value_of(results.subject, 'matching', f'{kind}:{depth}') for depth in (FULL_QUEUE, 0)]
+        for value_of in (results.median, results.best)]
+    return Gate(f'round trip past {FULL_QUEUE:,} {side}, {way.replace("_", " ")} to depth 0',
+                show_with(full, 'us'), f'{show_with(empty, "us")} (depth 0)',
+                (quotient(full, empty), quotient(*best)), 1.3, True)
+
+
+def gates(results):
+    """The gates that the subject must pass; an empty list when there is no subject."""
+    if not results.subject:
+        return []
+    found = []
+    for size in (0, 8):
+        found.append(peer_gate(results, f'half round trip, {size} B, to best peer', ('latency', size), 0.75,
+                               True))
+        found.append(bare_line_gate(results, size))
+    found.append(peer_gate(results, 'message rate, 8 B, times best peer', ('rate', 8), 2, False))
+    for ranks, factor in ((2, 5), (8, 8), (64, 15)):
+        found.append(peer_gate(results, f'start to end, {ranks} ranks, times faster than best peer',
+                               ('startup', ranks), factor, False))
+    return found + [depth_gate(results, kind) for kind in MATCHING]
+
+
+def gate_table(results):
+    lines = [f'| gate | {results.subject} | against | ratio | of the best | wanted | |',
+             '|---|---|---|---|---|---|---|']
+    for g in gates(results):
+        cells = [g.what, g.mine, g.other, show(g.ratio), show(g.best), g.wanted, g.verdict]
+        lines.append(f'| {" | ".join(cells)} |')
+    return lines
+
+
+def value_tables(results):
+    lines = []
+    for name, title in TITLES.items():
+        parameters = [p for n, p in results.values if n == name]
+        if not parameters:
+            continue
+        lines += ['', f'### {title} ({results.units[name]})', '']
+        head = results.names + ([f'{results.subject} / best peer'] if results.subject else [])
+        lines += ['| | ' + ' | '.join(head) + ' |', '|---|' + '---|' * len(head)]
+        for parameter in parameters:
+            cells = [show(results.median(m, name, parameter)) for m in results.names]
+            if results.subject:
+                cells.append(show(results.ratio(results.subject, name, parameter)))
+            lines.append(f'| {parameter} | ' + ' | '.join(cells) + ' |')
+    return lines
+
+
+def machine():
+    model, memory = platform.processor() or platform.machine(), ''
+    try:
+        with open('/proc/cpuinfo', encoding='utf-8') as f:
+            model = next((line.split(':')[1].strip() for line in f if line.startswith('model name')), model)
+        with open('/proc/meminfo', encoding='utf-8') as f:
+            memory = f', {int(f.readline().split()[1]) // 1048576} GiB'
+    except OSError:
+        pass
+    return f'{model}, {len(os.sched_getaffinity(0))} cores for the run{memory}'
+
+
+def markdown(results, mpis, command, load, seconds):
+    """The whole section, for docs/performance.md."""
+    lines = ['## Comparison', '',
+             f'- machine: {machine()}',
+             f'- kernel: {platform.system()} {platform.release()} {platform.machine()}',
+             f'- date: {time.strftime("%Y-%m-%d")}; took {seconds:.0f} s; load average before: {load:.2f}',
+             f'- again: `{command}`', '- MPIs, started in turns:']
+    lines += [f'  - {m.name}: {m.version or "version unknown"}' for m in mpis]
+    bare = results.median('bare', 'bare_line', 8)
+    if bare is not None:
+        lines.append(f'- bare cache line between two cores, beside the latencies: {show(bare)} us one way')
+    lines += ['',
+              'A value is the median over the rounds, each of them the median of its batches; "of the best"',
+              'compares the best batches of all rounds.']
+    if results.subject:
+        lines += ['', '### Gates', ''] + gate_table(results)
+    lines += value_tables(results)
+    if results.complaints:
+        lines += ['', '### Not measured', ''] + [f'- {c}' for c in results.complaints]
+    return '\n'.join(lines) + '\n'

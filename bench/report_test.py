@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of what compare.py makes of values: medians, ratios, gates, lines, time limits. Starts no MPI."""
+
+import sys
+import time
+import unittest
+
+import jobs
+import report
+
+
+def some_results():
+    r = report.Results(['parley', 'a', 'b'], 'parley')
+    for mpi, values in (('parley', [0.3, 0.1, 0.2]), ('a', [0.4, 0.4]), ('b', [0.5])):
+        for value in values:
+            r.add(mpi, 'latency', '8', value, 'us')
+            r.add(mpi, 'latency.best', '8', value / 2, 'us')
+    for mpi, value in (('parley', 21.0), ('a', 7.0), ('b', 10.0)):
+        r.add(mpi, 'rate', '8', value, 'M/s')
+    for mpi, value in (('parley', 10.0), ('a', 49.0), ('b', 60.0)):
+        r.add(mpi, 'startup', '2', value, 'ms')
+    r.add('bare', 'bare_line', '8', 0.1, 'us')
+    r.add('parley', 'matching', 'posted_exact:0', 1.0, 'us')
+    r.add('parley', 'matching', 'posted_exact:100000', 1.29, 'us')
+    return r
+
+
+class Report(unittest.TestCase):
+    def test_median_and_best_peer(self):
+        r = some_results()
+        self.assertEqual(r.median('parley', 'latency', 8), 0.2)
+        self.assertIsNone(r.median('parley', 'latency', 16))
+        self.assertEqual(r.best_peer('latency', 8), (0.4, 'a'))
+        self.assertEqual(r.best_peer('rate', 8), (10.0, 'b'))
+        self.assertAlmostEqual(r.ratio('parley', 'latency', 8), 0.5)
+
+    def test_best(self):
+        r = some_results()
+        self.assertEqual(r.best('parley', 'latency', 8), 0.05)
+        self.assertEqual(r.best('parley', 'startup', 2), 10.0)
+        self.assertIsNone(r.best('parley', 'startup', 8))
+        self.assertAlmostEqual(r.ratio('parley', 'latency', 8, r.best), 0.25)
+        gate = next(g for g in report.gates(r) if g.what.startswith('start to end, 2 ranks'))
+        self.assertAlmostEqual(gate.ratio, 4.9)
+        self.assertAlmostEqual(gate.best, 4.9)
+
+    def test_gates(self):
+        verdicts = {g.what: g.verdict for g in report.gates(some_results())}
+        self.assertEqual(verdicts['half round trip, 8 B, to best peer'], 'pass')
+        self.assertEqual(verdicts['half round trip, 8 B, to a bare cache line'], 'miss')
+        self.assertEqual(verdicts['half round trip, 0 B, to best peer'], 'not measured')
+        self.assertEqual(verdicts['message rate, 8 B, times best peer'], 'pass')
+        self.assertEqual(verdicts['start to end, 2 ranks, times faster than best peer'], 'miss')
+        self.assertEqual(verdicts['round trip past 100,000 posted, exact to depth 0'], 'pass')
+        self.assertEqual(verdicts['round trip past 100,000 unexpected, any source to depth 0'],
+                         'not measured')
+
+    def test_tables(self):
+        text = '\n'.join(report.gate_table(some_results()) + report.value_tables(some_results()))
+        self.assertIn('| 8 | 0.200 | 0.400 | 0.500 | 0.500 |', text)
+        self.assertIn('| 8 | 21 | 7 | 10 | 2.1 |', text)
+
+
+class Jobs(unittest.TestCase):
+    def test_parse(self):
+        text = '# latency 8 1 us\nlatency 8 0.5 us\nlatency 8 bad us\nnoise\nrate.best 8 3 M/s\n'
+        self.assertEqual(jobs.parse(text), [('latency', '8', 0.5, 'us'), ('rate.best', '8', 3.0, 'M/s')])
+
+    def test_wrong_mpi(self):
+        for text in ('x', 'x=', 'x=mpicc', '=a,b', 'x=/nonexistent/mpicc,/bin/true'):
+            with self.assertRaises(jobs.JobError):
+                jobs.Mpi(text)
+
+    def test_options_of_the_launcher(self):
+        mpi = jobs.Mpi('x=/bin/sh,/bin/true,--mca pml ucx')
+        mpi.folder = '/f'
+        self.assertEqual(mpi.command('rate', 2, ['--pin']),
+                         ['/bin/true', '--mca', 'pml', 'ucx', '-n', '2', '/f/rate', '--pin'])
+
+    def test_hanging_job_is_ended_and_its_values_kept(self):
+        script = 'echo rate 8 1.5 M/s; sleep 60 & echo child $!; wait'
+        begin = time.monotonic()
+        values, complaint = jobs.run_job(['/bin/sh', '-c', script], 0.5)
+        self.assertLess(time.monotonic() - begin, 20)
+        self.assertEqual(values, [('rate', '8', 1.5, 'M/s')])
+        self.assertIn('ended after', complaint)
+
+    def test_failing_jobs(self):
+        self.assertEqual(jobs.run_job(['/bin/sh', '-c', 'echo cause >&2; exit 3'], 10),
+                         ([], 'exit code 3: cause'))
+        self.assertEqual(jobs.time_job(['/bin/sh', '-c', 'exit 4'], 10)[1], 'exit code 4')
+        self.assertIn('ended after', jobs.time_job(['/bin/sleep', '60'], 0.3)[1])
+        seconds, complaint = jobs.time_job(['/bin/sleep', '0.2'], 10)
+        self.assertEqual(complaint, '')
+        self.assertTrue(0.2 <= seconds < 5)
+
+
+if __name__ == '__main__':
+    sys.exit(unittest.main())

@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Installs a build into a temporary folder and builds programs against that tree as users do: with mpicc, with
+mpicxx, with CMake's find_package(MPI), with pkg-config, statically; runs them with the installed mpiexec.
+
+The tree was configured for another prefix, so this also shows that an installed tree can be moved.
+Arguments: meson, the build folder, the prefix it was configured with."""
+
+import glob
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RING = os.path.join(HERE, "ring.c")
+ANSWER = "the sum of 3 ranks is 3\n"
+
+
+class Fault(Exception):
+    """A step did not do what was expected."""
+
+
+def run(command, env, cwd):
+    """Runs a command, which must end with 0; returns what it wrote to stdout."""
+    done = subprocess.run(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          check=False)
+    if done.returncode:
+        raise Fault(f"{shlex.join(command)} gave {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def expect(got, want, what):
+    if got != want:
+        raise Fault(f"{what}: expected {want!r}, got {got!r}")
+
+
+def expect_ring(program, env, cwd):
+    """The program must run on 3 processes, and alone."""
+    expect(run(["mpiexec", "-n", "3", program], env, cwd), ANSWER, f"{program} on 3 processes")
+    expect(run([program], env, cwd), "the sum of 1 ranks is 0\n", f"{program} alone")
+
+
+def check_layout(prefix):
+    for pattern in ("include/mpi.h", "lib/libmpi_abi.so", "lib/libmpi_abi.so.0", "lib/libmpi_abi.so.1",
+                    "lib/libmpi_abi.a", "lib/pkgconfig/*.pc", "bin/mpicc", "bin/mpicxx", "bin/mpiexec",
+                    "bin/mpirun"):
+        if not glob.glob(os.path.join(prefix, pattern)):
+            raise Fault(f"not installed: {pattern}")
+
+
+def check_wrappers(env, cwd):
+    run(["mpicc", "-O1", RING, "-o", "ring-cc"], env, cwd)
+    expect_ring("./ring-cc", env, cwd)
+    if shutil.which("g++"):
+        source = os.path.join(cwd, "ring.cpp")
+        shutil.copy(RING, source)
+        run(["mpicxx", "-O1", source, "-o", "ring-cxx"], env, cwd)
+        expect_ring("./ring-cxx", env, cwd)
+    for flag in ("-show", "-showme:compile", "-showme:link"):
+        if "-" not in run(["mpicc", flag], env, cwd):
+            raise Fault(f"mpicc {flag} names no option")
+
+
+def check_cmake(env, cwd):
+    build = os.path.join(cwd, "cmake")
+    said = run(["cmake", "-S", os.path.join(HERE, "cmake"), "-B", build], env, cwd)
+    if "MPI standard 5.0" not in said:
+        raise Fault(f"CMake did not find MPI 5.0:\n{said}")
+    run(["cmake", "--build", build], env, cwd)
+    run(["ctest", "--test-dir", build, "--output-on-failure"], env, cwd)
+    expect_ring(os.path.join(build, "ring"), env, cwd)
+
+
+def check_pkg_config(prefix, env, cwd):
+    for path in sorted(glob.glob(os.path.join(prefix, "lib", "pkgconfig", "*.pc"))):
+        name = os.path.basename(path)[:-3]
+        flags = shlex.split(run(["pkg-config", "--cflags", "--libs", name], env, cwd))
+        run(["cc", RING, "-o", "ring-" + name] + flags, env, cwd)
+        expect_ring("./ring-" + name, {**env, "LD_LIBRARY_PATH": os.path.join(prefix, "lib")}, cwd)
+
+
+def check_static(prefix, env, cwd):
+    """The archive links without other libraries, also all static; PMPI works: the user's MPI_Send is taken."""
+    archive = os.path.join(prefix, "lib", "libmpi_abi.a")
+    tool = os.path.join(HERE, "tool.c")
+    run(["cc", "-static", "-I", os.path.join(prefix, "include"), RING, tool, archive, "-o", "ring-static"], env, cwd)
+    said = run(["mpiexec", "-n", "3", "./ring-static"], env, cwd)
+    expect(sorted(said.splitlines()), sorted([ANSWER.strip()] + ["1 sends"] * 2 + ["0 sends"]), "static with a tool")
+
+
+def main(meson, build, configured_prefix):
+    with tempfile.TemporaryDirectory() as folder:
+        stage, work = os.path.join(folder, "stage"), os.path.join(folder, "work")
+        os.mkdir(work)
+        prefix = stage + configured_prefix
+        env = {**os.environ, "PATH": os.path.join(prefix, "bin") + ":" + os.environ["PATH"],
+               "PKG_CONFIG_PATH": os.path.join(prefix, "lib", "pkgconfig")}
+        try:
+            run([meson, "install", "-C", build, "--no-rebuild", "--destdir", stage], os.environ, folder)
+            check_layout(prefix)
+            check_wrappers(env, work)
+            check_pkg_config(prefix, env, work)
+            check_static(prefix, env, work)
+            check_cmake(env, work)
+        except Fault as fault:
+            print(fault)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,710 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of mpiexec and of the compiler wrappers:  launch_test.py --build DIR [--full] [--no-library] [NAME ...]
+
+Prints "ok NAME" or "FAIL NAME why"; exit code 1 if one failed. Most ranks are shells or small Python programs;
+the tests named library_* compile ends.c with the wrapper and need the finished library."""
+
+import argparse
+import hashlib
+import os
+import pty
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CATCH = [sys.executable, os.path.join(HERE, 'catch.py')]
+STOP_AFTER = 60  # seconds; no test takes that long
+SCALE = 1        # more with --full
+
+build = None     # set by main
+mpiexec = None
+scratch = None
+
+
+class Failure(Exception):
+    pass
+
+
+def check(condition, *what):
+    if not condition:
+        raise Failure(' '.join(str(w) for w in what))
+
+
+def equal(came, expected, what=''):
+    check(came == expected, what, 'came', repr(came)[:600], 'expected', repr(expected)[:600])
+
+
+def contains(text, part):
+    check(part in text, repr(part), 'is not in', repr(text)[:800])
+
+
+def run(*args, **more):
+    """Run mpiexec; the result has text or, with binary=True, bytes."""
+    binary = more.pop('binary', False)
+    more.setdefault('stdin', subprocess.DEVNULL if 'input' not in more else None)
+    if more['stdin'] is None:
+        del more['stdin']
+    return subprocess.run([mpiexec, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=STOP_AFTER, text=not binary, **more)
+
+
+def expect(result, code, out=None, err=''):
+    """err: None: anything; text: must be there; '': must be empty."""
+    equal(result.returncode, code, f'exit code; stderr {result.stderr!r:.500};')
+    if out is not None:
+        equal(sorted(result.stdout.splitlines()), sorted(out), 'lines of stdout')
+    if err == '':
+        equal(result.stderr, '', 'stderr')
+    elif err is not None:
+        contains(result.stderr, err)
+
+
+def start(*args, **more):
+    return subprocess.Popen([mpiexec, *map(str, args)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, **more)
+
+
+def read_lines(process, count):
+    return sorted(process.stdout.readline().rstrip('\n') for _ in range(count))
+
+
+def finish(process):
+    try:
+        return process.communicate(timeout=STOP_AFTER)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise Failure('mpiexec did not end') from None
+
+
+def processes_with(mark):
+    """Processes whose command line holds `mark`, zombies left out."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{pid}/cmdline', 'rb') as file:
+                if mark.encode() in file.read() and int(pid) != os.getpid():
+                    found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+def wait_until(condition, seconds, what):
+    end = time.monotonic() + seconds
+    while not condition():
+        check(time.monotonic() < end, 'not within', seconds, 's:', what)
+        time.sleep(0.01)
+
+
+unique_count = 0
+
+
+def unique():
+    """A duration for sleep that nobody else uses, as a mark of the process."""
+    global unique_count
+    unique_count += 1
+    return f'{9000 + unique_count}.{os.getpid()}'
+
+
+# --- options and environment
+
+def test_simple():
+    expect(run('-n', 3, 'sh', '-c', 'echo $PARLEY_RANK $PARLEY_SIZE $PARLEY_LOCAL_RANK $PARLEY_LOCAL_SIZE'), 0,
+           [f'{i} 3 {i} 3' for i in range(3)])
+    expect(run('echo', 'a b', '-n', '4'), 0, ['a b -n 4'])
+
+
+def test_mpmd():
+    expect(run('-n', 2, '-env', 'A', 'x', 'sh', '-c', 'echo $A $PARLEY_RANK', ':', '-np', 1, '-wdir', '/', 'pwd', ':',
+               'sh', '-c', 'echo last $A $PARLEY_RANK'), 0, ['x 0', 'x 1', '/', 'last 3'])
+
+
+def test_environment():
+    env = dict(os.environ, KEEP='kept', CHANGE='old', PARLEY_SINGLETON='1', PARLEY_RANK='77')
+    script = 'echo $KEEP,$CHANGE,$G,$X,$PARLEY_SINGLETON,$PARLEY_RANK,$PWD'
+    expect(run('-genv', 'G', '1 2', '-genv', 'X', 'g', '-env', 'CHANGE', 'new', '-x', 'X=y', '-x', 'KEEP', '-wdir', '/tmp',
+               '-n', 1, 'sh', '-c', script, env=env), 0, ['kept,new,1 2,y,,0,/tmp'])
+
+
+def test_program_search():
+    directory = os.path.join(scratch, 'bin')
+    os.makedirs(directory, exist_ok=True)
+    with open(os.path.join(directory, 'only-here'), 'w') as file:
+        file.write('echo script without interpreter: $0 $1\n')
+    os.chmod(file.name, 0o755)
+    expect(run('-path', f'/nowhere:{directory}', 'only-here', 'x'), 0, [f'script without interpreter: {file.name} x'])
+    expect(run('-env', 'PATH', f'{directory}:/bin', 'only-here', 'y'), 0, [f'script without interpreter: {file.name} y'])
+    expect(run('-wdir', directory, './only-here'), 0, ['script without interpreter: ./only-here'])
+    expect(run('only-here', cwd=directory), 127, [], 'write it as ./NAME')
+
+
+def test_config_file():
+    path = os.path.join(scratch, 'config')
+    with open(path, 'w') as file:
+        file.write("# comment\n-n 2 echo 'one word'\n\n-n 1 \\\n echo b : echo c\n")
+    expect(run('-l', '-configfile', path), 0, ['[0] one word', '[1] one word', '[2] b', '[3] c'])
+
+
+def test_accepted_options():
+    expect(run('--oversubscribe', '--allow-run-as-root', '--bind-to', 'core', '--map-by=slot', '--mca', 'btl', 'self,vader',
+               '-host', 'localhost:8', '-soft', '1:2', '-ppn', 4, '--np', 2, 'echo', 'x'), 0, ['x', 'x'])
+
+
+def test_information():
+    expect(run('--version'), 0, None)
+    contains(run('--help').stdout, '-wdir DIR')
+
+
+def test_mistakes():
+    plain = os.path.join(scratch, 'plain')
+    with open(plain, 'w') as file:
+        file.write('text')
+    for args, code, part in [
+            (['no-such-program'], 127, 'E0103: there is no program no-such-program'),
+            (['./no-such-program'], 127, 'E0103: there is no program ./no-such-program'),
+            ([plain], 126, 'E0104'), (['/tmp'], 126, 'is a directory'),
+            (['-wdir', '/no/such', 'echo'], 127, 'E0105: the working directory /no/such'),
+            (['-n', '0', 'echo'], 2, 'E0101: -n 0'), (['-frob', 'echo'], 2, 'E0101: unknown option -frob'),
+            (['-host', 'elsewhere', 'echo'], 2, 'E0102: -host elsewhere'), ([], 2, 'no program'),
+            (['echo', ':'], 2, 'no program'), (['true', ':', 'no-such-program'], 127, 'no-such-program')]:
+        expect(run(*args), code, [], part)
+
+
+def test_bad_interpreter():
+    path = os.path.join(scratch, 'bad-interpreter')
+    with open(path, 'w') as file:
+        file.write('#!/no/such/interpreter\n')
+    os.chmod(path, 0o755)
+    expect(run('-n', 3, path), 126, [], 'E0107: rank 0')
+
+
+# --- exit codes and messages
+
+def one_message_of_many(text):
+    """Several ranks, one message. (All of them are in it unless the machine is so busy that one comes too late.)"""
+    check(re.match('parley: ranks [0-9]+[-,]', text), 'not from several ranks:', repr(text))
+    equal(sum('parley: ' in line for line in text.splitlines()), 1, f'messages in {text!r};')
+
+
+def test_exit_codes():
+    expect(run('-n', 4, 'true'), 0, [])
+    expect(run('false'), 1, [])
+    result = run('-n', 3, 'sh', '-c', 'sleep 0.1; exit 7')
+    expect(result, 7, [], ': E0111: sh exited with code 7')
+    one_message_of_many(result.stderr)
+    result = run('-n', 3, 'sh', '-c', 'test $PARLEY_RANK = 1 && exit 5; sleep 30')
+    expect(result, 5, [], 'rank 1: E0111: sh exited with code 5')
+    equal(len(result.stderr.splitlines()), 1, 'lines about the end')
+
+
+def test_ended_by_signal():
+    result = run('-n', 4, 'sh', '-c', 'kill -SEGV $$')
+    expect(result, 139, [], ': E0110: sh was ended by signal 11 (Segmentation fault)')
+    one_message_of_many(result.stderr)
+    expect(run('-n', 2, 'sh', '-c', 'test $PARLEY_RANK = 1 && kill -9 $$; sleep 30'), 137, [], 'rank 1: E0110')
+    expect(run('-q', '-n', 2, 'sh', '-c', 'kill -9 $$'), 137, [])
+
+
+def test_others_are_ended():
+    mark = unique()
+    began = time.monotonic()
+    expect(run('-n', 4, 'sh', '-c', f'trap "" TERM; test $PARLEY_RANK = 2 && exit 3; sleep {mark}; true'), 3, [], None)
+    check(time.monotonic() - began < 8, 'too slow')
+    equal(processes_with(mark), [], 'left behind')
+
+
+def test_time_limit():
+    expect(run('-timeout', 0.3, '-n', 2, 'sleep', 30), 124, [], 'E0114: the time limit of 0.3 s is over')
+    expect(run('-n', 2, 'sleep', 30, env=dict(os.environ, MPIEXEC_TIMEOUT='0.3')), 124, [], 'E0114')
+
+
+# --- stdin
+
+def test_stdin():
+    data = os.urandom(100 << 20)
+    result = run('-n', 3, 'sha256sum', input=data, binary=True)
+    digests = sorted(line.split()[0].decode() for line in result.stdout.splitlines())
+    empty = hashlib.sha256(b'').hexdigest()
+    equal(digests, sorted([hashlib.sha256(data).hexdigest(), empty, empty]), 'digests')
+
+
+def test_stdin_is_left():
+    result = subprocess.run(['sh', '-c', f'{mpiexec} -n 2 true; cat'], input='for cat\n', stdout=subprocess.PIPE,
+                            text=True, timeout=STOP_AFTER)
+    equal(result.stdout, 'for cat\n', 'what the next command reads')
+
+
+# --- output
+
+LINES = 'awk -v r=$PARLEY_RANK -v n={} \'BEGIN {{ for (i = 0; i < n; i++) print "rank " r " line " i " {}" }}\''
+
+
+def test_whole_lines():
+    ranks, lines, filler = 64, 2000 * SCALE, 'x' * 40
+    result = run('-n', ranks, 'sh', '-c', LINES.format(lines, filler))
+    expect(result, 0)
+    seen = [0] * ranks
+    form = re.compile(f'rank ([0-9]+) line ([0-9]+) {filler}')
+    for line in result.stdout.splitlines():
+        match = form.fullmatch(line)
+        check(match, 'torn line', repr(line))
+        equal(int(match[2]), seen[int(match[1])], f'order of rank {match[1]}')
+        seen[int(match[1])] += 1
+    equal(seen, [lines] * ranks, 'lines by rank')
+
+
+def test_label():
+    expect(run('-l', '-n', 2, 'sh', '-c', 'echo a; echo b; echo e >&2'), 0, ['[0] a', '[0] b', '[1] a', '[1] b'], None)
+    result = run('-l', '-n', 1, 'printf', 'x\\n\\ny')
+    equal(result.stdout, '[0] x\n[0] \n[0] y', 'stdout')
+
+
+def test_unfinished_lines():
+    process = start('-n', 2, 'sh', '-c', 'test $PARLEY_RANK = 0 && { printf prompt; sleep 1; echo " done"; }; sleep 0.5; echo b')
+    os.set_blocking(process.stdout.fileno(), True)
+    began = time.monotonic()
+    equal(os.read(process.stdout.fileno(), 100), b'prompt', 'first output')
+    check(time.monotonic() - began < 0.4, 'the prompt came late')
+    out, _ = finish(process)
+    equal(out, '\nb\n done\nb\n', 'rest of the output')
+
+
+def test_binary_output():
+    data = os.urandom(1 << 20)
+    for ranks in (1, 2):
+        command = 'test $PARLEY_RANK = 0 && exec cat; true'
+        equal(run('-n', ranks, 'sh', '-c', command, input=data, binary=True).stdout, data, f'output of {ranks} ranks')
+
+
+def test_reader_goes():
+    began = time.monotonic()
+    result = subprocess.run(['sh', '-c', f'{mpiexec} -n 2 yes | head -1'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, timeout=STOP_AFTER)
+    equal((result.stdout, result.stderr), ('y\n', ''), 'output')
+    check(time.monotonic() - began < 5, 'too slow')
+
+
+def test_slow_reader():
+    process = start('-n', 4, 'yes')
+    sizes = []
+    for _ in range(2):
+        time.sleep(0.5)
+        with open(f'/proc/{process.pid}/status') as file:
+            sizes.append(int(re.search(r'VmRSS:\s+(\d+)', file.read())[1]))
+    process.send_signal(signal.SIGTERM)
+    finish(process)
+    check(sizes[1] - sizes[0] < 1000 and sizes[1] < 60000, 'mpiexec grows:', sizes, 'kB')
+
+
+def test_output_held_by_others():
+    mark = unique()
+    began = time.monotonic()
+    expect(run('-n', 2, 'sh', '-c', f'sleep {mark} & echo out'), 0, ['out', 'out'])
+    expect(run('-n', 2, 'sh', '-c', f'setsid sleep {mark} & sleep 0.2; echo out'), 0, ['out', 'out'])
+    check(time.monotonic() - began < 8, 'too slow')
+    equal(processes_with(mark), [], 'left behind')
+
+
+# --- signals
+
+def signal_test(name, *send):
+    process = start('-n', 3, *CATCH, name)
+    equal(read_lines(process, 3), ['ready 0', 'ready 1', 'ready 2'])
+    for number in send or [getattr(signal, 'SIG' + name)]:
+        process.send_signal(number)
+        time.sleep(0.1)
+    out, err = finish(process)
+    return process.returncode, sorted(out.splitlines()), err
+
+
+def test_signals():
+    for name in ['INT', 'TERM', 'HUP', 'QUIT', 'USR1', 'USR2', 'ALRM', 'WINCH', 'CONT']:
+        equal(signal_test(name), (0, [f'got {name}'] * 3, ''), name)
+
+
+def test_several_signals():
+    equal(signal_test('INT', signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT),
+          (0, ['got INT'] * 3 + ['got USR1'] * 3 + ['got USR2'] * 3, ''), 'signals')
+
+
+def test_signal_ends():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process = start('-n', 2, 'sleep', 30)
+        time.sleep(0.3)
+        process.send_signal(number)
+        equal(finish(process), ('', ''), 'output')
+        equal(process.returncode, 128 + number, 'exit code')
+
+
+def test_grace():
+    process = start('-grace', 0.5, '-n', 2, *CATCH, 'INT', 'hold')
+    read_lines(process, 2)
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    finish(process)
+    check(0.4 < time.monotonic() - began < 3, 'ended after', time.monotonic() - began)
+    equal(process.returncode, 137, 'exit code')
+
+
+def test_second_interrupt():
+    process = start('-n', 2, *CATCH, 'INT', 'hold')
+    read_lines(process, 2)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    finish(process)
+    check(time.monotonic() - began < 2, 'ended after', time.monotonic() - began)
+    equal(process.returncode, 137, 'exit code')
+
+
+def test_stop_and_continue():
+    mark = unique()
+    process = start('-n', 2, 'sleep', mark)
+    wait_until(lambda: len(processes_with(mark)) == 3, 5, 'ranks run')
+    process.send_signal(signal.SIGTSTP)
+    _, status = os.waitpid(process.pid, os.WUNTRACED)
+    check(os.WIFSTOPPED(status), 'mpiexec did not stop')
+    states = {state_of(pid) for pid in processes_with(mark)}
+    equal(states, {'T'}, 'states when stopped')
+    process.send_signal(signal.SIGCONT)
+    wait_until(lambda: {state_of(pid) for pid in processes_with(mark)} == {'S'}, 5, 'all go on')
+    process.send_signal(signal.SIGTERM)
+    finish(process)
+
+
+def state_of(pid):
+    with open(f'/proc/{pid}/stat') as file:
+        return file.read().rsplit(')', 1)[1].split()[0]
+
+
+def test_ignored_signal_stays_ignored():
+    process = subprocess.Popen(['sh', '-c', f'trap "" HUP; exec {mpiexec} -n 2 sh -c "grep SigIgn /proc/self/status; sleep 1"'],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    lines = [process.stdout.readline().split()[1] for _ in range(2)]
+    process.send_signal(signal.SIGHUP)
+    finish(process)
+    equal(process.returncode, 0, 'exit code')
+    check(all(int(mask, 16) & 1 for mask in lines), 'HUP is not ignored in the ranks:', lines)
+
+
+def terminal_session(*args):
+    """mpiexec as the foreground process of a terminal of its own: (pid, master)."""
+    pid, master = pty.fork()
+    if pid == 0:
+        os.execv(mpiexec, [mpiexec, *map(str, args)])
+    settings = termios.tcgetattr(master)
+    settings[3] &= ~termios.ECHO
+    termios.tcsetattr(master, termios.TCSANOW, settings)
+    return pid, master
+
+
+def read_terminal(master, until):
+    text = ''
+    end = time.monotonic() + 10
+    while not until(text):
+        check(time.monotonic() < end, 'the terminal shows', repr(text))
+        try:
+            text += os.read(master, 1000).decode()
+        except OSError:
+            break
+    return text
+
+
+def test_terminal():
+    pid, master = terminal_session('-n', 3, *CATCH, 'INT')
+    read_terminal(master, lambda text: text.count('ready') == 3)
+    os.write(master, b'\x03')
+    text = read_terminal(master, lambda text: False)
+    equal(text.count('got INT'), 3, f'interrupts in {text!r};')
+    equal(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, 'exit code')
+    os.close(master)
+
+
+def test_terminal_stdin():
+    pid, master = terminal_session('-n', 2, 'sh', '-c', 'read line; test -t 0 && echo terminal; echo "got <$line>"')
+    os.write(master, b'from the keyboard\n')
+    text = read_terminal(master, lambda text: False)
+    equal(sorted(text.split('\r\n')), ['', 'got <>', 'got <from the keyboard>', 'terminal'], 'output')
+    os.waitpid(pid, 0)
+    os.close(master)
+    pid, master = terminal_session('-n', 1, 'sh', '-c', 'test -t 1 && echo a terminal')
+    contains(read_terminal(master, lambda text: False), 'a terminal')
+    os.waitpid(pid, 0)
+    os.close(master)
+
+
+# --- nothing is left
+
+def test_mpiexec_killed():
+    for script in ('sleep {}', 'sleep {} & sleep {} & wait', '(sleep {}; true) | cat'):
+        mark = unique()
+        process = start('-n', 4, 'sh', '-c', script.replace('{}', mark))
+        wait_until(lambda m=mark: len(processes_with(m)) >= 5, 5, 'ranks run')
+        process.kill()
+        process.wait()
+        wait_until(lambda m=mark: not processes_with(m), 2, f'all processes of "{script}" gone')
+        process.stdout.close()
+        process.stderr.close()
+
+
+def test_rank_killed():
+    mark = unique()
+    process = start('-n', 4, 'sh', '-c', f'sleep {mark}; true')
+    wait_until(lambda: len(processes_with('sleep\0' + mark)) == 4, 5, 'ranks run')
+    ranks = [pid for pid in processes_with(mark) if pid != process.pid and parent_of(pid) == process.pid]
+    os.kill(ranks[2], signal.SIGKILL)
+    _, err = finish(process)
+    equal(process.returncode, 137, 'exit code')
+    contains(err, 'E0110')
+    equal(processes_with(mark), [], 'left behind')
+
+
+def parent_of(pid):
+    with open(f'/proc/{pid}/stat') as file:
+        return int(file.read().rsplit(')', 1)[1].split()[1])
+
+
+def test_descriptors():
+    result = run('-n', 2, sys.executable, '-c', 'import os\n'
+                 'names = []\n'
+                 'for fd in os.listdir("/proc/self/fd"):\n'
+                 '    try: names.append(fd + " " + os.readlink("/proc/self/fd/" + fd))\n'
+                 '    except OSError: pass\n'
+                 'print(";".join(sorted(n.split(":")[0].split(" (")[0] for n in names)))')
+    expect(result, 0)
+    for line in result.stdout.splitlines():
+        rest = [n for n in line.split(';') if n.split()[0] not in ('0', '1', '2')]
+        equal([n.split()[1] for n in rest], ['/memfd', 'socket'], 'descriptors besides 0, 1, 2')
+        check(all(int(n.split()[0]) >= 100 for n in rest), 'numbers', rest)
+
+
+def test_nested():
+    expect(run('-n', 2, 'sh', '-c', f'{mpiexec} -n 2 sh -c "echo \\$PARLEY_RANK/\\$PARLEY_SIZE"'), 0, ['0/2', '1/2'] * 2)
+    expect(run('-n', 2, mpiexec, '-n', 3, 'echo', 'x'), 0, ['x'] * 6)
+
+
+def test_closed_stdio():
+    result = subprocess.run(['sh', '-c', f'{mpiexec} -n 2 echo x <&- >&- 2>&-; echo $?'], stdout=subprocess.PIPE, text=True,
+                            timeout=STOP_AFTER)
+    equal(result.stdout, '0\n', 'exit code')
+
+
+def test_file_limit():
+    def limit(soft, hard):
+        return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    expect(run('-n', 50, 'sh', '-c', 'ulimit -Sn', preexec_fn=limit(150, 1000)), 0, ['150'] * 50)
+    expect(run('-n', 50, 'true', preexec_fn=limit(150, 200)), 125, [], 'E0106: 50 ranks need')
+
+
+def test_many_ranks():
+    began = time.monotonic()
+    expect(run('-n', 300, 'true'), 0, [])
+    check(time.monotonic() - began < 10, 'too slow')
+
+
+# --- wrappers
+
+def wrapper(name, *args, **env):
+    result = subprocess.run([os.path.join(build, 'launch', name), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, env=dict(os.environ, **env))
+    return result.stdout.strip() if result.returncode == 0 else (result.returncode, result.stderr)
+
+
+def test_wrappers():
+    include, lib = f'-I{build}/api', f'-L{build}/src -Wl,-rpath,{build}/src -lmpi_abi'
+    sanitizer = wrapper('mpicc', '-showme:compile').replace(include, '').strip()
+    extra = f'{sanitizer} ' if sanitizer else ''
+    for name, compiler in (('mpicc', 'cc'), ('mpicxx', wrapper('mpicxx', '-showme:command'))):
+        equal(wrapper(name, '-show'), f'{compiler} {extra}{include} {lib}')
+        equal(wrapper(name, '-showme', 'a.c', '-o', 'a b'), f"{compiler} {extra}{include} a.c -o 'a b' {lib}")
+        equal(wrapper(name, '-show', '-c', 'a.c'), f'{compiler} {extra}{include} -c a.c')
+        equal(wrapper(name, '-showme:compile'), f'{extra}{include}')
+        equal(wrapper(name, '-showme:link'), f'{extra}{lib}')
+        equal(wrapper(name, '-showme:incdirs'), f'{build}/api')
+        equal(wrapper(name, '-showme:libdirs'), f'{build}/src')
+        equal(wrapper(name, '-showme:libs'), 'mpi_abi')
+        equal(wrapper(name, '-compile_info'), f'{compiler} {extra}{include}')
+        equal(wrapper(name, '-link_info'), f'{compiler} {extra}{lib}')
+        contains(wrapper(name, '-showme:version'), 'Parley')
+        contains(wrapper(name, '-showme:help'), '-showme:WHAT')
+        equal(wrapper(name, '-showme:frob')[0], 1)
+    equal(wrapper('mpicc', '-cc=my cc', '-showme:command'), 'my cc')
+    equal(wrapper('mpicc', '-showme:command', PARLEY_CC='other'), 'other')
+    equal(wrapper('mpicxx', '-showme:command', MPICH_CXX='other++'), 'other++')
+    quoted = subprocess.run(['sh', '-c', 'printf "%s\\n" ' + wrapper('mpicc', '-show', '-c', "-DX=\"it's $5 *\"", 'x y.c')],
+                            stdout=subprocess.PIPE, text=True, cwd='/')
+    equal(quoted.stdout.splitlines()[-2:], ["-DX=\"it's $5 *\"", 'x y.c'], 'words after a shell has read them')
+
+
+# --- with the library
+
+def ends():
+    """Path of the compiled ends.c."""
+    program = os.path.join(scratch, 'ends')
+    if not os.path.exists(program):
+        result = subprocess.run([os.path.join(build, 'launch', 'mpicc'), '-O1', '-Wall', '-Werror', '-o', program,
+                                 os.path.join(HERE, 'ends.c')], stderr=subprocess.PIPE, text=True)
+        check(result.returncode == 0, 'ends.c does not compile:', result.stderr)
+    return program
+
+
+def ranks(count):
+    return [f'rank {i} of {count}' for i in range(count)]
+
+
+def test_library_well():
+    for count in (1, 2, 4, 9):
+        expect(run('-n', count, ends(), 'well'), 0, ranks(count))
+    result = subprocess.run([ends(), 'well'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    equal((result.returncode, result.stdout), (0, 'rank 0 of 1\n'), 'singleton')
+
+
+def test_library_exit_codes():
+    expect(run('-n', 3, ends(), 'exit-6'), 6, ranks(3))
+    expect(run('-n', 3, ends(), 'nothing'), 0, [])
+
+
+def test_library_without_finalize():
+    expect(run('-n', 3, ends(), 'early', 1), 1, None,
+           'rank 1: E0112: ' + ends() + ' exited with code 0 after MPI_Init and without MPI_Finalize')
+    result = run('-n', 3, ends(), 'early')
+    expect(result, 1, None, ': E0112')
+    one_message_of_many(result.stderr)
+    expect(run('-n', 1, ends(), 'early'), 1, ranks(1), 'rank 0: E0112')
+
+
+def test_library_abort():
+    for code, expected in ((3, 3), (255, 255), (256, 1), (-1, 255)):
+        result = run('-n', 4, ends(), f'abort-{code}', 2)
+        expect(result, expected, None, 'rank 2: ')
+        check(len(result.stderr.splitlines()) <= 2, 'more than one message:', result.stderr)
+    result = run('-n', 4, ends(), 'abort-3')
+    expect(result, 3, None, ': ')
+    one_message_of_many(result.stderr)
+
+
+def test_library_abort_loses_nothing():
+    for _ in range(20 * SCALE):
+        result = run('-n', 3, ends(), 'abort-3', 1)
+        expect(result, 3, None, 'parley: rank 1: ')
+        equal(processes_with(ends()), [], 'left behind')
+
+
+def test_library_random_kills():
+    for i in range(10 * SCALE):
+        process = start('-n', 4, ends(), 'sleep')
+        read_lines(process, i % 5)
+        wait_until(lambda: len(processes_with(ends())) == 5, 5, 'ranks run')
+        victim = sorted(processes_with(ends()))[i * 7 % 5]
+        is_mpiexec = victim == process.pid
+        os.kill(victim, signal.SIGKILL)
+        finish(process)
+        equal(process.returncode, -9 if is_mpiexec else 137, 'exit code')
+        wait_until(lambda: not processes_with(ends()), 2, 'all gone')
+
+
+def test_library_error():
+    result = run('-n', 4, ends(), 'error')
+    check(result.returncode not in (0, 139, 134), 'exit code', result.returncode)
+    one_message_of_many(result.stderr)
+    contains(result.stderr, '4711')
+    single = subprocess.run([ends(), 'error'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    contains(single.stderr, '4711')
+
+
+def test_library_death():
+    expect(run('-n', 4, ends(), 'segv', 3), 139, None, 'rank 3: E0110')
+    expect(run('-n', 4, ends(), 'kill', 0), 137, None, 'rank 0: E0110')
+
+
+def test_library_mpiexec_killed():
+    for command in ([ends(), 'sleep'], ['sh', '-c', ends() + ' sleep; true'], ['setsid', '-w', ends(), 'sleep']):
+        process = start('-n', 4, *command)
+        read_lines(process, 4)
+        process.kill()
+        process.wait()
+        wait_until(lambda: not processes_with(ends()), 2, 'all ranks gone')
+        process.stdout.close()
+        process.stderr.close()
+
+
+def test_library_wrapper_closes_descriptors():
+    script = 'import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)'
+    command = [sys.executable, '-c', script, ends()]
+    expect(run('-n', 3, *command, 'well'), 0, ranks(3))
+    expect(run('-n', 3, *command, 'abort-5', 1), 5, None, 'rank 1: ')
+    process = start('-n', 2, *command, 'sleep')
+    read_lines(process, 2)
+    process.kill()
+    process.wait()
+    wait_until(lambda: not processes_with(ends()), 2, 'all ranks gone')
+    process.stdout.close()
+    process.stderr.close()
+
+
+def test_library_child_of_rank():
+    expect(run('-n', 2, ends(), 'children'), 0, ranks(2) + ['rank 0 of 1'] * 2)
+
+
+def test_library_twice():
+    result = run('-n', 2, 'sh', '-c', f'{ends()} well; {ends()} well')
+    check(result.returncode != 0, 'exit code 0')
+    contains(result.stderr, 'an mpiexec of its own')
+
+
+def test_library_foreign_launcher():
+    for name, value, part in (('OMPI_COMM_WORLD_SIZE', '4', 'Open MPI'), ('PMI_SIZE', '2', 'PMI')):
+        env = dict(os.environ, **{name: value})
+        result = subprocess.run([ends(), 'well'], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        check(result.returncode != 0, 'exit code 0')
+        contains(result.stderr, part)
+        contains(result.stderr, 'PARLEY_SINGLETON=1')
+        expect(run('-n', 2, ends(), 'well', env=env), 0, ranks(2))
+    env['PARLEY_SINGLETON'] = '1'
+    equal(subprocess.run([ends(), 'well'], env=env, stdout=subprocess.PIPE, text=True).stdout, 'rank 0 of 1\n')
+
+
+def test_library_unreachable():
+    env = dict(os.environ, PARLEY_JOB='1:4194303:100:101:0123456789abcdef0123456789abcdef:1:4')
+    result = subprocess.run([ends(), 'well'], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    check(result.returncode != 0, 'exit code 0')
+    contains(result.stderr, 'rank 1 of 4 cannot reach its mpiexec')
+
+
+def main():
+    global build, mpiexec, scratch, SCALE
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--build', required=True, help='build directory')
+    parser.add_argument('--full', action='store_true', help='64 ranks write 100,000 lines each')
+    parser.add_argument('--no-library', action='store_true', help='leave out what needs the library')
+    parser.add_argument('names', nargs='*')
+    args = parser.parse_args()
+    build = os.path.realpath(args.build)
+    mpiexec = os.path.join(build, 'launch', 'mpiexec')
+    SCALE = 50 if args.full else 1
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix='parley-launch-') as scratch:
+        for name, function in list(globals().items()):
+            if not name.startswith('test_') or (args.names and name[5:] not in args.names):
+                continue
+            if args.no_library and name.startswith('test_library_'):
+                continue
+            try:
+                function()
+                print('ok', name[5:], flush=True)
+            except Exception as why: # a mistake of the test itself must not hide the others
+                failed += 1
+                print('FAIL', name[5:], type(why).__name__, str(why)[:2000], flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
