@@ -86,6 +86,15 @@ static void call_user(const struct errhandler *errhandler, struct obj *object, i
         errhandler->function.session(&(MPI_Session){ (MPI_Session)handle }, &code, text);
 }
 
+/* The class, where it makes an exit status that says failure. */
+static int exit_code(int code)
+{
+    const int error_class = code <= MPI_ERR_LASTCODE ? err_class(code) : 0;
+
+    return error_class > 0 ? error_class : 1;
+}
+
+/* MPI_ERRORS_ABORT ends the whole job too: the processes of the communicator alone cannot be ended. */
 static _Noreturn void end_job(const struct obj *object, int code)
 {
     char text[ERR_TEXT_SIZE], message[ERR_TEXT_SIZE + MPI_MAX_OBJECT_NAME + 64];
@@ -96,7 +105,7 @@ static _Noreturn void end_job(const struct obj *object, int code)
                  ((const struct comm *)(const void *)object)->name);
     else
         snprintf(message, sizeof message, "%s", text);
-    init_abort(err_class(code), message);
+    init_abort(exit_code(code), message);
 }
 
 void bind_call_errhandler(void *object, int code)

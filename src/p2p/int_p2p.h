@@ -82,6 +82,9 @@ enum p2p_state {
     P2P_MOVING,        /* data flows */
 };
 
+/* A request may not end before its control record is out, since the record stands in it. */
+enum p2p_then { THEN_NOTHING, THEN_COMPLETE, THEN_COPY };
+
 struct p2p_req {
     struct req req;                    /* first: the handle is its address */
     struct match_entry match;          /* receive */
@@ -106,8 +109,8 @@ struct p2p_req {
     } control;                         /* payload of the record in `out` */
     uint8_t state;                     /* enum p2p_state */
     uint8_t flags;                     /* enum wire_flag */
+    uint8_t then;                      /* enum p2p_then: once the control record in `out` has gone out */
     bool is_detached;                  /* the user has freed it: release when it completes */
-    bool completes_when_pushed;        /* the record in `out` is the last that happens */
     bool is_cancelling;                /* send: the receiver has been asked to give it up */
     bool is_pooled;                    /* from the pool, with references to type and communicator */
 };
@@ -179,9 +182,9 @@ static ALWAYS_INLINE struct channel *channel_of(const struct comm *comm, int mod
 
 /* out.c: send `out` now, or queue it behind what waits for this peer. True if it went out. */
 bool outgoing_send(struct outgoing *out, struct peer *peer);
-/* A record of control to r->peer, with the payload that stands in r->control. If `is_last`, r completes once it
- * is out. */
-void control_send(struct p2p_req *r, enum wire_kind kind, size_t len, bool is_last);
+/* A record of control to r->peer, with the payload that stands in r->control. Once it is out: nothing, or r completes,
+ * or r takes part in the copy it has announced. */
+void control_send(struct p2p_req *r, enum wire_kind kind, size_t len, enum p2p_then then);
 /* Send what waits; how much went out. */
 int outgoing_work(struct lane *lane);
 

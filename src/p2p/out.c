@@ -49,15 +49,19 @@ static int push_control(struct outgoing *out, struct peer *peer)
     struct p2p_req *r = CONTAINER_OF(out, struct p2p_req, out);
     const int rc = peer->ops->send(peer->ep, &r->head, &r->control);
 
-    if (!rc && r->completes_when_pushed)
+    if (rc)
+        return rc;
+    if (r->then == THEN_COMPLETE)
         p2p_complete(r);
-    return rc;
+    else if (r->then == THEN_COPY)
+        work_add(peer->lane, &peer->lane->copies, &r->link);
+    return 0;
 }
 
-void control_send(struct p2p_req *r, enum wire_kind kind, size_t len, bool is_last)
+void control_send(struct p2p_req *r, enum wire_kind kind, size_t len, enum p2p_then then)
 {
     r->head = wire_head((uint32_t)len, kind, 0, 0, r->channel->ctx, r->req.tag, r->channel->comm->rank);
     r->out.push = push_control;
-    r->completes_when_pushed = is_last;
+    r->then = (uint8_t)then;
     outgoing_send(&r->out, r->peer);
 }

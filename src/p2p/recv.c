@@ -30,7 +30,7 @@ static ALWAYS_INLINE void deliver_eager(struct p2p_req *r, const struct arrival 
         return;
     }
     r->control.reply = (struct wire_reply){ a->sync_id };
-    control_send(r, WIRE_ACK, sizeof r->control.reply, true);
+    control_send(r, WIRE_ACK, sizeof r->control.reply, THEN_COMPLETE);
 }
 
 static NOINLINE void deliver_rts(struct p2p_req *r, const struct arrival *a)

@@ -18,7 +18,7 @@ void request_init(struct p2p_req *r, struct channel *channel)
     r->moved = 0;
     r->state = P2P_NEW;
     r->flags = 0;
-    r->is_detached = r->completes_when_pushed = r->is_cancelling = r->is_pooled = false;
+    r->is_detached = r->is_cancelling = r->is_pooled = false;
 }
 
 struct p2p_req *request_create(struct channel *channel, struct type *type)
@@ -100,7 +100,7 @@ static void ask_receiver(struct p2p_req *r)
     r->is_cancelling = true;
     list_init(&r->out.link);
     r->control.reply = (struct wire_reply){ (uintptr_t)r };
-    control_send(r, WIRE_CANCEL, sizeof r->control.reply, false);
+    control_send(r, WIRE_CANCEL, sizeof r->control.reply, THEN_NOTHING);
 }
 
 static int request_cancel(struct req *req)

@@ -126,8 +126,7 @@ static bool copy_begin(struct p2p_req *r)
     r->record->part_size = part_size(r->wanted);
     r->record->parts = (uint32_t)((r->wanted + r->record->part_size - 1) / r->record->part_size);
     r->control.cts = (struct wire_cts){ .id = r->remote_id, .len = r->wanted, .record = index };
-    work_add(r->channel->lane, &r->channel->lane->copies, &r->link);
-    control_send(r, WIRE_CTS_COPY, sizeof r->control.cts, false);
+    control_send(r, WIRE_CTS_COPY, sizeof r->control.cts, THEN_COPY);
     return true;
 }
 
@@ -182,13 +181,13 @@ void rndv_begin(struct p2p_req *r)
         if (r->wanted)
             copy_here(r, (const struct p2p_req *)(uintptr_t)r->remote_id);
         r->control.reply = (struct wire_reply){ r->remote_id };
-        control_send(r, WIRE_FIN, sizeof r->control.reply, true);
+        control_send(r, WIRE_FIN, sizeof r->control.reply, THEN_COMPLETE);
     } else if (can_copy(r)) {
         if (!copy_begin(r))
             work_add(r->channel->lane, &r->channel->lane->no_record, &r->link);
     } else {
         r->control.cts = (struct wire_cts){ .id = r->remote_id, .recv_id = (uintptr_t)r, .len = r->wanted };
-        control_send(r, WIRE_CTS_STREAM, sizeof r->control.cts, false);
+        control_send(r, WIRE_CTS_STREAM, sizeof r->control.cts, THEN_NOTHING);
     }
 }
 

@@ -176,10 +176,10 @@ static bool tell(struct pm_job *job, enum control_kind kind, int code, const cha
 
 static void print(const char *text)
 {
-    struct iovec parts[3] = { { .iov_base = (void *)(uintptr_t) "parley: ", .iov_len = 8 },
-                              { .iov_base = (void *)(uintptr_t)text, .iov_len = strlen(text) },
-                              { .iov_base = (void *)(uintptr_t) "\n", .iov_len = 1 } };
-    ssize_t done = writev(STDERR_FILENO, parts, 3);
+    char line[PM_TEXT_MAX + 16];
+    const int length = snprintf(line, sizeof line, "parley: %.*s\n", (int)PM_TEXT_MAX, text);
+    const ssize_t done = write(STDERR_FILENO, line, (size_t)length);
+
     (void)done;
 }
 

@@ -7,8 +7,7 @@
 
 #include "base/err.h"
 
-/* Variables that hold the number of processes started together. `only_with`: believed only beside that one.
- */
+/* Variables that hold the number of processes started together; `only_with`: believed only if that is set. */
 static const struct size_mark {
     const char *variable, *only_with, *launcher, *rank_variable;
 } size_marks[] = {

@@ -8,8 +8,7 @@
 /* What PARLEY_JOB says. */
 struct pm_ticket {
     int launcher_pid;
-    int segment_fd,
-        control_fd; /* as the launcher left them in this process's ancestry; may be closed by now */
+    int segment_fd, control_fd; /* as the launcher gave them; a wrapper may have closed them */
     uint64_t token[2];
     int rank, size;
 };
@@ -28,8 +27,8 @@ bool pm_inherited(const struct pm_ticket *ticket);
  * (setsid, a debugger) has put it into another process group. */
 bool pm_is_guarded(const struct pm_ticket *ticket);
 
-/* Connect to the launcher anew; the descriptors in *ticket become the new ones, the caller's. 0 or
- * MPI_ERR_OTHER. */
+/* Connect to the launcher anew; the descriptors in *ticket become the new ones, the caller's.
+ * 0 or MPI_ERR_OTHER. */
 int pm_reconnect(struct pm_ticket *ticket);
 
 #endif

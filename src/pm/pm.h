@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: pm. Who started this process, which rank it is, and the way to the launcher.
- * Knows: base, sys (the layout of the job segment). Does not know: transports, communicators, what a message
- * is.
+ * Knows: base, sys (the layout of the job segment). Does not know: transports, communicators, messages.
  *
  * A process is one of
  *   - a rank of our mpiexec: PARLEY_JOB is in its environment and the job could be reached;
- *   - a singleton: no launcher left its mark, or PARLEY_SINGLETON=1, or it is a child of a rank. It opens
- * nothing;
- *   - an error with one sentence: a launcher's mark is there, but its job cannot be reached. Never a silent
- * world of size 1.
+ *   - a singleton: no launcher left its mark, or PARLEY_SINGLETON=1, or it is a child of a rank.
+ *     It opens nothing;
+ *   - an error with one sentence: a launcher's mark is there, but its job cannot be reached.
+ *     Never a silent world of size 1.
  *
  * Everything here belongs to the one thread that initialises or finalises, except pm_diagnose and pm_abort,
  * which any thread may call. None of it may be called between fork and exec; in a forked child every call is
@@ -67,8 +66,7 @@ void pm_diagnose(struct pm_job *job, const char *text) COLD;
  * ends the other ranks and exits with the code. */
 _Noreturn void pm_abort(struct pm_job *job, int code, const char *text) COLD;
 
-/* Unmap and close. The rank must have told pm_finalised before, or the launcher takes its end for a failure.
- */
+/* Unmap and close. Without pm_finalised before, the launcher takes the rank's end for a failure. */
 void pm_close(struct pm_job *job);
 
 #endif

@@ -53,8 +53,7 @@ struct control_message {
 
 static_assert(sizeof(struct control_header) == 32, "control_header has no holes");
 
-/* printf format of the abstract address, after its leading zero byte; argument: token[0] as unsigned long
- * long. */
+/* printf format of the abstract address, behind its leading zero byte; its argument is token[0]. */
 #define CONTROL_ADDRESS "parley-%016llx"
 
 #define CONTROL_JOB_VARIABLE "PARLEY_JOB"

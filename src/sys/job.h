@@ -3,10 +3,10 @@
  * inherited by every rank. It is the agreement between the launcher and the library; both include this header
  * and nothing else of each other. Memory is used where it is touched, so the reserved parts cost nothing.
  *
- *   offset                      size          what
- *   0                           4096          struct job_head: written by the launcher before the first rank
- * starts 4096 * (1 + rank)           4096          struct job_proc of that rank job_transport_offset(size)
- * library's     the transports' part; the library extends the file (it cannot shrink)
+ *   offset                      size       what
+ *   0                           4096       struct job_head: made by the launcher before the first rank starts
+ *   4096 * (1 + rank)           4096       struct job_proc of that rank
+ *   job_transport_offset(size)  library's  the transports' part; the library extends the file, sealed to grow
  *
  * A field says who writes it: [L] the launcher, [R] the rank, [O] the other ranks. A reader may be anyone. */
 #ifndef SYS_JOB_H

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of the tables' readers and of the generator of entry points: python3 bind_test.py [CALLS-FILE...]
+"""Tests of the tables' readers and of the generator of entry points: python3 generator_test.py [CALLS-FILE...]
 
 The arguments are the files that the build knows: they must be all that there are."""
 
