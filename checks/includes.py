@@ -6,6 +6,7 @@
 - It lies in the own room or in a room of the `uses` line; unit tests (*_test.c) may include whatever they link.
 - int_*.h is included by its own room only.
 - No header includes itself through others.
+- launch/ includes, of src/, only base and sys.
 - The order of a .c file: its own header first, then <system>, then the rest (own header: the same name)."""
 
 import os
@@ -14,6 +15,7 @@ import sys
 
 import tree
 
+LAUNCH_USES = {"base", "sys"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^">]+)[">]', re.M)
 
 
@@ -39,6 +41,13 @@ def faults_of_order(path):
     own = os.path.relpath(path, tree.SRC)[:-2] + ".h"
     if ('"', own) in includes and includes[0] != ('"', own):
         yield f'{tree.short(path)}: its own header "{own}" must come first'
+
+
+def faults_of_launch():
+    for path in tree.files_below("launch", (".c", ".h")):
+        for name in quoted(path):
+            if "/" in name and os.path.dirname(name) not in LAUNCH_USES:
+                yield f'{tree.short(path)}: "{name}": the launcher may include {", ".join(sorted(LAUNCH_USES))}'
 
 
 def cycles(headers):
@@ -71,6 +80,7 @@ def main():
             else:
                 headers.append(path)
     faults += cycles(headers)
+    faults += faults_of_launch()
     return tree.report(faults, f"includes of {len(uses)} rooms")
 
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiexec: the command line (MPI 5.0 §11.5), with what users of other launchers write as well. One dash or
- * two,
- * "--name value" or "--name=value". Options between two colons concern that program, those marked G the job.
- */
+ * two, "--name value" or "--name=value". Options between two colons concern that program, those marked G the
+ * job. */
 #include "options.h"
 
 #include <ctype.h>
@@ -31,9 +30,9 @@ struct option {
     const char *names;  /* separated by blanks, without dashes */
     const char *values; /* what follows, for --help; NULL: nothing */
     int value_count;
-    void (*apply)(struct reader *reader, const char *name,
-                  char **values); /* NULL: accepted, without effect */
-    const char *help;             /* NULL: not listed */
+    /* NULL: accepted, without effect */
+    void (*apply)(struct reader *reader, const char *name, char **values);
+    const char *help; /* NULL: not listed */
 };
 
 static double number(const char *name, const char *text, double min, double max)
@@ -233,15 +232,13 @@ static const struct option options[] = {
     { "help h ?", NULL, 0, apply_help, "" },
     { "N ppn npernode perhost", "N", 1, apply_per_node, "processes on this machine, if -n is not given" },
     /* What makes no difference on one machine, or makes none here. */
-    { "oversubscribe nooversubscribe use-hwthread-cpus report-bindings display-map display-allocation bynode "
-      "byslot "
-      "bycore bysocket bind-to-none bind-to-core bind-to-socket envall genvall v verbose allow-run-as-root "
-      "enable-recovery xterm noprefix nolocal",
+    { "oversubscribe nooversubscribe use-hwthread-cpus report-bindings display-map display-allocation "
+      "bynode byslot bycore bysocket bind-to-none bind-to-core bind-to-socket envall genvall v verbose "
+      "allow-run-as-root enable-recovery xterm noprefix nolocal",
       NULL, 0, NULL, NULL },
     { "bind-to map-by rank-by binding soft arch file cpu-set cpu-list cpus-per-proc cpus-per-rank "
-      "ranks-per-proc "
-      "launcher launcher-exec rmk iface bootstrap display output prefix am tune usize envlist genvlist "
-      "mpi personality runtime-options",
+      "ranks-per-proc launcher launcher-exec rmk iface bootstrap display output prefix am tune usize "
+      "envlist genvlist mpi personality runtime-options",
       "X", 1, NULL, NULL },
     { "mca gmca omca prtemca pmixmca", "KEY VALUE", 2, NULL, NULL },
 };
@@ -260,11 +257,11 @@ static void apply_help(struct reader *reader, const char *name, char **values)
             printf("  -%.*s %-*s %s\n", length, options[i].names, 24 - length,
                    options[i].values ? options[i].values : "", options[i].help);
     }
-    puts("\nAccepted without effect, since nothing is to be done on one machine: --oversubscribe, "
-         "--allow-run-as-root,\n"
-         "--bind-to X, --map-by X, --mca KEY VALUE, -soft X, -arch X, -file X and the like.\n\n"
-         "Every process finds PARLEY_RANK, PARLEY_SIZE, PARLEY_LOCAL_RANK and PARLEY_LOCAL_SIZE in its "
-         "environment.\n"
+    puts("\nAccepted without effect, since nothing is to be done on one machine: --oversubscribe,\n"
+         "--allow-run-as-root, --bind-to X, --map-by X, --mca KEY VALUE, -soft X, -arch X, -file X and the "
+         "like.\n\n"
+         "Every process finds PARLEY_RANK, PARLEY_SIZE, PARLEY_LOCAL_RANK and PARLEY_LOCAL_SIZE in its\n"
+         "environment.\n\n"
          "The exit code is that of the first process that failed, 128+N if signal N ended it.");
     exit(0);
 }

@@ -127,7 +127,7 @@ static char *search(int wdir_fd, const char *dirs, const char *name, char **deni
         snprintf(path, size, "%.*s/%s", length ? (int)length : 1, length ? dirs : ".", name);
         if (is_program(wdir_fd, path))
             return path;
-        if (errno == EACCES && !*denied)
+        if (errno == EACCES && !*denied && !faccessat(wdir_fd, path, F_OK, 0)) /* not: a closed directory */
             *denied = path;
         else
             mem_free(path);

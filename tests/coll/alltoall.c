@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §6.8: MPI_Alltoall: part j of rank i becomes part i of rank j; in place the parts are exchanged in the receive
- * buffer. All lengths, int and large-count form. */
+/* MPI 5.0 §6.8: MPI_Alltoall: part j of rank i becomes part i of rank j; in place the parts are exchanged in
+ * the receive buffer. All lengths, int and large-count form. */
 #include "mpitest.h"
 
 enum { GUARD = 16, LONGEST = 150000 };

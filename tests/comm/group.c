@@ -34,7 +34,7 @@ static int compare(MPI_Group a, MPI_Group b)
 
 static void set_operations(MPI_Group world, MPI_Group even, MPI_Group backwards)
 {
-    int members[MOST_RANKS], i, n;
+    int members[MOST_RANKS] = { 0 }, i, n;
     MPI_Group group;
 
     CHECK_OK(MPI_Group_intersection(backwards, even, &group));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §11.5: the launcher hands on how the program ended. Arguments: the code, and the rank that exits with it after
- * MPI_Finalize (default the last); the others exit with 0. */
+/* MPI 5.0 §11.5: the launcher hands on how the program ended. Arguments: the code, and the rank that exits
+ * with it after MPI_Finalize (default the last); the others exit with 0. */
 #include "mpitest.h"
 
 int main(int argc, char **argv)

@@ -38,12 +38,16 @@ static int call_what_is_allowed(void)
 
 int main(int argc, char **argv)
 {
-    int rank;
+    MPI_Info info;
+    int rank, count;
 
+    MPI_Info_create(&info);
     if (argc > 1 && strcmp(argv[1], "after") == 0) {
         MPI_Init(NULL, NULL);
         MPI_Finalize();
     }
+    if (MPI_Info_set(info, "old", "object") || MPI_Info_get_nkeys(info, &count) || count != 1 || MPI_Info_free(&info))
+        return failed("an info object made before MPI_Init");
     if (!call_what_is_allowed())
         return 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

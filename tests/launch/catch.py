@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank for the tests of mpiexec: says "ready", then "got NAME" for every signal that comes; ends 0.3 s after the one
-given as argument. "hold" as a second argument: ignores INT and TERM besides and never ends."""
+"""A rank for the tests of mpiexec: says "ready", then "got NAME" for every signal that comes; ends 0.3 s
+after the one given as argument. "hold" as a second argument: never ends."""
 
 import os
 import signal

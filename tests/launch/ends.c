@@ -24,8 +24,10 @@ static void act(const char *how, char *self)
         finish(atoi(how + 5));
     if (!strncmp(how, "abort-", 6))
         MPI_Abort(MPI_COMM_WORLD, atoi(how + 6));
-    if (!strcmp(how, "segv"))
+    if (!strcmp(how, "segv")) {
+        signal(SIGSEGV, SIG_DFL); /* a sanitizer may have its own idea */
         raise(SIGSEGV);
+    }
     if (!strcmp(how, "kill"))
         raise(SIGKILL);
     if (!strcmp(how, "sleep"))

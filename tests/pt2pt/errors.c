@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §2.8, §9.4: what a point-to-point call answers to arguments that are wrong for it: the class of the fault, and
- * everything stays usable. The communicator's handler decides (§9.3): here it returns. */
+/* MPI 5.0 §2.8, §9.4: what a point-to-point call answers to arguments that are wrong for it: the class of the
+ * fault, and everything stays usable. The communicator's handler decides (§9.3): here it returns. */
 #include "mpitest.h"
 
 enum { TAG = 1 };

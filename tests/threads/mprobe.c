@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.8.2, §11.6.2: threads that take messages of unknown length by matched probe from the same communicator with
- * wildcards never get each other's message: each is received once, whole. */
+/* MPI 5.0 §3.8.2, §11.6.2: threads that take messages of unknown length by matched probe from the same
+ * communicator with wildcards never get each other's message: each is received once, whole. */
 #include "mpithread.h"
 
 enum { MESSAGES = 400, LONGEST = 60000 };

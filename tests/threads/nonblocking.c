@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §11.6.2: threads start and complete nonblocking operations at the same time on one communicator; each waits in
- * another way for its own requests. */
+/* MPI 5.0 §11.6.2: threads start and complete nonblocking operations at the same time on one communicator;
+ * each waits in another way for its own requests. */
 #include "mpithread.h"
 
 enum { ROUNDS = 25, BATCH = 20, LEN = 3000 };

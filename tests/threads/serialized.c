@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §11.2.1: with MPI_THREAD_SERIALIZED any thread may call, one at a time: threads take turns under a lock of the
- * program, and what one starts another completes. */
+/* MPI 5.0 §11.2.1: with MPI_THREAD_SERIALIZED any thread may call, one at a time: threads take turns under a
+ * lock of the program, and what one starts another completes. */
 #include "mpithread.h"
 
 enum { ROUNDS = 100 };
