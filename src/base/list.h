@@ -39,11 +39,17 @@ static inline void list_prepend(struct list *head, struct list *node)
     list_insert_between(node, head, head->next);
 }
 
-/* The node is left pointing at itself, so that removing it twice does no harm. */
-static inline void list_remove(struct list *node)
+/* The node's own links are left as they are. */
+static inline void list_unlink(struct list *node)
 {
     node->prev->next = node->next;
     node->next->prev = node->prev;
+}
+
+/* The node is left pointing at itself, so that removing it twice does no harm. */
+static inline void list_remove(struct list *node)
+{
+    list_unlink(node);
     list_init(node);
 }
 

@@ -55,7 +55,7 @@ static inline void append_posted(struct match_ctx *ctx, struct match_entry *recv
 static inline void unlink_posted(struct match_ctx *ctx, struct match_entry *recv)
 {
     recv->node.owner = 0;
-    list_remove(&recv->node.ring);
+    list_unlink(&recv->node.ring);
     ctx->posted_count--;
 }
 
@@ -88,7 +88,8 @@ struct match_entry *match_arrive(struct match_ctx *ctx, uint64_t key)
 
         if (((key ^ recv->node.key) & recv->mask) == 0) {
             unlink_posted(ctx, recv);
-            ctx->walked += walked;
+            if (unlikely(walked))
+                ctx->walked += walked;
             return recv;
         }
         walked++;

@@ -2,9 +2,9 @@
 /* Room: net. The interface of transports. A transport carries bytes between processes, in order for each
  * directed pair; it does not know what they mean.
  *
- * A record is a head of five words, of which the first is the transport's (payload length), and a payload. Short
- * records are copied at the call; longer ones are written into a buffer of the transport's and committed. "No
- * room now" is an answer (NET_AGAIN): nothing happened, poll and try again.
+ * A record is a head of two words, which are the caller's, and a payload. Short records are copied at the call;
+ * longer ones are written into a buffer of the transport's and committed. "No room now" is an answer (NET_AGAIN):
+ * nothing happened, poll and try again.
  *
  * All functions of one net are called by one thread at a time (the lane's lock). None waits. */
 #ifndef NET_NET_H
@@ -19,16 +19,16 @@
 
 enum { NET_AGAIN = -1 };
 
+/* Travels in registers on both sides. */
 struct net_head {
-    uint32_t len;     /* bytes of payload */
-    uint32_t word[4]; /* the caller's */
+    uint64_t word[2];
 };
 
 /* Takes arrivals: 0, or NET_AGAIN when there is no memory now, and then the same record is offered again at the next
  * poll. Called from poll (or, by a transport within the process, from send and commit), with the lock
- * held; head and payload are valid during the call only. It may send, but not poll. */
+ * held; the payload of `len` bytes is valid during the call only. It may send, but not poll. */
 struct net_sink {
-    int (*arrive)(void *arg, int proc, const struct net_head *head, const void *payload);
+    int (*arrive)(void *arg, int proc, struct net_head head, const void *payload, uint32_t len);
     void *arg;
 };
 
@@ -84,21 +84,26 @@ struct net_ops {
     /* The way to a process; made at first contact, owned by the net. Local. 0 or an error code. */
     int (*connect)(struct net *net, int proc, struct net_ep **out);
 
-    /* Copy the payload (head->len <= short_max bytes) out. 0 or NET_AGAIN. */
-    int (*send)(struct net_ep *ep, const struct net_head *head, const void *payload);
+    /* Copy the payload (len <= short_max bytes) out. 0 or NET_AGAIN. */
+    int (*send)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
     /* A buffer of eager_max bytes: 0 or NET_AGAIN. */
     int (*alloc)(struct net_ep *ep, struct net_buffer *buffer);
-    /* Send what the buffer holds (head->len bytes) and forget the buffer. 0 or NET_AGAIN: still the caller's. */
-    int (*commit)(struct net_ep *ep, const struct net_head *head, const struct net_buffer *buffer);
+    /* Send `len` bytes of the buffer and forget it. 0 or NET_AGAIN: still the caller's. */
+    int (*commit)(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len);
     /* Give a buffer back unsent. */
     void (*release)(struct net_ep *ep, const struct net_buffer *buffer);
 
+    /* Two words between the processes of a pair, 0 at first: `in` is written here and read there, `out` the other way
+     * round. For telling a sender to hold back; a change is seen within a few records. */
+    void (*throttles)(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out);
     /* The peer may be asleep and something it waits for has been stored: wake it. */
     void (*wake)(struct net_ep *ep);
 
-    /* Hand arrivals to the sink; how many there were. poll_ep looks at one process only and is cheap. */
+    /* Hand arrivals to the sink; how many there were. poll_ep looks at one process only, is cheap, and stops after
+     * the arrival by which *done was set (NULL: does not stop for anything); `ep` is a struct net_ep *, untyped so
+     * that the function serves as the hint of a wait (progress_hint). */
     int (*poll)(struct net *net);
-    int (*poll_ep)(struct net_ep *ep);
+    int (*poll_ep)(void *ep, const _Atomic uint32_t *done);
 
     /* Copying from and to the memory of the other process. can_copy is settled by trying, once a pair.
      * 0 or an errno. */

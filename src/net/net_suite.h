@@ -41,63 +41,68 @@ static inline uint32_t suite_len(const struct net_ops *ops, uint64_t *random)
     return draw % 64 == 63 ? (uint32_t)(draw % ops->eager_max) : len < ops->eager_max ? len : ops->eager_max;
 }
 
-static inline struct net_head suite_head(const struct net_ops *ops, uint32_t number, uint64_t *random)
-{
-    struct net_head head = { .len = suite_len(ops, random) };
+/* The record with this number, as both sides draw it. */
+struct suite_record {
+    struct net_head head;
+    uint32_t len;
+};
 
-    for (int i = 0; i < 4; i++)
-        head.word[i] = (uint32_t)suite_next(random);
-    head.word[0] = number;
-    return head;
+static inline struct suite_record suite_record(const struct net_ops *ops, uint32_t number, uint64_t *random)
+{
+    struct suite_record record = { .len = suite_len(ops, random) };
+
+    record.head.word[0] = suite_next(random) << 32 | number;
+    record.head.word[1] = suite_next(random) << 40 ^ suite_next(random);
+    return record;
 }
 
-static inline void suite_fill(unsigned char *payload, const struct net_head *head)
+static inline void suite_fill(unsigned char *payload, const struct suite_record *record)
 {
-    for (uint32_t i = 0; i < head->len; i++)
-        payload[i] = (unsigned char)(head->word[1] + i * 7);
+    for (uint32_t i = 0; i < record->len; i++)
+        payload[i] = (unsigned char)(record->head.word[1] + i * 7);
 }
 
 /* The sink: exactly the next record must have come, whole. */
-static int suite_arrive(void *arg, int proc, const struct net_head *head, const void *payload)
+static int suite_arrive(void *arg, int proc, struct net_head head, const void *payload, uint32_t len)
 {
     struct suite_end *end = arg;
     static unsigned char expected[1 << 17];
-    struct net_head expected_head;
+    struct suite_record record;
 
     CHECK_INT(proc, end->other);
     if (end->refuse) {
         end->refuse--;
         return NET_AGAIN;
     }
-    expected_head = suite_head(end->ops, end->received, &end->random);
-    CHECK_INT(head->len, expected_head.len);
-    CHECK(!memcmp(head->word, expected_head.word, sizeof head->word));
-    suite_fill(expected, &expected_head);
-    CHECK(!memcmp(payload, expected, head->len));
+    record = suite_record(end->ops, end->received, &end->random);
+    CHECK_INT(len, record.len);
+    CHECK(head.word[0] == record.head.word[0] && head.word[1] == record.head.word[1]);
+    suite_fill(expected, &record);
+    CHECK(!memcmp(payload, expected, len));
     end->received++;
     return 0;
 }
 
 static void suite_poll(struct suite_end *end)
 {
-    end->ops->poll_ep(end->ep);
+    end->ops->poll_ep(end->ep, NULL);
     end->ops->poll(end->net);
 }
 
 /* Send one record by the way its length asks for; false if there was no room. */
-static bool suite_send(struct suite_end *from, const struct net_head *head)
+static bool suite_send(struct suite_end *from, const struct suite_record *record)
 {
     static unsigned char payload[1 << 17];
     struct net_buffer buffer;
 
-    if (head->len <= from->ops->short_max) {
-        suite_fill(payload, head);
-        return !from->ops->send(from->ep, head, payload);
+    if (record->len <= from->ops->short_max) {
+        suite_fill(payload, record);
+        return !from->ops->send(from->ep, record->head, payload, record->len);
     }
     if (from->ops->alloc(from->ep, &buffer))
         return false;
-    suite_fill(buffer.data, head);
-    if (!from->ops->commit(from->ep, head, &buffer))
+    suite_fill(buffer.data, record);
+    if (!from->ops->commit(from->ep, record->head, &buffer, record->len))
         return true;
     from->ops->release(from->ep, &buffer);
     return false;
@@ -111,10 +116,10 @@ static void suite_stream(struct suite_end *from, struct suite_end *to, bool poll
     to->random = random;
     to->received = 0;
     for (uint32_t i = 0; i < SUITE_RECORDS; i++) {
-        const struct net_head head = suite_head(from->ops, i, &random);
+        const struct suite_record record = suite_record(from->ops, i, &random);
         if (i % 97 == 0)
             to->refuse = 3;
-        while (!suite_send(from, &head)) {
+        while (!suite_send(from, &record)) {
             refused++;
             CHECK(refused < 100 * SUITE_RECORDS);
             suite_poll(to);
@@ -176,6 +181,21 @@ static void suite_copy(struct suite_end *from, struct suite_end *to)
     }
 }
 
+/* What one end says the other one sees. */
+static void suite_throttle(struct suite_end *a, struct suite_end *b)
+{
+    _Atomic uint32_t *a_in, *b_in;
+    const _Atomic uint32_t *a_out, *b_out;
+
+    a->ops->throttles(a->ep, &a_in, &a_out);
+    b->ops->throttles(b->ep, &b_in, &b_out);
+    CHECK(!atomic_load(a_out) && !atomic_load(b_out));
+    atomic_store(a_in, 1);
+    CHECK_INT(atomic_load(b_out), 1);
+    atomic_store(a_in, 0);
+    CHECK_INT(atomic_load(b_out), 0);
+}
+
 /* `a` and `b` are open and connected to each other, or the same end twice. */
 static void net_suite(struct suite_end *a, struct suite_end *b)
 {
@@ -184,6 +204,8 @@ static void net_suite(struct suite_end *a, struct suite_end *b)
     suite_stream(a, b, true);
     suite_release(a);
     suite_copy(a, b);
+    suite_throttle(a, b);
+    suite_throttle(b, a);
     a->ops->wake(a->ep);
 }
 

@@ -12,6 +12,8 @@
 #include "base/mem.h"
 #include "base/setting.h"
 
+enum { HELD_MAX = 64 };
+
 struct chaos_ep {
     struct net_ep ep;       /* first */
     struct net_ep *inner;
@@ -22,6 +24,7 @@ struct held {
     struct list link;
     int proc;
     struct net_head head;
+    uint32_t len;
     unsigned char payload[];
 };
 
@@ -31,9 +34,11 @@ struct chaos {
     struct net *inner;
     struct chaos_ep **eps;  /* by process */
     struct list held;
+    unsigned held_count;
     unsigned *kept_in;      /* by process: the walk in which one of its records stayed */
     unsigned walk;
     int proc, procs;
+    bool has_refused;       /* since the last poll: whoever was refused must come again, so this is no time to sleep */
     uint64_t random;
 };
 
@@ -62,34 +67,46 @@ static bool chance(struct chaos *chaos, unsigned n)
     return (chaos->random >> 33) % n == 0;
 }
 
-static int hold(void *arg, int proc, const struct net_head *head, const void *payload)
+static bool refuses(struct chaos *chaos, unsigned n)
+{
+    const bool is_refused = chance(chaos, n);
+
+    chaos->has_refused |= is_refused;
+    return is_refused;
+}
+
+static int hold(void *arg, int proc, struct net_head head, const void *payload, uint32_t len)
 {
     struct chaos *chaos = arg;
-    struct held *held = mem_alloc(sizeof *held + head->len);
+    struct held *held = chaos->held_count < HELD_MAX ? mem_alloc(sizeof *held + len) : NULL;
 
     if (!held)
         return NET_AGAIN;
+    chaos->held_count++;
     held->proc = proc;
-    held->head = *head;
-    memcpy(held->payload, payload, head->len);
+    held->head = head;
+    held->len = len;
+    memcpy(held->payload, payload, len);
     list_append(&chaos->held, &held->link);
     return 0;
 }
 
 static int let_go(struct chaos *chaos)
 {
-    int events = !list_is_empty(&chaos->held);
+    int events = !list_is_empty(&chaos->held) + chaos->has_refused;
 
+    chaos->has_refused = false;
     chaos->walk++;
     LIST_FOR_EACH_SAFE(link, &chaos->held) {
         struct held *held = CONTAINER_OF(link, struct held, link);
         if (chaos->kept_in[held->proc] == chaos->walk || chance(chaos, 3) ||
-            chaos->net.sink.arrive(chaos->net.sink.arg, held->proc, &held->head, held->payload)) {
+            chaos->net.sink.arrive(chaos->net.sink.arg, held->proc, held->head, held->payload, held->len)) {
             chaos->kept_in[held->proc] = chaos->walk;
             continue;
         }
         list_remove(link);
         mem_free(held);
+        chaos->held_count--;
         events++;
     }
     return events;
@@ -173,30 +190,35 @@ static int chaos_connect(struct net *net, int proc, struct net_ep **out)
     return 0;
 }
 
-static int chaos_send(struct net_ep *ep, const struct net_head *head, const void *payload)
+static int chaos_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
 {
     struct chaos *chaos = chaos_of(ep);
 
-    return chance(chaos, 4) ? NET_AGAIN : chaos->ops->send(inner_of(ep), head, payload);
+    return refuses(chaos, 4) ? NET_AGAIN : chaos->ops->send(inner_of(ep), head, payload, len);
 }
 
 static int chaos_alloc(struct net_ep *ep, struct net_buffer *buffer)
 {
     struct chaos *chaos = chaos_of(ep);
 
-    return chance(chaos, 4) ? NET_AGAIN : chaos->ops->alloc(inner_of(ep), buffer);
+    return refuses(chaos, 4) ? NET_AGAIN : chaos->ops->alloc(inner_of(ep), buffer);
 }
 
-static int chaos_commit(struct net_ep *ep, const struct net_head *head, const struct net_buffer *buffer)
+static int chaos_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len)
 {
     struct chaos *chaos = chaos_of(ep);
 
-    return chance(chaos, 8) ? NET_AGAIN : chaos->ops->commit(inner_of(ep), head, buffer);
+    return refuses(chaos, 8) ? NET_AGAIN : chaos->ops->commit(inner_of(ep), head, buffer, len);
 }
 
 static void chaos_release(struct net_ep *ep, const struct net_buffer *buffer)
 {
     chaos_of(ep)->ops->release(inner_of(ep), buffer);
+}
+
+static void chaos_throttles(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out)
+{
+    chaos_of(ep)->ops->throttles(inner_of(ep), in, out);
 }
 
 static void chaos_wake(struct net_ep *ep)
@@ -211,11 +233,11 @@ static int chaos_poll(struct net *net)
     return chaos->ops->poll(chaos->inner) + let_go(chaos);
 }
 
-static int chaos_poll_ep(struct net_ep *ep)
+static int chaos_poll_ep(void *ep, const _Atomic uint32_t *done)
 {
     struct chaos *chaos = chaos_of(ep);
 
-    return chaos->ops->poll_ep(inner_of(ep)) + let_go(chaos);
+    return chaos->ops->poll_ep(inner_of(ep), done) + let_go(chaos);
 }
 
 static bool chaos_can_copy(struct net_ep *ep)
@@ -237,7 +259,7 @@ static struct net_record *chaos_record_open(struct net_ep *ep, uint32_t *index)
 {
     struct chaos *chaos = chaos_of(ep);
 
-    return chance(chaos, 4) ? NULL : chaos->ops->record_open(inner_of(ep), index);
+    return refuses(chaos, 4) ? NULL : chaos->ops->record_open(inner_of(ep), index);
 }
 
 static struct net_record *chaos_record_find(struct net_ep *ep, uint32_t index)
@@ -253,8 +275,8 @@ static void chaos_record_close(struct net_ep *ep, struct net_record *record)
 /* Sizes smaller than those of the wrapped transports would do as well; the same ones keep the protocols alike. */
 #define CHAOS_FUNCTIONS \
     .close = chaos_close, .connect = chaos_connect, .send = chaos_send, .alloc = chaos_alloc, \
-    .commit = chaos_commit, .release = chaos_release, .wake = chaos_wake, .poll = chaos_poll, \
-    .poll_ep = chaos_poll_ep, .can_copy = chaos_can_copy, .copy_from = chaos_copy_from, \
+    .commit = chaos_commit, .release = chaos_release, .throttles = chaos_throttles, .wake = chaos_wake, \
+    .poll = chaos_poll, .poll_ep = chaos_poll_ep, .can_copy = chaos_can_copy, .copy_from = chaos_copy_from, \
     .copy_to = chaos_copy_to, .record_open = chaos_record_open, .record_find = chaos_record_find, \
     .record_close = chaos_record_close
 

@@ -13,6 +13,7 @@ struct self {
     struct net net;
     struct net_ep ep;
     struct mem_pool buffers;
+    _Atomic uint32_t throttle;
 };
 
 static int self_open(const struct net_config *config, struct net **out)
@@ -46,9 +47,9 @@ static int self_connect(struct net *net, int proc, struct net_ep **out)
     return 0;
 }
 
-static int self_send(struct net_ep *ep, const struct net_head *head, const void *payload)
+static int self_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
 {
-    return ep->net->sink.arrive(ep->net->sink.arg, ep->proc, head, payload);
+    return ep->net->sink.arrive(ep->net->sink.arg, ep->proc, head, payload, len);
 }
 
 static int self_alloc(struct net_ep *ep, struct net_buffer *buffer)
@@ -66,13 +67,21 @@ static void self_release(struct net_ep *ep, const struct net_buffer *buffer)
     mem_pool_put(&self->buffers, buffer->data);
 }
 
-static int self_commit(struct net_ep *ep, const struct net_head *head, const struct net_buffer *buffer)
+static int self_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len)
 {
-    const int rc = ep->net->sink.arrive(ep->net->sink.arg, ep->proc, head, buffer->data);
+    const int rc = ep->net->sink.arrive(ep->net->sink.arg, ep->proc, head, buffer->data, len);
 
     if (!rc)
         self_release(ep, buffer);
     return rc;
+}
+
+static void self_throttles(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out)
+{
+    struct self *self = (struct self *)(void *)ep->net;
+
+    *in = &self->throttle;
+    *out = &self->throttle;
 }
 
 static void self_wake(struct net_ep *ep)
@@ -86,9 +95,9 @@ static int self_poll(struct net *net)
     return 0;
 }
 
-static int self_poll_ep(struct net_ep *ep)
+static int self_poll_ep(void *ep, const _Atomic uint32_t *done)
 {
-    (void)ep;
+    (void)ep, (void)done;
     return 0;
 }
 
@@ -104,6 +113,7 @@ const struct net_ops self_ops = {
     .alloc = self_alloc,
     .commit = self_commit,
     .release = self_release,
+    .throttles = self_throttles,
     .wake = self_wake,
     .poll = self_poll,
     .poll_ep = self_poll_ep,

@@ -13,6 +13,7 @@ struct shm_peer {
     uint32_t out_index;             /* slot to fill next */
     uint32_t out_pos;               /* slots filled so far */
     uint32_t out_tail;              /* slots the receiver has told us it consumed */
+    uint32_t in_pos_at_send;        /* in_pos when the last record went out */
     _Atomic uint32_t *sleep;        /* the peer's sleep word */
     /* incoming ring */
     struct shm_page *in;
@@ -44,15 +45,16 @@ struct shm {
 struct shm_peer *shm_peer(struct shm *shm, int proc);
 
 /* send.c */
-int shm_send(struct net_ep *ep, const struct net_head *head, const void *payload) HOT;
+int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len) HOT;
 int shm_alloc(struct net_ep *ep, struct net_buffer *buffer);
-int shm_commit(struct net_ep *ep, const struct net_head *head, const struct net_buffer *buffer);
+int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len);
 void shm_release(struct net_ep *ep, const struct net_buffer *buffer);
+void shm_throttles(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out);
 void shm_wake(struct net_ep *ep);
 
 /* poll.c */
 int shm_poll(struct net *net) HOT;
-int shm_poll_ep(struct net_ep *ep) HOT;
+int shm_poll_ep(void *ep, const _Atomic uint32_t *done) HOT;
 
 /* copy.c */
 bool shm_can_copy(struct net_ep *ep);

@@ -26,6 +26,7 @@ enum {
     SHM_CELLS = 32,
     SHM_CELL_SIZE = 32768,
     SHM_RECORDS = 64,
+    SHM_AHEAD = 8,                                /* slots that both sides fetch ahead */
     SHM_REPORT_EVERY = 12,                        /* slots consumed until the sender is told */
 };
 
@@ -37,26 +38,31 @@ enum {
  * valid if its seq is (p + 1) with the top bit set: neither an older lap nor a following slot can look so.
  *
  *   0   seq      4
- *   4   head    20   len (with SHM_IN_CELL: payload is the number of the cell), four words of the caller's
+ *   4   len      4   of the payload; with SHM_IN_CELL the payload is the number of the cell that holds it
+ *   8   head    16   two words of the caller's
  *   24  payload 40
  */
 struct shm_slot {
     _Atomic uint32_t seq;
+    uint32_t len;
     struct net_head head;
     unsigned char payload[SHM_INLINE];
 } ALIGNED(CACHE_LINE);
 
-/* Written by the receiver only. */
-struct shm_report {
-    _Atomic uint32_t tail; /* slots consumed, told every SHM_REPORT_EVERY */
-    _Atomic uint32_t hot;  /* 1: the receiver polls this ring; 0: ring the bell */
-} ALIGNED(CACHE_LINE);
-
+/* The last two lines are written by the receiver. They are two because the sender looks at `hot` each time, and at
+ * the tail only when it seems to be out of slots. */
 struct shm_page {
     struct shm_slot slot[SHM_SLOTS];
-    struct shm_report report;
-    unsigned char unused[CACHE_LINE];
+    _Atomic uint32_t tail ALIGNED(CACHE_LINE); /* slots consumed, told every SHM_REPORT_EVERY */
+    _Atomic uint32_t hot ALIGNED(CACHE_LINE);  /* 1: the receiver polls this ring; 0: ring the bell */
+    _Atomic uint32_t throttle;                 /* what net.h says; here since the sender reads this line anyway */
 };
+
+/* The slot that is SHM_AHEAD after this one. */
+static inline uint32_t shm_ahead(uint32_t index)
+{
+    return index < SHM_SLOTS - SHM_AHEAD ? index + SHM_AHEAD : index + SHM_AHEAD - SHM_SLOTS;
+}
 
 /* In job_proc.net: what others write for this process, and what they need of it. */
 struct shm_proc {

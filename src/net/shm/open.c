@@ -99,6 +99,7 @@ const struct net_ops shm_ops = {
     .alloc = shm_alloc,
     .commit = shm_commit,
     .release = shm_release,
+    .throttles = shm_throttles,
     .wake = shm_wake,
     .poll = shm_poll,
     .poll_ep = shm_poll_ep,

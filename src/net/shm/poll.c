@@ -19,8 +19,8 @@ enum {
 static ALWAYS_INLINE void tell_sender(struct shm_peer *peer)
 {
     peer->in_told = peer->in_pos;
-    /* release pairs with has_room: what was in the slots has been used */
-    atomic_store_explicit(&peer->in->report.tail, peer->in_pos, memory_order_release);
+    /* release pairs with look_for_room: what was in the slots has been used */
+    atomic_store_explicit(&peer->in->tail, peer->in_pos, memory_order_release);
     progress_wake(peer->sleep);
 }
 
@@ -36,13 +36,11 @@ static ALWAYS_INLINE void advance(struct shm_peer *peer, uint32_t n)
 
 static NOINLINE bool take_cell(struct shm *shm, struct shm_peer *peer, const struct shm_slot *slot)
 {
-    struct net_head head = slot->head;
     uint32_t index;
 
-    head.len &= ~SHM_IN_CELL;
     memcpy(&index, slot->payload, sizeof index);
-    if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, &head,
-                             shm_cell(shm->segment, shm->procs, peer->ep.proc, index)))
+    if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head,
+                             shm_cell(shm->segment, shm->procs, peer->ep.proc, index), slot->len & ~SHM_IN_CELL))
         return false;
     /* release pairs with shm_alloc: the cell has been read */
     atomic_fetch_or_explicit(&shm_proc(shm->segment, peer->ep.proc)->cells_back, UINT32_C(1) << index,
@@ -55,7 +53,7 @@ static NOINLINE bool take_cell(struct shm *shm, struct shm_peer *peer, const str
 static NOINLINE bool take_spread(struct shm *shm, struct shm_peer *peer, const struct shm_slot *slot)
 {
     unsigned char payload[SHM_SHORT_MAX];
-    uint32_t left = slot->head.len - SHM_INLINE, n = 1;
+    uint32_t left = slot->len - SHM_INLINE, n = 1;
     unsigned char *rest = payload + SHM_INLINE;
 
     memcpy(payload, slot->payload, SHM_INLINE);
@@ -67,7 +65,7 @@ static NOINLINE bool take_spread(struct shm *shm, struct shm_peer *peer, const s
         left -= part;
         n++;
     }
-    if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, &slot->head, payload))
+    if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, payload, slot->len))
         return false;
     advance(peer, n);
     return true;
@@ -81,21 +79,26 @@ static ALWAYS_INLINE bool take(struct shm *shm, struct shm_peer *peer)
     /* acquire pairs with publish in send.c */
     if (atomic_load_explicit(&slot->seq, memory_order_acquire) != ((peer->in_pos + 1) | SHM_IN_CELL))
         return false;
-    if (unlikely(slot->head.len > SHM_INLINE))
-        return slot->head.len & SHM_IN_CELL ? take_cell(shm, peer, slot) : take_spread(shm, peer, slot);
-    if (unlikely(shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, &slot->head, slot->payload)))
+    if (unlikely(slot->len > SHM_INLINE))
+        return slot->len & SHM_IN_CELL ? take_cell(shm, peer, slot) : take_spread(shm, peer, slot);
+    if (unlikely(shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, slot->payload, slot->len)))
         return false;
     advance(peer, 1);
     return true;
 }
 
-int shm_poll_ep(struct net_ep *ep)
+int shm_poll_ep(void *ep, const _Atomic uint32_t *done)
 {
-    struct shm *shm = (struct shm *)(void *)ep->net;
+    struct shm_peer *peer = ep;
+    struct shm *shm = (struct shm *)(void *)peer->ep.net;
     int taken = 0;
 
-    while (taken < BATCH && take(shm, (struct shm_peer *)(void *)ep))
+    while (take(shm, peer)) {
         taken++;
+        if (taken == BATCH || (done && atomic_load_explicit(done, memory_order_relaxed)))
+            break;
+        prefetch_read(&peer->in->slot[shm_ahead(peer->in_index)]); /* there was one, so there may be a row of them */
+    }
     return taken;
 }
 
@@ -114,7 +117,7 @@ static void activate(struct shm *shm, int proc)
     peer->idle_sweeps = 0;
     peer->sweep_pos = peer->in_pos;
     shm->active[shm->active_count++] = peer;
-    atomic_store_explicit(&peer->in->report.hot, 1, memory_order_relaxed);
+    atomic_store_explicit(&peer->in->hot, 1, memory_order_relaxed);
 }
 
 static NOINLINE void answer_bells(struct shm *shm)
@@ -141,14 +144,14 @@ static NOINLINE void sweep(struct shm *shm)
         peer->idle_sweeps = peer->in_pos == peer->sweep_pos ? peer->idle_sweeps + 1 : 0;
         peer->sweep_pos = peer->in_pos;
         if (peer->idle_sweeps >= COLD_AFTER)
-            atomic_store_explicit(&peer->in->report.hot, 0, memory_order_relaxed);
+            atomic_store_explicit(&peer->in->hot, 0, memory_order_relaxed);
     }
     const bool is_safe = wake_barrier();
     for (int i = 0; i < shm->active_count; i++) {
         struct shm_peer *peer = shm->active[i];
         peer->is_active = peer->idle_sweeps < COLD_AFTER || !is_safe || take(shm, peer);
         if (peer->is_active) {
-            atomic_store_explicit(&peer->in->report.hot, 1, memory_order_relaxed);
+            atomic_store_explicit(&peer->in->hot, 1, memory_order_relaxed);
             shm->active[kept++] = peer;
         }
     }
@@ -163,7 +166,7 @@ int shm_poll(struct net *net)
     if (unlikely(atomic_load_explicit(&shm->own->bells, memory_order_relaxed)))
         answer_bells(shm);
     for (int i = 0; i < shm->active_count; i++)
-        taken += shm_poll_ep(&shm->active[i]->ep);
+        taken += shm_poll_ep(&shm->active[i]->ep, NULL);
     if (unlikely(shm->active_count > ACTIVE_ENOUGH && ++shm->polls >= SWEEP_POLLS)) {
         shm->polls = 0;
         sweep(shm);

@@ -8,14 +8,18 @@
 #include "net/shm/int_shm.h"
 #include "progress/progress.h"
 
-/* Are `n` slots free? Reads the receiver's line only when the known tail is not enough. */
-static ALWAYS_INLINE bool has_room(struct shm_peer *peer, uint32_t n)
+/* Ask the receiver's line how far it has come: are `n` slots free now? */
+static NOINLINE bool look_for_room(struct shm_peer *peer, uint32_t n)
 {
-    if (likely(peer->out_pos - peer->out_tail + n <= SHM_SLOTS))
-        return true;
     /* acquire pairs with tell_sender: the receiver has read these slots */
-    peer->out_tail = atomic_load_explicit(&peer->out->report.tail, memory_order_acquire);
+    peer->out_tail = atomic_load_explicit(&peer->out->tail, memory_order_acquire);
     return peer->out_pos - peer->out_tail + n <= SHM_SLOTS;
+}
+
+/* Are fewer than `n` slots free as far as is known? */
+static ALWAYS_INLINE bool seems_full(const struct shm_peer *peer, uint32_t n)
+{
+    return peer->out_pos - peer->out_tail + n > SHM_SLOTS;
 }
 
 /* The receiver does not poll this ring: leave word in its bells, once until it has answered. */
@@ -31,6 +35,15 @@ static NOINLINE COLD void ring_bell(struct shm_peer *peer)
     atomic_fetch_or_explicit(&to->bells, UINT64_C(1) << group, memory_order_seq_cst);
 }
 
+/* In a row of sends the slots to come are fetched early, for each of them is in the receiver's cache. When sends and
+ * arrivals alternate that would only take lines away from a receiver that is looking at them. */
+static ALWAYS_INLINE void fetch_ahead(struct shm_peer *peer)
+{
+    if (peer->in_pos_at_send == peer->in_pos)
+        prefetch_write(&peer->out->slot[shm_ahead(peer->out_index)]);
+    peer->in_pos_at_send = peer->in_pos;
+}
+
 /* Make `n` slots that start at `slot` visible. */
 static ALWAYS_INLINE void publish(struct shm_peer *peer, struct shm_slot *slot, uint32_t n)
 {
@@ -40,19 +53,21 @@ static ALWAYS_INLINE void publish(struct shm_peer *peer, struct shm_slot *slot, 
     peer->out_index += n;
     if (unlikely(peer->out_index >= SHM_SLOTS))
         peer->out_index -= SHM_SLOTS;
-    if (unlikely(!atomic_load_explicit(&peer->out->report.hot, memory_order_relaxed)))
+    if (unlikely(!atomic_load_explicit(&peer->out->hot, memory_order_relaxed)))
         ring_bell(peer);
     progress_wake(peer->sleep);
 }
 
 /* 41 to 160 bytes: the following slots first. */
-static NOINLINE int send_spread(struct shm_peer *peer, const struct net_head *head, const void *payload)
+static NOINLINE int send_spread(struct shm_peer *peer, struct net_head head, const void *payload, uint32_t len)
 {
     struct shm_slot *first = &peer->out->slot[peer->out_index];
     const unsigned char *rest = (const unsigned char *)payload + SHM_INLINE;
-    uint32_t left = head->len - SHM_INLINE, n = 1;
+    uint32_t left = len - SHM_INLINE, n = 1;
 
-    if (!has_room(peer, 1 + (left + SHM_MORE - 1) / SHM_MORE))
+    const uint32_t slots = 1 + (left + SHM_MORE - 1) / SHM_MORE;
+
+    if (seems_full(peer, slots) && !look_for_room(peer, slots))
         return NET_AGAIN;
     while (left) {
         struct shm_slot *slot = &peer->out->slot[(peer->out_index + n) % SHM_SLOTS];
@@ -63,23 +78,26 @@ static NOINLINE int send_spread(struct shm_peer *peer, const struct net_head *he
         left -= part;
         n++;
     }
-    first->head = *head;
+    first->len = len;
+    first->head = head;
     memcpy(first->payload, payload, SHM_INLINE);
     publish(peer, first, n);
     return 0;
 }
 
-int shm_send(struct net_ep *ep, const struct net_head *head, const void *payload)
+int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
 {
     struct shm_peer *peer = (struct shm_peer *)(void *)ep;
     struct shm_slot *slot = &peer->out->slot[peer->out_index];
 
-    if (unlikely(head->len > SHM_INLINE))
-        return send_spread(peer, head, payload);
-    if (unlikely(!has_room(peer, 1)))
+    if (unlikely(len > SHM_INLINE))
+        return send_spread(peer, head, payload, len);
+    if (unlikely(seems_full(peer, 1)) && !look_for_room(peer, 1))
         return NET_AGAIN;
-    slot->head = *head;
-    copy_short(slot->payload, payload, head->len);
+    fetch_ahead(peer);
+    slot->len = len;
+    slot->head = head;
+    copy_short(slot->payload, payload, len);
     publish(peer, slot, 1);
     return 0;
 }
@@ -106,18 +124,26 @@ void shm_release(struct net_ep *ep, const struct net_buffer *buffer)
     shm->cells_free |= UINT32_C(1) << buffer->index;
 }
 
-int shm_commit(struct net_ep *ep, const struct net_head *head, const struct net_buffer *buffer)
+int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len)
 {
     struct shm_peer *peer = (struct shm_peer *)(void *)ep;
     struct shm_slot *slot = &peer->out->slot[peer->out_index];
 
-    if (!has_room(peer, 1))
+    if (seems_full(peer, 1) && !look_for_room(peer, 1))
         return NET_AGAIN;
-    slot->head = *head;
-    slot->head.len |= SHM_IN_CELL;
+    slot->len = len | SHM_IN_CELL;
+    slot->head = head;
     memcpy(slot->payload, &buffer->index, sizeof buffer->index);
     publish(peer, slot, 1);
     return 0;
+}
+
+void shm_throttles(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out)
+{
+    struct shm_peer *peer = (struct shm_peer *)(void *)ep;
+
+    *in = &peer->in->throttle;
+    *out = &peer->out->throttle;
 }
 
 void shm_wake(struct net_ep *ep)

@@ -42,10 +42,10 @@ static void test_suite(void)
 
 static uint32_t seen[MANY];
 
-static int count_arrival(void *arg, int proc, const struct net_head *head, const void *payload)
+static int count_arrival(void *arg, int proc, struct net_head head, const void *payload, uint32_t len)
 {
-    (void)arg, (void)payload;
-    CHECK_INT(head->word[0], seen[proc]);
+    (void)arg, (void)payload, (void)len;
+    CHECK_INT(head.word[0], seen[proc]);
     seen[proc]++;
     return 0;
 }
@@ -66,8 +66,8 @@ static void test_many(void)
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 20000; i++) {
             const int from = round == 1 ? 7 : 1 + i % (MANY - 1);
-            const struct net_head head = { .len = 0, .word = { sent[from] } };
-            while (shm_ops.send(eps[from], &head, ""))
+            const struct net_head head = { { sent[from], 0 } };
+            while (shm_ops.send(eps[from], head, "", 0))
                 shm_ops.poll(nets[0]);
             sent[from]++;
             if (i % 3 == 0)
@@ -88,18 +88,18 @@ static void test_full_ring(void)
     struct job_head *segment = segment_create(2);
     struct suite_end a, b;
     struct net_buffer buffer;
-    const struct net_head head = { .len = 8 };
+    const struct net_head head = { { 1, 2 } };
     int sent = 0, cells = 0;
 
     suite_open(&a, &shm_ops, (struct net_config){ .proc = 0, .procs = 2, .segment = segment }, 1);
     suite_open(&b, &shm_ops, (struct net_config){ .proc = 1, .procs = 2, .segment = segment }, 0);
-    while (!shm_ops.send(a.ep, &head, "12345678"))
+    while (!shm_ops.send(a.ep, head, "12345678", 8))
         sent++;
     CHECK_INT(sent, SHM_SLOTS);
     while (!shm_ops.alloc(a.ep, &buffer))
         cells++;
     CHECK_INT(cells, SHM_CELLS);
-    CHECK_INT(shm_ops.commit(a.ep, &head, &buffer), NET_AGAIN);
+    CHECK_INT(shm_ops.commit(a.ep, head, &buffer, 8), NET_AGAIN);
     shm_ops.close(a.net);
     shm_ops.close(b.net);
     munmap(segment, shm_segment_needed(2));
