@@ -48,7 +48,7 @@ static int exchange_ranges(struct comm *comm, int tag, const struct range *send,
 int coll_allgather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv)
 {
     const int size = comm->size, rank = comm->rank;
-    int tag, rc = coll_begin(comm, &tag);
+    int tag, rc = coll_begin(comm, &tag, "MPI_Allgather");
 
     if (!rc)
         rc = copy_own(comm, send, recv);
@@ -66,7 +66,7 @@ int coll_allgatherv(struct comm *comm, const struct coll_data *send, const struc
 {
     const int size = comm->size, rank = comm->rank;
     const int left = (rank - 1 + size) % size, right = (rank + 1) % size;
-    int tag, rc = coll_begin(comm, &tag);
+    int tag, rc = coll_begin(comm, &tag, "MPI_Allgatherv");
 
     if (!rc)
         rc = coll_check_data(recv, size, "recvbuf");

@@ -94,7 +94,7 @@ int coll_allreduce(struct comm *comm, const struct coll_reduction *args)
 {
     const struct doubling d = doubling_of(comm->size);
     struct coll_temp temp;
-    int tag, rc = coll_begin(comm, &tag);
+    int tag, rc = coll_begin(comm, &tag, "MPI_Allreduce");
 
     if (!rc)
         rc = coll_check_reduction(args, true);

@@ -60,9 +60,14 @@ static int alltoall_in_place(struct comm *comm, int tag, const struct coll_data 
     return rc;
 }
 
+static const char *name_of(const struct coll_data *recv)
+{
+    return recv->types ? "MPI_Alltoallw" : recv->counts.p ? "MPI_Alltoallv" : "MPI_Alltoall";
+}
+
 int coll_alltoall(struct comm *comm, const struct coll_data *send, const struct coll_data *recv)
 {
-    int tag, rc = coll_begin(comm, &tag);
+    int tag, rc = coll_begin(comm, &tag, name_of(recv));
 
     if (!rc)
         rc = coll_check_data(recv, comm->size, "recvbuf");

@@ -7,7 +7,7 @@ int coll_barrier(struct comm *comm)
 {
     const struct coll_block nothing = { NULL, 0, obj_type(MPI_BYTE) };
     const int size = comm->size;
-    int tag, rc = coll_begin(comm, &tag);
+    int tag, rc = coll_begin(comm, &tag, "MPI_Barrier");
 
     for (int distance = 1; distance < size && !rc; distance += distance) {
         const int dest = (comm->rank + distance) % size;

@@ -55,7 +55,7 @@ int coll_bcast(struct comm *comm, void *buf, MPI_Count count, struct type *type,
 {
     const struct coll_block block = { buf, count, type };
     const int size = comm->size;
-    int tag, rc = coll_begin(comm, &tag);
+    int tag, rc = coll_begin(comm, &tag, "MPI_Bcast");
 
     if (rc)
         return rc;
@@ -68,7 +68,7 @@ int coll_group_bcast(struct comm *comm, const struct group *group, void *buf, si
     const struct coll_block block = { buf, (MPI_Count)size, obj_type(MPI_BYTE) };
 
     if (tag == COLL_NEXT_TAG) {
-        const int rc = coll_begin(comm, &tag);
+        const int rc = coll_begin(comm, &tag, "MPI_Bcast");
         if (rc)
             return rc;
     }

@@ -31,7 +31,7 @@ static struct {
     int sent;                     /* guarded by lock */
 } sim = { .lock = PTHREAD_MUTEX_INITIALIZER, .arrived = PTHREAD_COND_INITIALIZER };
 
-int p2p_send(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag,
+int p2p_send_mode(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag,
              int mode)
 {
     const size_t len = type_bytes(type, count);
@@ -88,7 +88,7 @@ int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct type *type, i
 
 int p2p_sendrecv(struct comm *comm, const struct p2p_sendrecv *args, int mode, MPI_Status *status)
 {
-    p2p_send(comm, args->send_buf, args->send_count, args->send_type, args->dest, args->send_tag, mode);
+    p2p_send_mode(comm, args->send_buf, args->send_count, args->send_type, args->dest, args->send_tag, mode);
     return p2p_recv(comm, args->recv_buf, args->recv_count, args->recv_type, args->source, args->recv_tag,
                     mode, status);
 }
@@ -427,12 +427,12 @@ static void test_tags(struct comm *comm)
     int first, last;
 
     comm->coll_sequence = COLL_TAG_MASK;
-    CHECK_INT(coll_begin(comm, &last), 0);
-    CHECK_INT(coll_begin(comm, &first), 0);
+    CHECK_INT(coll_begin(comm, &last, "last"), 0);
+    CHECK_INT(coll_begin(comm, &first, "first"), 0);
     CHECK_INT(first, -COLL_TAG_FIRST);
     CHECK(last < first);
     comm->coll_sequence = UINT32_MAX;
-    CHECK_INT(coll_begin(comm, &last), 0);
+    CHECK_INT(coll_begin(comm, &last, "last"), 0);
     CHECK(last < first);
 }
 

@@ -10,11 +10,12 @@
 
 enum { TEMP_ALIGN = 16 };
 
-int coll_begin(struct comm *comm, int *tag)
+int coll_begin(struct comm *comm, int *tag, const char *call)
 {
     if (comm->is_inter)
         return err(MPI_ERR_COMM, "collective operations are not implemented for intercommunicators yet");
     *tag = -COLL_TAG_FIRST - (int)(comm->coll_sequence++ & COLL_TAG_MASK);
+    comm->coll_call = call;
     return 0;
 }
 
@@ -76,7 +77,7 @@ int coll_check_data(const struct coll_data *data, int size, const char *name)
 
 int coll_send(struct comm *comm, int tag, const struct coll_block *block, int dest)
 {
-    return p2p_send(comm, block->buf, block->count, block->type, dest, tag, P2P_STANDARD | P2P_COLL);
+    return p2p_send_mode(comm, block->buf, block->count, block->type, dest, tag, P2P_STANDARD | P2P_COLL);
 }
 
 int coll_recv(struct comm *comm, int tag, const struct coll_block *block, int source)

@@ -41,7 +41,7 @@ static int scatter_at_root(struct comm *comm, int tag, const struct coll_data *s
 
 int coll_gather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root)
 {
-    int tag, rc = coll_begin(comm, &tag);
+    int tag, rc = coll_begin(comm, &tag, "MPI_Gather or MPI_Gatherv");
 
     if (rc)
         return rc;
@@ -53,7 +53,7 @@ int coll_gather(struct comm *comm, const struct coll_data *send, const struct co
 
 int coll_scatter(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root)
 {
-    int tag, rc = coll_begin(comm, &tag);
+    int tag, rc = coll_begin(comm, &tag, "MPI_Scatter or MPI_Scatterv");
 
     if (rc)
         return rc;

@@ -99,7 +99,7 @@ static int reduce_in_order(struct comm *comm, int tag, const struct coll_reducti
 
 int coll_reduce(struct comm *comm, const struct coll_reduction *args, int root)
 {
-    int tag, rc = coll_begin(comm, &tag);
+    int tag, rc = coll_begin(comm, &tag, "MPI_Reduce");
 
     if (!rc)
         rc = coll_check_reduction(args, comm->rank == root);

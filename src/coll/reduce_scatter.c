@@ -30,7 +30,7 @@ static int reduce_scatter(struct comm *comm, const struct coll_reduction *args,
 {
     struct coll_reduction all = *args;
     struct coll_temp temp = { NULL, NULL };
-    int tag, rc = coll_begin(comm, &tag);
+    int tag, rc = coll_begin(comm, &tag, counts ? "MPI_Reduce_scatter" : "MPI_Reduce_scatter_block");
 
     if (rc)
         return rc;

@@ -25,7 +25,7 @@ static int scan_doubling(struct comm *comm, int tag, const struct coll_reduction
 int coll_scan(struct comm *comm, const struct coll_reduction *args)
 {
     struct coll_temp temp;
-    int tag, rc = coll_begin(comm, &tag);
+    int tag, rc = coll_begin(comm, &tag, "MPI_Scan");
 
     if (!rc)
         rc = coll_check_reduction(args, true);
@@ -57,7 +57,7 @@ static int exscan(struct comm *comm, int tag, const struct coll_reduction *args,
 int coll_exscan(struct comm *comm, const struct coll_reduction *args)
 {
     struct coll_temp value, incoming;
-    int tag, rc = coll_begin(comm, &tag);
+    int tag, rc = coll_begin(comm, &tag, "MPI_Exscan");
 
     if (!rc)
         rc = coll_check_reduction(args, comm->rank > 0);

@@ -62,6 +62,17 @@ static int make_of_group(struct comm *comm, struct group *group, int tag, struct
     return comm_make(comm, group, ctx, out);
 }
 
+/* The same for `call`, which is collective over `comm`. */
+static int make_together(struct comm *comm, struct group *group, const char *call, struct comm **out)
+{
+    int rc;
+
+    comm->coll_outer = call;
+    rc = make_of_group(comm, group, COLL_NEXT_TAG, out);
+    comm->coll_outer = NULL;
+    return rc;
+}
+
 static int check_subgroup(const struct comm *comm, const struct group *group)
 {
     struct group_index index;
@@ -87,7 +98,7 @@ int comm_dup(struct comm *comm, struct comm **out)
 {
     const int rc = check_intra(comm);
 
-    return rc ? rc : make_of_group(comm, comm->group, COLL_NEXT_TAG, out);
+    return rc ? rc : make_together(comm, comm->group, "MPI_Comm_dup", out);
 }
 
 int comm_create(struct comm *comm, struct group *group, struct comm **out)
@@ -96,7 +107,7 @@ int comm_create(struct comm *comm, struct group *group, struct comm **out)
 
     if (!rc)
         rc = check_subgroup(comm, group);
-    return rc ? rc : make_of_group(comm, group, COLL_NEXT_TAG, out);
+    return rc ? rc : make_together(comm, group, "MPI_Comm_create", out);
 }
 
 int comm_create_group(struct comm *comm, struct group *group, int tag, struct comm **out)

@@ -73,8 +73,12 @@ static int split_make(const struct comm *comm, const struct split_entry *entries
 static int exchange_entries(struct comm *comm, struct split_entry *entries)
 {
     struct type *byte = obj_type(MPI_BYTE);
+    int rc;
 
-    return coll_allgather(comm, COLL_SAME(MPI_IN_PLACE, 0, byte), COLL_SAME(entries, sizeof *entries, byte));
+    comm->coll_outer = "MPI_Comm_split";
+    rc = coll_allgather(comm, COLL_SAME(MPI_IN_PLACE, 0, byte), COLL_SAME(entries, sizeof *entries, byte));
+    comm->coll_outer = NULL;
+    return rc;
 }
 
 int comm_split(struct comm *comm, int color, int key, struct comm **out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: init. Bringing the rooms up in order and down in the reverse order. On one machine nothing is waited for:
  * the segment is there before the first rank starts, and what is in it says the rest. */
-#include "init/init.h"
+#include "init/int_init.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -137,6 +137,7 @@ int init_start(int required, int *provided)
         rc = fill_info_env();
     if (rc)
         goto stop_transports;
+    init_watch();
     atomic_store(&process.state, INIT_RUNNING);
     pm_started(&process.job);
     if (provided)

@@ -18,6 +18,7 @@ struct process {
     int thread_level;        /* provided */
     pthread_t main_thread;   /* that called MPI_Init */
     struct pm_job job;
+    _Atomic bool is_told;    /* the status page says what a thread waits for */
 };
 
 extern struct process process;

@@ -21,6 +21,8 @@ struct comm {
                                       * else the same pointer as group; referenced once more only if it differs */
     struct errhandler *errhandler;   /* referenced */
     uint32_t coll_sequence;          /* collective calls so far: tag of the next one's messages */
+    const char *coll_call;           /* the last collective call, for reports */
+    const char *coll_outer;          /* the call that makes collective calls itself; NULL: none */
     char name[MPI_MAX_OBJECT_NAME];
     void (*destroy)(struct comm *comm); /* takes it apart; set by room comm, which makes communicators */
 };

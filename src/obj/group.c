@@ -57,7 +57,7 @@ static bool is_stride(int size, const int *procs)
 
 int group_create_list(int size, const int *procs, int self, struct group **out)
 {
-    struct group *group;
+    struct group *group = NULL;
     int rc;
 
     if (is_stride(size, procs))

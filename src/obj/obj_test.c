@@ -2,6 +2,9 @@
 /* Unit test of room obj: handles, pools, groups, and the wait and test families over requests without transport. */
 #include "obj/obj.h"
 
+#include <limits.h>
+#include <string.h>
+
 #include "base/check.h"
 #include "base/err.h"
 #include "obj/errhandler.h"
@@ -115,7 +118,17 @@ static int fake_cancel(struct req *req)
     return 0;
 }
 
-static const struct req_ops fake_ops = { fake_release, fake_cancel, fake_detach, NULL };
+static void fake_describe(const struct req *req, struct blocked *out)
+{
+    *out = (struct blocked){ .call = "MPI_Wait or MPI_Waitall", .of = "MPI_Irecv", .peer = req->source };
+}
+
+static const struct req_ops fake_ops = {
+    .release = fake_release,
+    .cancel = fake_cancel,
+    .detach = fake_detach,
+    .describe = fake_describe,
+};
 
 static MPI_Request fake_start(int i, int polls)
 {
@@ -200,6 +213,43 @@ static void test_any_some(void)
     CHECK(flag && index == MPI_UNDEFINED);
 }
 
+static struct blocked told;
+static int told_count, left_count;
+
+/* Ends the wait that it is told of. */
+static bool told_of(const _Atomic uint32_t *done, progress_done_fn *is_done, const void *arg)
+{
+    told = (struct blocked){ .call = NULL };
+    CHECK(req_describe_wait(done, is_done, arg, &told));
+    fakes[0].polls_left = fakes[2].polls_left = 1; /* complete with the next poll */
+    return ++told_count;
+}
+
+static void told_end(void)
+{
+    left_count++;
+}
+
+static void test_told(void)
+{
+    static const struct progress_watch watch = { told_of, told_end };
+    MPI_Request requests[3] = { fake_start(0, INT_MAX), MPI_REQUEST_NULL, fake_start(2, INT_MAX) };
+    int index;
+
+    progress_set_watch(&watch);
+    CHECK_INT(req_waitany(3, requests, &index, MPI_STATUS_IGNORE), 0);
+    CHECK(!strcmp(told.call, "MPI_Waitany or MPI_Waitsome") && !strcmp(told.of, "MPI_Irecv"));
+    CHECK_INT(told.peer, 100);
+    CHECK_INT(req_wait(&requests[2 - index], MPI_STATUS_IGNORE), 0); /* is done by now */
+    CHECK(told_count == 1 && left_count == 1);
+    requests[2] = fake_start(2, INT_MAX);
+    CHECK_INT(req_wait(&requests[2], MPI_STATUS_IGNORE), 0);
+    CHECK(!strcmp(told.call, "MPI_Wait or MPI_Waitall") && told_count == 2 && left_count == 2);
+    CHECK_INT(told.peer, 102);
+    CHECK(!req_describe_wait(NULL, NULL, NULL, &told));
+    progress_set_watch(NULL);
+}
+
 static void test_all(void)
 {
     MPI_Request requests[3] = { fake_start(0, 30), MPI_REQUEST_NULL, fake_start(2, 10) };
@@ -255,6 +305,7 @@ int main(void)
     test_groups();
     test_one();
     test_any_some();
+    test_told();
     test_all();
     test_get_status();
     obj_fini();

@@ -7,6 +7,7 @@
 #ifndef OBJ_REQ_H
 #define OBJ_REQ_H
 
+#include "obj/blocked.h"
 #include "obj/comm.h"
 #include "obj/obj.h"
 #include "obj/status.h"
@@ -24,7 +25,12 @@ struct req_ops {
     int (*detach)(struct req *req);
     /* Persistent: begin once more. */
     int (*start)(struct req *req);
+    /* Somebody has been waiting for it for long: say for what. Fills in what it knows. */
+    void (*describe)(const struct req *req, struct blocked *out);
 };
+
+/* In which call the user waits for a request. */
+enum req_waiter { REQ_IN_OWN_CALL, REQ_IN_MRECV, REQ_IN_SENDRECV, REQ_IN_WAIT };
 
 struct req {
     struct obj obj;                  /* kind OBJ_REQUEST; the handle points here */
@@ -35,6 +41,7 @@ struct req {
     bool is_send;                    /* the status of a completed send is empty */
     int error;                       /* code of a failed operation, else 0 */
     int source, tag;                 /* of the message received */
+    uint8_t waiter;                  /* enum req_waiter, for reports */
     MPI_Count bytes;                 /* received */
     struct comm *comm;               /* to raise errors on; NULL: none */
     struct progress_hint hint;       /* where its completion will most likely come from */
@@ -78,5 +85,9 @@ int req_get_status_some(int count, const MPI_Request *requests, int *outcount, i
 /* MPI 5.0 §3.7.3 and §3.8.4. */
 int req_free(struct req *req);
 int req_cancel(struct req *req);
+
+/* What a long wait of this thread waits for, as progress_watch hands it over. False: not for requests. */
+bool req_describe_wait(const _Atomic uint32_t *done, progress_done_fn *is_done, const void *arg,
+                       struct blocked *out) COLD;
 
 #endif

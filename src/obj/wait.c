@@ -67,7 +67,7 @@ static void poll_for(const struct req *req)
     static _Thread_local unsigned turn;
 
     if (req->hint.poll && ++turn % 16)
-        req->hint.poll(req->hint.arg);
+        req->hint.poll(req->hint.arg, &req->done);
     else
         progress_poll();
 }
@@ -126,7 +126,7 @@ struct set {
     const MPI_Request *requests;
     int first_done;     /* index of a complete one, or -1 */
     int active;         /* neither null nor inactive */
-    int next;           /* where the next look starts: all before are done (waiting for all) */
+    int left;           /* waiting for all: those from here on are done */
 };
 
 /* Look once: is there a complete one? */
@@ -162,7 +162,7 @@ int req_waitany(int count, MPI_Request *requests, int *index, MPI_Status *status
 {
     struct set set = { .count = count, .requests = requests, .first_done = -1 };
 
-    progress_wait_until(look_for_any, &set, (struct progress_hint){ NULL, NULL });
+    progress_wait_until(look_for_any, &set);
     return finish_any(&set, requests, index, status);
 }
 
@@ -210,7 +210,7 @@ int req_waitsome(int count, MPI_Request *requests, int *outcount, int *indices, 
 {
     struct set set = { .count = count, .requests = requests, .first_done = -1 };
 
-    progress_wait_until(look_for_any, &set, (struct progress_hint){ NULL, NULL });
+    progress_wait_until(look_for_any, &set);
     if (set.first_done < 0) {
         *outcount = MPI_UNDEFINED;
         return 0;
@@ -230,28 +230,21 @@ int req_testsome(int count, MPI_Request *requests, int *outcount, int *indices, 
     return finish_some(count, requests, outcount, indices, statuses);
 }
 
-/* Are all done? Those before `next` were when last seen, and stay so. */
-static bool look_for_all(void *arg)
+/* Are all done? From the last one down, since requests mostly complete in order: when the last is done, the others
+ * are, and a wait for it takes everything that comes in one go. */
+static ALWAYS_INLINE struct req *last_pending(struct set *set)
 {
-    struct set *set = arg;
-
-    for (; set->next < set->count; set->next++) {
-        struct req *req = obj_request(set->requests[set->next]);
+    for (; set->left > 0; set->left--) {
+        struct req *req = obj_request(set->requests[set->left - 1]);
         if (!is_idle(req) && !req_is_done(req))
-            return false;
+            return req;
     }
-    return true;
+    return NULL;
 }
 
-/* All are done. Statuses carry error codes only if one failed (§3.7.5). */
-static int finish_all(int count, MPI_Request *requests, MPI_Status *statuses)
+/* All are done, and some failed: every status has its error code (§3.7.5). */
+static NOINLINE int finish_failed(int count, MPI_Request *requests, MPI_Status *statuses)
 {
-    bool has_failed = false;
-
-    for (int i = 0; i < count; i++) {
-        const struct req *req = obj_request(requests[i]);
-        has_failed |= !is_idle(req) && req->error;
-    }
     for (int i = 0; i < count; i++) {
         struct req *req = obj_request(requests[i]);
         MPI_Status *status = statuses ? &statuses[i] : NULL;
@@ -260,32 +253,53 @@ static int finish_all(int count, MPI_Request *requests, MPI_Status *statuses)
             status_set_empty(status);
         else
             rc = finish(&requests[i], req, status);
-        if (has_failed && status)
+        if (status)
             status->MPI_ERROR = rc;
     }
-    return has_failed ? MPI_ERR_IN_STATUS : 0;
+    return MPI_ERR_IN_STATUS;
+}
+
+static int finish_all(int count, MPI_Request *requests, MPI_Status *statuses)
+{
+    for (int i = 0; i < count; i++) {
+        const struct req *req = obj_request(requests[i]);
+        if (unlikely(!is_idle(req) && req->error))
+            return finish_failed(count, requests, statuses);
+    }
+    for (int i = 0; i < count; i++) {
+        struct req *req = obj_request(requests[i]);
+        MPI_Status *status = statuses ? &statuses[i] : NULL;
+        if (is_idle(req))
+            status_set_empty(status);
+        else
+            finish(&requests[i], req, status);
+    }
+    return 0;
 }
 
 int req_waitall(int count, MPI_Request *requests, MPI_Status *statuses)
 {
-    struct set set = { .count = count, .requests = requests };
+    struct set set = { .count = count, .requests = requests, .left = count };
+    struct req *req;
 
-    while (!look_for_all(&set)) {
-        struct req *req = obj_request(requests[set.next]);
+    while ((req = last_pending(&set)))
         progress_wait(&req->done, req->hint);
-    }
     return finish_all(count, requests, statuses);
+}
+
+static bool all_done_polling(int count, const MPI_Request *requests)
+{
+    struct set set = { .count = count, .requests = requests, .left = count };
+
+    if (!last_pending(&set))
+        return true;
+    progress_poll();
+    return !last_pending(&set);
 }
 
 int req_testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuses)
 {
-    struct set set = { .count = count, .requests = requests };
-
-    *flag = look_for_all(&set);
-    if (!*flag) {
-        progress_poll();
-        *flag = look_for_all(&set);
-    }
+    *flag = all_done_polling(count, requests);
     return *flag ? finish_all(count, requests, statuses) : 0;
 }
 
@@ -306,13 +320,7 @@ int req_get_status_any(int count, const MPI_Request *requests, int *index, int *
 
 int req_get_status_all(int count, const MPI_Request *requests, int *flag, MPI_Status *statuses)
 {
-    struct set set = { .count = count, .requests = requests };
-
-    *flag = look_for_all(&set);
-    if (!*flag) {
-        progress_poll();
-        *flag = look_for_all(&set);
-    }
+    *flag = all_done_polling(count, requests);
     for (int i = 0; *flag && statuses && i < count; i++) {
         const struct req *req = obj_request(requests[i]);
         if (is_idle(req))
@@ -337,4 +345,33 @@ int req_get_status_some(int count, const MPI_Request *requests, int *outcount, i
         indices[(*outcount)++] = i;
     }
     return 0;
+}
+
+/* --- for reports --- */
+
+static const struct req *first_active(const struct set *set)
+{
+    for (int i = 0; i < set->count; i++) {
+        const struct req *req = obj_request(set->requests[i]);
+        if (!is_idle(req))
+            return req;
+    }
+    return NULL;
+}
+
+bool req_describe_wait(const _Atomic uint32_t *done, progress_done_fn *is_done, const void *arg, struct blocked *out)
+{
+    const struct req *req;
+
+    if (done) {
+        req = CONTAINER_OF(done, struct req, done);
+        req->ops->describe(req, out);
+        return true;
+    }
+    if (is_done != look_for_any)
+        return false;
+    req = first_active(arg);
+    req->ops->describe(req, out);
+    out->call = "MPI_Waitany or MPI_Waitsome";
+    return true;
 }

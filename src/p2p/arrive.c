@@ -4,6 +4,7 @@
  * record seen together. */
 #include <string.h>
 
+#include "base/copy.h"
 #include "base/mem.h"
 #include "p2p/int_p2p.h"
 
@@ -19,6 +20,7 @@ void message_destroy(struct message *message)
 {
     if (message->obj.kind == OBJ_MESSAGE)
         comm_unref(message->channel->comm);
+    held_remove(message);
     if (message->data != message->inline_data)
         mem_free(message->data);
     mem_pool_put(&message->lane->messages, message);
@@ -59,10 +61,15 @@ static struct message *message_create(struct lane *lane, uint32_t ctx, const str
 static NOINLINE int keep(struct lane *lane, struct channel *channel, uint32_t ctx, const struct arrival *a,
                          const void *payload)
 {
-    struct message *message = message_create(lane, ctx, a, payload);
+    struct message *message;
+    struct peer *peer;
 
+    if (peer_get(lane, a->proc, &peer))
+        return NET_AGAIN;
+    message = message_create(lane, ctx, a, payload);
     if (!message)
         return NET_AGAIN;
+    held_add(message);
     message->channel = channel;
     if (channel)
         match_keep(&channel->match, &message->arrival, match_key(a->source, a->tag));
@@ -73,26 +80,29 @@ static NOINLINE int keep(struct lane *lane, struct channel *channel, uint32_t ct
 
 /* --- messages --- */
 
-static ALWAYS_INLINE int arrive(struct lane *lane, uint32_t ctx, const struct arrival *a, const void *payload)
+static ALWAYS_INLINE struct channel *find_channel(struct lane *lane, uint32_t ctx)
 {
     struct channel *channel = lane->last_channel;
-    struct match_entry *entry;
 
-    if (unlikely(!channel || channel->ctx != ctx)) {
-        channel = channel_find(lane, ctx);
-        lane->last_channel = channel;
-    }
-    if (unlikely(!channel))
-        return keep(lane, NULL, ctx, a, payload);
-    entry = match_arrive(&channel->match, match_key(a->source, a->tag));
-    if (unlikely(!entry))
+    if (likely(channel && channel->ctx == ctx))
+        return channel;
+    return lane->last_channel = channel_find(lane, ctx);
+}
+
+static int arrive(struct lane *lane, uint32_t ctx, const struct arrival *a, const void *payload)
+{
+    struct channel *channel = find_channel(lane, ctx);
+    struct match_entry *entry = channel ? match_arrive(&channel->match, match_key(a->source, a->tag)) : NULL;
+
+    if (!entry)
         return keep(lane, channel, ctx, a, payload);
     deliver(CONTAINER_OF(entry, struct p2p_req, match), a, payload);
     return 0;
 }
 
 /* A message that will have to be answered: an offer, or a synchronous one, whose id stands before the data. */
-static NOINLINE int arrive_answered(struct lane *lane, int proc, const struct net_head *head, const char *payload)
+static NOINLINE int arrive_answered(struct lane *lane, int proc, struct net_head head, const char *payload,
+                                    uint32_t len)
 {
     struct arrival a = {
         .proc = proc,
@@ -113,7 +123,7 @@ static NOINLINE int arrive_answered(struct lane *lane, int proc, const struct ne
         a.address = rts.address;
     } else {
         memcpy(&a.sync_id, payload, WIRE_SYNC_ID);
-        a.len = head->len - WIRE_SYNC_ID;
+        a.len = len - WIRE_SYNC_ID;
         payload += WIRE_SYNC_ID;
     }
     return arrive(lane, wire_ctx(head), &a, payload);
@@ -154,7 +164,7 @@ static struct message *find_offer(struct lane *lane, uint32_t ctx, int proc, uin
 }
 
 /* The answer goes out before the message is dropped; if there is no room now, the question is asked again. */
-static int on_cancel(struct lane *lane, int proc, const struct net_head *head, const struct wire_reply *question)
+static int on_cancel(struct lane *lane, int proc, struct net_head head, const struct wire_reply *question)
 {
     struct message *message = find_offer(lane, wire_ctx(head), proc, question->id);
     struct net_head answer;
@@ -164,8 +174,8 @@ static int on_cancel(struct lane *lane, int proc, const struct net_head *head, c
         return 0;
     if (peer_get(lane, proc, &peer) || peer->is_crowded)
         return NET_AGAIN;
-    answer = wire_head(sizeof *question, WIRE_CANCELLED, 0, 0, message->ctx, message->tag, 0);
-    if (peer->ops->send(peer->ep, &answer, question))
+    answer = wire_head(WIRE_CANCELLED, 0, 0, message->ctx, match_key(message->source, message->tag));
+    if (peer->ops->send(peer->ep, answer, question, sizeof *question))
         return NET_AGAIN;
     if (message->channel)
         match_take(&message->channel->match, &message->arrival);
@@ -185,14 +195,15 @@ static void on_cancelled(const struct wire_reply *reply)
 
 /* --- the rest --- */
 
-static NOINLINE int arrive_control(struct lane *lane, int proc, const struct net_head *head, const void *payload)
+static NOINLINE int arrive_control(struct lane *lane, int proc, struct net_head head, const void *payload,
+                                   uint32_t len)
 {
     struct wire_reply reply;
     struct wire_cts cts;
 
     switch (wire_kind(head)) {
     case WIRE_DATA:
-        rndv_on_data(head, payload);
+        rndv_on_data(head.word[1], payload, len);
         return 0;
     case WIRE_CTS_COPY:
     case WIRE_CTS_STREAM:
@@ -215,21 +226,51 @@ static NOINLINE int arrive_control(struct lane *lane, int proc, const struct net
     return 0;
 }
 
-int p2p_arrive(void *arg, int proc, const struct net_head *head, const void *payload)
+/* A plain eager message that nobody has asked for. */
+static NOINLINE int arrive_unexpected(struct lane *lane, int proc, struct net_head head, struct channel *channel,
+                                      const void *payload, uint32_t len)
+{
+    const struct arrival a = {
+        .proc = proc,
+        .source = wire_source(head),
+        .tag = wire_tag(head),
+        .kind = WIRE_EAGER,
+        .len = len,
+    };
+
+    return keep(lane, channel, wire_ctx(head), &a, payload);
+}
+
+static NOINLINE int arrive_other(struct lane *lane, int proc, struct net_head head, const void *payload, uint32_t len)
+{
+    if (wire_kind(head) == WIRE_EAGER || wire_kind(head) == WIRE_RTS)
+        return arrive_answered(lane, proc, head, payload, len);
+    return arrive_control(lane, proc, head, payload, len);
+}
+
+int p2p_arrive(void *arg, int proc, struct net_head head, const void *payload, uint32_t len)
 {
     struct lane *lane = arg;
+    struct channel *channel;
+    struct match_entry *entry;
+    struct p2p_req *r;
 
-    if (likely(wire_kind(head) == WIRE_EAGER && !(wire_flags(head) & WIRE_SYNC))) {
-        const struct arrival a = {
-            .proc = proc,
-            .source = wire_source(head),
-            .tag = wire_tag(head),
-            .kind = WIRE_EAGER,
-            .len = head->len,
-        };
-        return arrive(lane, wire_ctx(head), &a, payload);
-    }
-    if (wire_kind(head) == WIRE_EAGER || wire_kind(head) == WIRE_RTS)
-        return arrive_answered(lane, proc, head, payload);
-    return arrive_control(lane, proc, head, payload);
+    if (unlikely((head.word[0] & 0xffff) != WIRE_EAGER)) /* another kind, or flags */
+        return arrive_other(lane, proc, head, payload, len);
+    channel = find_channel(lane, wire_ctx(head));
+    if (unlikely(!channel))
+        return arrive_unexpected(lane, proc, head, NULL, payload, len);
+    entry = match_arrive(&channel->match, head.word[1]);
+    if (unlikely(!entry))
+        return arrive_unexpected(lane, proc, head, channel, payload, len);
+    r = CONTAINER_OF(entry, struct p2p_req, match);
+    r->req.source = wire_source(head);
+    r->req.tag = wire_tag(head);
+    r->req.bytes = len;
+    if (likely(len <= r->len && r->type->is_contig))
+        copy_bytes(r->buf, payload, len);
+    else
+        deliver_uneven(r, len, payload);
+    p2p_complete(r);
+    return 0;
 }

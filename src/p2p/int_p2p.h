@@ -29,6 +29,10 @@ struct peer {
     const struct net_ops *ops;
     uint32_t short_max;        /* of ops, here for the short path */
     int proc;
+    const _Atomic uint32_t *throttle_out; /* not 0: the process wants only offers from us */
+    _Atomic uint32_t *throttle_in; /* the same, from us to it */
+    size_t held;               /* bytes of its messages that nobody has asked for yet */
+    bool is_throttled;         /* what throttle_in says */
     bool is_crowded;           /* something waits, or is being sent from the queue: append, to keep order */
     struct list waiting;       /* struct outgoing that found no room, in order */
     struct list link;          /* in lane.crowded while is_crowded */
@@ -66,6 +70,8 @@ struct lane {
     struct list streams;           /* sends that stream DATA */
     struct list no_record;         /* receives that wait for a record */
     struct list orphans;           /* messages for contexts that are not open here yet; not counted in work */
+    unsigned holders;              /* peers with held > 0 */
+    unsigned long throttles;       /* counter: how often a sender was throttled */
     unsigned detached;             /* sends whose user has let go */
 };
 
@@ -87,13 +93,19 @@ enum p2p_then { THEN_NOTHING, THEN_COMPLETE, THEN_COPY };
 
 struct p2p_req {
     struct req req;                    /* first: the handle is its address */
-    struct match_entry match;          /* receive */
     struct channel *channel;
-    struct peer *peer;                 /* other side; receive: known from the match on */
     void *buf;
-    MPI_Count count;
-    struct type *type;
     size_t len;                        /* bytes: of the message sent, or that fit in the buffer */
+    struct type *type;
+    MPI_Count count;
+    struct peer *peer;                 /* other side; receive: known from the match on, if it must be answered */
+    struct match_entry match;          /* receive */
+    uint8_t state;                     /* enum p2p_state */
+    uint8_t flags;                     /* enum wire_flag */
+    uint8_t then;                      /* enum p2p_then: once the control record in `out` has gone out */
+    bool is_special;                   /* one of the next two: completing it takes more than saying so */
+    bool is_detached;                  /* the user has freed it: release when it completes */
+    bool is_cancelling;                /* send: the receiver has been asked to give it up */
     size_t moved;                      /* stream: bytes packed or unpacked so far */
     size_t wanted;                     /* bytes that are to move: the smaller of message and buffer */
     uint64_t remote_id;                /* of the request on the other side */
@@ -101,18 +113,13 @@ struct p2p_req {
     struct net_record *record;
     struct outgoing out;
     struct net_head head;              /* of the record in `out` */
+    uint32_t head_len;                 /* and the length of its payload */
     struct list link;                  /* in one of the lane's lists */
     union {
         struct wire_rts rts;
         struct wire_cts cts;
         struct wire_reply reply;
     } control;                         /* payload of the record in `out` */
-    uint8_t state;                     /* enum p2p_state */
-    uint8_t flags;                     /* enum wire_flag */
-    uint8_t then;                      /* enum p2p_then: once the control record in `out` has gone out */
-    bool is_detached;                  /* the user has freed it: release when it completes */
-    bool is_cancelling;                /* send: the receiver has been asked to give it up */
-    bool is_pooled;                    /* from the pool, with references to type and communicator */
 };
 
 /* A message that came before its receive, or is held by a matched probe. */
@@ -157,10 +164,18 @@ static ALWAYS_INLINE int peer_get(struct lane *lane, int proc, struct peer **out
 /* The open channel of a context, or NULL. */
 struct channel *channel_find(struct lane *lane, uint32_t ctx);
 
-/* Poll functions, without the lock; arg: the lane, or a peer. The second polls one process and does the lane's
- * work. */
+/* Poll functions, without the lock; arg: the lane, or a peer. The second polls one process and does the lane's work. */
 int lane_poll(void *arg);
-int lane_poll_peer(void *arg);
+int lane_poll_peer(void *arg, const _Atomic uint32_t *done);
+
+/* What to poll while waiting for a message from a peer: with one thread, its transport directly. Waits for sends poll
+ * the peer with lane_poll_peer, since their own record may be what waits for room. */
+static ALWAYS_INLINE struct progress_hint recv_hint(struct peer *peer)
+{
+    if (unlikely(peer->lane->is_threaded))
+        return (struct progress_hint){ lane_poll_peer, peer };
+    return (struct progress_hint){ peer->ops->poll_ep, peer->ep };
+}
 
 /* An entry joins or leaves one of the lists that `work` counts. */
 static inline void work_add(struct lane *lane, struct list *list, struct list *link)
@@ -188,7 +203,7 @@ void control_send(struct p2p_req *r, enum wire_kind kind, size_t len, enum p2p_t
 /* Send what waits; how much went out. */
 int outgoing_work(struct lane *lane);
 
-/* recv.c: give a message of `len` bytes at `payload` to receive `r` and complete it. */
+/* What is known of a message when it meets its receive. */
 struct arrival {
     int proc;
     int source, tag;
@@ -197,30 +212,74 @@ struct arrival {
     uint64_t sync_id;  /* EAGER with SYNC, RTS */
     uint64_t address;  /* RTS */
 };
-void deliver(struct p2p_req *r, const struct arrival *a, const void *payload);
-/* Error of a receive that is too short, with both sizes. */
-int truncation(const struct p2p_req *r, size_t len) COLD;
 
-/* request.c: a request from the pool that holds references; NULL: no memory. All fields but those that are
- * named in the struct literal there are for the caller to set. */
-struct p2p_req *request_create(struct channel *channel, struct type *type);
-/* Set what every request needs; for those on the stack of a blocking call. */
-void request_init(struct p2p_req *r, struct channel *channel);
+/* recv.c: give a message to receive `r` and complete it, or begin what leads there. */
+void deliver(struct p2p_req *r, const struct arrival *a, const void *payload);
+/* An eager message that does not fit, or whose type is not one run. */
+void deliver_uneven(struct p2p_req *r, size_t len, const void *payload);
+
+extern const struct req_ops p2p_req_ops;
+
+/* Set what every request needs; what else it needs, the caller sets. For those on the stack of a blocking call. */
+static ALWAYS_INLINE void request_init(struct p2p_req *r, struct channel *channel, struct type *type)
+{
+    r->req = (struct req){
+        .obj = { .kind = OBJ_REQUEST, .refs = 1 },
+        .comm = channel->comm,
+        .ops = &p2p_req_ops,
+    };
+    r->channel = channel;
+    r->type = type;
+    r->state = P2P_NEW;
+    r->flags = r->then = 0;
+    r->moved = 0;
+    r->is_special = r->is_detached = r->is_cancelling = false;
+}
+
+/* A request from the pool, with references to type and communicator; NULL: no memory. */
+static ALWAYS_INLINE struct p2p_req *request_create(struct channel *channel, struct type *type)
+{
+    struct p2p_req *r = mem_pool_get(&channel->lane->requests);
+
+    if (unlikely(!r))
+        return NULL;
+    request_init(r, channel, type);
+    r->req.waiter = REQ_IN_WAIT;
+    type_ref(type);
+    obj_ref(&channel->comm->obj);
+    return r;
+}
+
+/* blocked.c, for reports: what a request waits for (takes the lock itself); what is receivable by a key. */
+void request_describe(const struct req *req, struct blocked *out) COLD;
+void describe_key(uint64_t key, uint64_t mask, struct blocked *out) COLD;
 
 /* arrive.c */
-int p2p_arrive(void *arg, int proc, const struct net_head *head, const void *payload) HOT;
+int p2p_arrive(void *arg, int proc, struct net_head head, const void *payload, uint32_t len) HOT;
 void message_destroy(struct message *message);
+
+/* held.c: count a message that is kept, or is given up. The sender is a peer. */
+int held_init(void);
+void held_add(struct message *message);
+void held_remove(struct message *message);
 
 /* rndv.c: a receive has met an RTS; the sender's side of what follows; the lane's work. */
 void rndv_begin(struct p2p_req *r);
 void rndv_on_cts(struct p2p_req *r, unsigned kind, const struct wire_cts *cts);
-void rndv_on_data(const struct net_head *head, const void *payload);
+void rndv_on_data(uint64_t recv_id, const void *payload, size_t len);
 int rndv_work(struct lane *lane);
 
-/* Complete a request: errors and results are in it. Nothing may touch it afterwards. */
-void p2p_complete(struct p2p_req *r);
+/* Slow half of p2p_complete. */
+void complete_special(struct p2p_req *r) COLD;
 
-extern const struct req_ops p2p_req_ops;
+/* Complete a request: errors and results are in it. Nothing may touch it afterwards. */
+static ALWAYS_INLINE void p2p_complete(struct p2p_req *r)
+{
+    if (likely(!r->is_special))
+        req_complete(&r->req);
+    else
+        complete_special(r);
+}
 
 /* Behind MPI_MESSAGE_NO_PROC (§3.8.2). */
 extern struct message message_no_proc;

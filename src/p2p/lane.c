@@ -88,7 +88,9 @@ int p2p_init(const struct p2p_config *config)
     lane->channel_slots = P2P_CHANNELS_FIRST;
     lane->channels = mem_zalloc(P2P_CHANNELS_FIRST * sizeof(struct channel *));
     lane->peers = mem_zalloc((size_t)config->procs * sizeof(struct peer *));
-    rc = lane->channels && lane->peers ? open_nets(lane, config) : err(MPI_ERR_NO_MEM, "no memory for a lane");
+    rc = lane->channels && lane->peers ? held_init() : err(MPI_ERR_NO_MEM, "no memory for a lane");
+    if (!rc)
+        rc = open_nets(lane, config);
     if (rc) {
         p2p_fini();
         return rc;
@@ -127,7 +129,7 @@ static bool is_flushed(void *arg)
 
 void p2p_flush(void)
 {
-    progress_wait_until(is_flushed, &the_lane, (struct progress_hint){ lane_poll, &the_lane });
+    progress_wait_until(is_flushed, &the_lane);
 }
 
 int peer_open(struct lane *lane, int proc, struct peer **out)
@@ -146,6 +148,7 @@ int peer_open(struct lane *lane, int proc, struct peer **out)
     peer->lane = lane;
     peer->ops = lane->ops[which];
     peer->short_max = peer->ops->short_max;
+    peer->ops->throttles(peer->ep, &peer->throttle_in, &peer->throttle_out);
     peer->proc = proc;
     list_init(&peer->waiting);
     list_init(&peer->link);
@@ -170,7 +173,7 @@ int lane_poll(void *arg)
     return events;
 }
 
-int lane_poll_peer(void *arg)
+int lane_poll_peer(void *arg, const _Atomic uint32_t *done)
 {
     struct peer *peer = arg;
     struct lane *lane = peer->lane;
@@ -178,7 +181,7 @@ int lane_poll_peer(void *arg)
 
     if (unlikely(lane->is_threaded) && pthread_mutex_trylock(&lane->lock))
         return 0;
-    events = peer->ops->poll_ep(peer->ep);
+    events = peer->ops->poll_ep(peer->ep, done);
     if (unlikely(lane->work))
         events += outgoing_work(lane) + rndv_work(lane);
     lane_unlock(lane);

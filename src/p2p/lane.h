@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/base.h"
+#include "obj/blocked.h"
+#include "progress/progress.h"
+
 struct job_head;
 
 struct p2p_config {
@@ -21,6 +25,8 @@ size_t p2p_segment_needed(int procs);
 int p2p_init(const struct p2p_config *config);
 /* Complete what has been begun and not been waited for (detached sends, acknowledgements). Blocks. */
 void p2p_flush(void);
+/* What a long wait for a probe waits for, as progress_watch hands it over. False: not a probe. */
+bool p2p_describe_probe(progress_done_fn *is_done, const void *arg, struct blocked *out) COLD;
 /* Close. All communicators are closed. */
 void p2p_fini(void);
 

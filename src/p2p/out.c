@@ -47,7 +47,7 @@ int outgoing_work(struct lane *lane)
 static int push_control(struct outgoing *out, struct peer *peer)
 {
     struct p2p_req *r = CONTAINER_OF(out, struct p2p_req, out);
-    const int rc = peer->ops->send(peer->ep, &r->head, &r->control);
+    const int rc = peer->ops->send(peer->ep, r->head, &r->control, r->head_len);
 
     if (rc)
         return rc;
@@ -60,7 +60,8 @@ static int push_control(struct outgoing *out, struct peer *peer)
 
 void control_send(struct p2p_req *r, enum wire_kind kind, size_t len, enum p2p_then then)
 {
-    r->head = wire_head((uint32_t)len, kind, 0, 0, r->channel->ctx, r->req.tag, r->channel->comm->rank);
+    r->head = wire_head(kind, 0, 0, r->channel->ctx, match_key(r->channel->comm->rank, r->req.tag));
+    r->head_len = (uint32_t)len;
     r->out.push = push_control;
     r->then = (uint8_t)then;
     outgoing_send(&r->out, r->peer);

@@ -22,9 +22,11 @@ enum p2p_mode {
     P2P_COLL = 8, /* may be or'ed in: the context of collective operations, not visible to the user's wildcards */
 };
 
-/* Blocking send; returns when the buffer may be used again. Waits for the receiver when the message is long or
- * P2P_SYNC asks for it, else at most for room. */
-int p2p_send(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode);
+/* Blocking send, the first one with P2P_STANDARD; returns when the buffer may be used again. Waits for the receiver
+ * when the message is long, when P2P_SYNC asks for it, or when the receiver already keeps much; else at most for
+ * room. */
+int p2p_send(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag);
+int p2p_send_mode(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode);
 /* Nonblocking send; local. */
 int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode,
               struct req **out);

@@ -49,7 +49,7 @@ int p2p_probe(struct comm *comm, int source, int tag, MPI_Status *status)
         return 0;
     }
     probe_init(&probe, comm, source, tag, false, status);
-    progress_wait_until(try_probe, &probe, (struct progress_hint){ NULL, NULL });
+    progress_wait_until(try_probe, &probe);
     return 0;
 }
 
@@ -63,9 +63,21 @@ int p2p_mprobe(struct comm *comm, int source, int tag, struct message **message,
         return 0;
     }
     probe_init(&probe, comm, source, tag, true, status);
-    progress_wait_until(try_probe, &probe, (struct progress_hint){ NULL, NULL });
+    progress_wait_until(try_probe, &probe);
     *message = probe.message;
     return 0;
+}
+
+bool p2p_describe_probe(progress_done_fn *is_done, const void *arg, struct blocked *out)
+{
+    const struct probe *probe = arg;
+
+    if (is_done != try_probe)
+        return false;
+    *out = (struct blocked){ .comm = probe->channel->comm, .count = -1 };
+    out->call = probe->takes ? "MPI_Mprobe" : "MPI_Probe";
+    describe_key(probe->key, probe->mask, out);
+    return true;
 }
 
 /* Look, and if there is nothing, poll and look again: one call of the user's is enough to see what has come. */

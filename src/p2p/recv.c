@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: p2p. Receiving (MPI 5.0 §3.2.4, §3.7.2, §3.8.3): a receive meets its message here, whichever came first. */
-#include "base/copy.h"
 #include "base/err.h"
 #include "p2p/int_p2p.h"
 
-int truncation(const struct p2p_req *r, size_t len)
+static COLD int truncation(const struct p2p_req *r, size_t len)
 {
     return err(MPI_ERR_TRUNCATE,
                "message of %zu bytes from rank %d with tag %d on %s is longer than the receive buffer of %zu bytes "
@@ -13,24 +12,13 @@ int truncation(const struct p2p_req *r, size_t len)
                r->len, (long long)r->count, type_name(r->type));
 }
 
-/* The message is eager and all here. */
-static ALWAYS_INLINE void deliver_eager(struct p2p_req *r, const struct arrival *a, const void *payload)
+void deliver_uneven(struct p2p_req *r, size_t len, const void *payload)
 {
-    const size_t len = likely(a->len <= r->len) ? a->len : r->len;
-
-    if (likely(r->type->is_contig))
-        copy_bytes(r->buf, payload, len);
-    else if (len)
-        type_unpack(r->type, r->buf, r->count, 0, payload, len);
-    r->req.bytes = (MPI_Count)len;
-    if (unlikely(a->len > r->len))
-        r->req.error = truncation(r, a->len);
-    if (likely(!(a->flags & WIRE_SYNC))) {
-        p2p_complete(r);
-        return;
-    }
-    r->control.reply = (struct wire_reply){ a->sync_id };
-    control_send(r, WIRE_ACK, sizeof r->control.reply, THEN_COMPLETE);
+    r->req.bytes = (MPI_Count)size_min(len, r->len);
+    if (r->req.bytes)
+        type_unpack(r->type, r->buf, r->count, 0, payload, (size_t)r->req.bytes);
+    if (len > r->len)
+        r->req.error = truncation(r, len);
 }
 
 static NOINLINE void deliver_rts(struct p2p_req *r, const struct arrival *a)
@@ -50,10 +38,17 @@ void deliver(struct p2p_req *r, const struct arrival *a, const void *payload)
     r->req.source = a->source;
     r->req.tag = a->tag;
     r->peer = r->channel->lane->peers[a->proc]; /* there if this message must be answered, see p2p_arrive */
-    if (likely(a->kind == WIRE_EAGER))
-        deliver_eager(r, a, payload);
-    else
+    if (a->kind == WIRE_RTS) {
         deliver_rts(r, a);
+        return;
+    }
+    deliver_uneven(r, a->len, payload);
+    if (!(a->flags & WIRE_SYNC)) {
+        p2p_complete(r);
+        return;
+    }
+    r->control.reply = (struct wire_reply){ a->sync_id };
+    control_send(r, WIRE_ACK, sizeof r->control.reply, THEN_COMPLETE);
 }
 
 static void deliver_message(struct p2p_req *r, struct message *message)
@@ -73,13 +68,11 @@ static void deliver_message(struct p2p_req *r, struct message *message)
     message_destroy(message);
 }
 
-/* Buffer and match entry; the source is a rank of the remote group or a wildcard. */
-static ALWAYS_INLINE void recv_prepare(struct p2p_req *r, void *buf, MPI_Count count, struct type *type)
+static ALWAYS_INLINE void recv_prepare(struct p2p_req *r, void *buf, MPI_Count count)
 {
     r->buf = buf;
     r->count = count;
-    r->type = type;
-    r->len = type_bytes(type, count);
+    r->len = type_bytes(r->type, count);
 }
 
 /* Meet an unexpected message or be posted. With the lock. */
@@ -90,9 +83,9 @@ static ALWAYS_INLINE void recv_begin(struct p2p_req *r, int source, int tag)
 
     match_entry_init(&r->match, match_key(source, tag), match_mask(source == MPI_ANY_SOURCE, tag == MPI_ANY_TAG));
     if (likely(source != MPI_ANY_SOURCE)) {
-        struct peer *peer = channel->lane->peers[group_proc(channel->comm->remote_group, source)];
-        if (likely(peer))
-            r->req.hint = (struct progress_hint){ lane_poll_peer, peer };
+        struct peer *peer;
+        if (likely(!peer_get(channel->lane, group_proc(channel->comm->remote_group, source), &peer)))
+            r->req.hint = recv_hint(peer);
     }
     found = match_post(&channel->match, &r->match);
     if (unlikely(found))
@@ -109,8 +102,8 @@ int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct type *type, i
         status_set_proc_null(status);
         return 0;
     }
-    request_init(&r, channel);
-    recv_prepare(&r, buf, count, type);
+    request_init(&r, channel, type);
+    recv_prepare(&r, buf, count);
     lane_lock(channel->lane);
     recv_begin(&r, source, tag);
     lane_unlock(channel->lane);
@@ -132,7 +125,7 @@ int p2p_irecv(struct comm *comm, void *buf, MPI_Count count, struct type *type, 
     lane_lock(channel->lane);
     r = request_create(channel, type);
     if (likely(r)) {
-        recv_prepare(r, buf, count, type);
+        recv_prepare(r, buf, count);
         recv_begin(r, source, tag);
     }
     lane_unlock(channel->lane);
@@ -140,6 +133,13 @@ int p2p_irecv(struct comm *comm, void *buf, MPI_Count count, struct type *type, 
         return err(MPI_ERR_NO_MEM, "no memory for a receive request");
     *out = &r->req;
     return 0;
+}
+
+/* Never posted, but MPI_Cancel and reports look whether it is. With the lock. */
+static void mrecv_begin(struct p2p_req *r, struct message *message)
+{
+    match_entry_init(&r->match, match_key(message->source, message->tag), match_mask(false, false));
+    deliver_message(r, message);
 }
 
 int p2p_mrecv(struct message *message, void *buf, MPI_Count count, struct type *type, MPI_Status *status)
@@ -150,10 +150,11 @@ int p2p_mrecv(struct message *message, void *buf, MPI_Count count, struct type *
         status_set_proc_null(status);
         return 0;
     }
-    request_init(&r, message->channel);
-    recv_prepare(&r, buf, count, type);
+    request_init(&r, message->channel, type);
+    r.req.waiter = REQ_IN_MRECV;
+    recv_prepare(&r, buf, count);
     lane_lock(r.channel->lane);
-    deliver_message(&r, message);
+    mrecv_begin(&r, message);
     lane_unlock(r.channel->lane);
     progress_wait(&r.req.done, r.req.hint);
     status_set(status, r.req.source, r.req.tag, r.req.bytes, false);
@@ -173,8 +174,8 @@ int p2p_imrecv(struct message *message, void *buf, MPI_Count count, struct type 
     lane_lock(lane);
     r = request_create(message->channel, type);
     if (r) {
-        recv_prepare(r, buf, count, type);
-        deliver_message(r, message);
+        recv_prepare(r, buf, count);
+        mrecv_begin(r, message);
     }
     lane_unlock(lane);
     if (!r)

@@ -3,38 +3,6 @@
 #include "base/err.h"
 #include "p2p/int_p2p.h"
 
-void request_init(struct p2p_req *r, struct channel *channel)
-{
-    obj_init(&r->req.obj, OBJ_REQUEST);
-    atomic_init(&r->req.done, 0);
-    r->req.is_persistent = r->req.is_active = r->req.is_cancelled = r->req.is_send = false;
-    r->req.error = 0;
-    r->req.bytes = 0;
-    r->req.comm = channel->comm;
-    r->req.hint = (struct progress_hint){ NULL, NULL };
-    r->req.ops = &p2p_req_ops;
-    r->channel = channel;
-    r->peer = NULL;
-    r->moved = 0;
-    r->state = P2P_NEW;
-    r->flags = 0;
-    r->is_detached = r->is_cancelling = r->is_pooled = false;
-}
-
-struct p2p_req *request_create(struct channel *channel, struct type *type)
-{
-    struct p2p_req *r = mem_pool_get(&channel->lane->requests);
-
-    if (unlikely(!r))
-        return NULL;
-    request_init(r, channel);
-    r->is_pooled = true;
-    r->type = type;
-    type_ref(type);
-    obj_ref(&channel->comm->obj);
-    return r;
-}
-
 /* With the lock. */
 static void request_free(struct p2p_req *r)
 {
@@ -45,17 +13,17 @@ static void request_free(struct p2p_req *r)
     mem_pool_put(&lane->requests, r);
 }
 
-void p2p_complete(struct p2p_req *r)
+void complete_special(struct p2p_req *r)
 {
-    if (unlikely(r->is_cancelling))
+    if (r->is_cancelling)
         list_remove(&r->out.link); /* the question may still wait for room */
-    if (unlikely(r->is_detached)) {
-        r->channel->lane->detached -= r->req.is_send;
-        request_free(r);
-        progress_notify();
+    if (!r->is_detached) {
+        req_complete(&r->req);
         return;
     }
-    req_complete(&r->req);
+    r->channel->lane->detached -= r->req.is_send;
+    request_free(r);
+    progress_notify();
 }
 
 /* --- what the user does with one --- */
@@ -79,7 +47,7 @@ static int request_detach(struct req *req)
     if (req_is_done(req)) {
         request_free(r);
     } else {
-        r->is_detached = true;
+        r->is_detached = r->is_special = true;
         lane->detached += req->is_send;
     }
     lane_unlock(lane);
@@ -97,7 +65,7 @@ static void ask_receiver(struct p2p_req *r)
 {
     if (r->is_cancelling)
         return;
-    r->is_cancelling = true;
+    r->is_cancelling = r->is_special = true;
     list_init(&r->out.link);
     r->control.reply = (struct wire_reply){ (uintptr_t)r };
     control_send(r, WIRE_CANCEL, sizeof r->control.reply, THEN_NOTHING);
@@ -135,4 +103,5 @@ const struct req_ops p2p_req_ops = {
     .cancel = request_cancel,
     .detach = request_detach,
     .start = request_start,
+    .describe = request_describe,
 };

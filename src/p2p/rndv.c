@@ -139,14 +139,13 @@ static bool stream_push(struct p2p_req *s, int *sent)
 
     for (int i = 0; i < STREAM_BATCH && s->moved < s->wanted; i++) {
         const size_t len = size_min(ops->eager_max, s->wanted - s->moved);
-        struct net_head head = wire_head((uint32_t)len, WIRE_DATA, 0, 0, (uint32_t)s->remote_id,
-                                         (int)(uint32_t)(s->remote_id >> 32), 0);
+        const struct net_head head = wire_head(WIRE_DATA, 0, 0, s->channel->ctx, s->remote_id);
         struct net_buffer buffer;
 
         if (ops->alloc(s->peer->ep, &buffer))
             return false;
         type_pack(s->type, s->buf, s->count, s->moved, buffer.data, len);
-        if (ops->commit(s->peer->ep, &head, &buffer)) {
+        if (ops->commit(s->peer->ep, head, &buffer, (uint32_t)len)) {
             ops->release(s->peer->ep, &buffer);
             return false;
         }
@@ -156,13 +155,12 @@ static bool stream_push(struct p2p_req *s, int *sent)
     return s->moved == s->wanted;
 }
 
-void rndv_on_data(const struct net_head *head, const void *payload)
+void rndv_on_data(uint64_t recv_id, const void *payload, size_t len)
 {
-    const uint64_t id = (uint64_t)head->word[2] << 32 | head->word[1];
-    struct p2p_req *r = (struct p2p_req *)(uintptr_t)id;
+    struct p2p_req *r = (struct p2p_req *)(uintptr_t)recv_id;
 
-    type_unpack(r->type, r->buf, r->count, r->moved, payload, head->len);
-    r->moved += head->len;
+    type_unpack(r->type, r->buf, r->count, r->moved, payload, len);
+    r->moved += len;
     if (r->moved == r->wanted)
         p2p_complete(r);
 }

@@ -32,6 +32,12 @@ static struct req from_nobody = {
 
 /* --- records --- */
 
+/* Does the receiver keep as much of ours as it will? */
+static ALWAYS_INLINE bool is_throttled(const struct peer *peer)
+{
+    return atomic_load_explicit(peer->throttle_out, memory_order_relaxed);
+}
+
 /* Room for the sender's id in front of a synchronous message. */
 static ALWAYS_INLINE size_t prefix_len(const struct p2p_req *r)
 {
@@ -49,30 +55,64 @@ static void fill_eager(const struct p2p_req *r, char *payload)
         type_pack(r->type, r->buf, r->count, 0, payload + prefix, r->len);
 }
 
-/* State before the record is out: with a transport inside the process the answer may come during the call. */
+static int push_rts(struct outgoing *out, struct peer *peer)
+{
+    struct p2p_req *r = CONTAINER_OF(out, struct p2p_req, out);
+    int rc;
+
+    r->state = P2P_OFFERED; /* before the record is out: within the process the answer may come during the call */
+    rc = peer->ops->send(peer->ep, r->head, &r->control, r->head_len);
+    if (rc)
+        r->state = P2P_QUEUED;
+    return rc;
+}
+
+static void prepare_rts(struct p2p_req *r)
+{
+    r->flags |= r->type->is_contig ? WIRE_CONTIG : 0;
+    r->control.rts = (struct wire_rts){ (uintptr_t)r, r->len, r->type->is_contig ? (uintptr_t)r->buf : 0 };
+    r->head = wire_head(WIRE_RTS, r->flags, r->type->signature, r->channel->ctx,
+                        match_key(r->channel->comm->rank, r->req.tag));
+    r->head_len = sizeof r->control.rts;
+    r->out.push = push_rts;
+}
+
+/* Into a record of the transport, by the shortest way. 0 or NET_AGAIN. */
+static int send_eager(struct p2p_req *r, struct peer *peer)
+{
+    struct net_buffer buffer;
+    int rc;
+
+    if (r->head_len <= P2P_PACK_ON_STACK && r->head_len <= peer->short_max) {
+        char payload[P2P_PACK_ON_STACK];
+        fill_eager(r, payload);
+        return peer->ops->send(peer->ep, r->head, payload, r->head_len);
+    }
+    if (r->type->is_contig && !prefix_len(r) && r->head_len <= peer->short_max)
+        return peer->ops->send(peer->ep, r->head, r->buf, r->head_len);
+    rc = peer->ops->alloc(peer->ep, &buffer);
+    if (rc)
+        return rc;
+    fill_eager(r, buffer.data);
+    rc = peer->ops->commit(peer->ep, r->head, &buffer, r->head_len);
+    if (rc)
+        peer->ops->release(peer->ep, &buffer);
+    return rc;
+}
+
+/* What waited for room may find the receiver full by now: then it is offered after all. */
 static int push_eager(struct outgoing *out, struct peer *peer)
 {
     struct p2p_req *r = CONTAINER_OF(out, struct p2p_req, out);
     const bool is_sync = r->flags & WIRE_SYNC;
-    struct net_buffer buffer;
     int rc;
 
-    r->state = is_sync ? P2P_OFFERED : P2P_QUEUED;
-    if (r->head.len <= P2P_PACK_ON_STACK && r->head.len <= peer->short_max) {
-        char payload[P2P_PACK_ON_STACK];
-        fill_eager(r, payload);
-        rc = peer->ops->send(peer->ep, &r->head, payload);
-    } else if (r->type->is_contig && !is_sync && r->head.len <= peer->short_max) {
-        rc = peer->ops->send(peer->ep, &r->head, r->buf);
-    } else {
-        rc = peer->ops->alloc(peer->ep, &buffer);
-        if (!rc) {
-            fill_eager(r, buffer.data);
-            rc = peer->ops->commit(peer->ep, &r->head, &buffer);
-            if (rc)
-                peer->ops->release(peer->ep, &buffer);
-        }
+    if (is_throttled(peer)) {
+        prepare_rts(r);
+        return push_rts(out, peer);
     }
+    r->state = is_sync ? P2P_OFFERED : P2P_QUEUED; /* as in push_rts */
+    rc = send_eager(r, peer);
     if (rc)
         r->state = P2P_QUEUED;
     else if (!is_sync)
@@ -80,43 +120,23 @@ static int push_eager(struct outgoing *out, struct peer *peer)
     return rc;
 }
 
-static int push_rts(struct outgoing *out, struct peer *peer)
-{
-    struct p2p_req *r = CONTAINER_OF(out, struct p2p_req, out);
-    int rc;
-
-    r->state = P2P_OFFERED;
-    rc = peer->ops->send(peer->ep, &r->head, &r->control);
-    if (rc)
-        r->state = P2P_QUEUED;
-    return rc;
-}
-
 /* Choose the protocol and send or queue the first record. */
-static void send_begin(struct p2p_req *r, int tag, bool is_sync)
+static void send_begin(struct p2p_req *r, bool is_sync)
 {
-    struct peer *peer = r->peer;
-    const struct comm *comm = r->channel->comm;
-
     r->flags = is_sync ? WIRE_SYNC : 0;
-    if (r->len + prefix_len(r) <= peer->ops->eager_max) {
-        r->head = wire_head((uint32_t)(r->len + prefix_len(r)), WIRE_EAGER, r->flags, r->type->signature,
-                            r->channel->ctx, tag, comm->rank);
+    if (r->len + prefix_len(r) <= r->peer->ops->eager_max) {
+        r->head = wire_head(WIRE_EAGER, r->flags, r->type->signature, r->channel->ctx,
+                            match_key(r->channel->comm->rank, r->req.tag));
+        r->head_len = (uint32_t)(r->len + prefix_len(r));
         r->out.push = push_eager;
     } else {
-        const char *data = r->buf;
-        r->flags |= r->type->is_contig ? WIRE_CONTIG : 0;
-        r->control.rts = (struct wire_rts){ (uintptr_t)r, r->len, r->type->is_contig ? (uintptr_t)data : 0 };
-        r->head = wire_head(sizeof r->control.rts, WIRE_RTS, r->flags, r->type->signature, r->channel->ctx, tag,
-                            comm->rank);
-        r->out.push = push_rts;
+        prepare_rts(r);
     }
     r->state = P2P_QUEUED;
-    outgoing_send(&r->out, peer);
+    outgoing_send(&r->out, r->peer);
 }
 
-static void send_prepare(struct p2p_req *r, struct peer *peer, const void *buf, MPI_Count count, struct type *type,
-                         int tag)
+static void send_prepare(struct p2p_req *r, struct peer *peer, const void *buf, MPI_Count count, int tag)
 {
     r->req.is_send = true;
     r->req.tag = tag;
@@ -124,79 +144,82 @@ static void send_prepare(struct p2p_req *r, struct peer *peer, const void *buf, 
     r->peer = peer;
     r->buf = (void *)(uintptr_t)buf;
     r->count = count;
-    r->type = type;
-    r->len = type_bytes(type, count);
+    r->len = type_bytes(r->type, count);
 }
 
 /* --- calls --- */
 
-/* What does not go out at once: waits on a request of its own. */
-static NOINLINE int send_slow(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest,
-                              int tag, int mode)
+/* True if the message has been sent: it was short and there was room. With the lock. */
+static ALWAYS_INLINE bool send_at_once(struct channel *channel, const void *buf, size_t len, struct type *type,
+                                       int proc, int tag)
+{
+    struct peer *peer = channel->lane->peers[proc];
+
+    if (unlikely(!peer || !type->is_contig || len > peer->short_max || peer->is_crowded || is_throttled(peer)))
+        return false;
+    return likely(!peer->ops->send(peer->ep, wire_head(WIRE_EAGER, 0, type->signature, channel->ctx,
+                                                       match_key(channel->comm->rank, tag)), buf, (uint32_t)len));
+}
+
+/* On a request of its own. With the lock. */
+static int send_request(struct p2p_req *r, const void *buf, MPI_Count count, int dest, int tag, int mode)
+{
+    struct peer *peer;
+    const int rc = peer_get(r->channel->lane, group_proc(r->channel->comm->remote_group, dest), &peer);
+
+    if (rc)
+        return rc;
+    send_prepare(r, peer, buf, count, tag);
+    send_begin(r, mode & P2P_SYNC);
+    return 0;
+}
+
+int p2p_send_mode(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode)
 {
     struct channel *channel = channel_of(comm, mode);
     struct p2p_req r;
-    struct peer *peer;
-    int rc;
+    bool is_sent;
+    int rc = 0;
 
+    if (dest == MPI_PROC_NULL)
+        return 0;
     lane_lock(channel->lane);
-    rc = peer_get(channel->lane, group_proc(comm->remote_group, dest), &peer);
-    if (!rc) {
-        request_init(&r, channel);
-        send_prepare(&r, peer, buf, count, type, tag);
-        send_begin(&r, tag, mode & P2P_SYNC);
+    is_sent = !(mode & P2P_SYNC) && send_at_once(channel, buf, type_bytes(type, count), type,
+                                                 group_proc(comm->remote_group, dest), tag);
+    if (!is_sent) {
+        request_init(&r, channel, type);
+        rc = send_request(&r, buf, count, dest, tag, mode);
     }
     lane_unlock(channel->lane);
-    if (rc)
+    if (is_sent || rc)
         return rc;
     progress_wait(&r.req.done, r.req.hint);
     return r.req.error;
 }
 
-/* True if the message has been sent: it was short and there was room. With the lock. */
-static ALWAYS_INLINE bool send_at_once(struct channel *channel, const void *buf, size_t len, struct type *type,
-                                       int proc, int tag, int mode)
+int p2p_send(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag)
 {
-    struct peer *peer = channel->lane->peers[proc];
-    struct net_head head;
+    struct channel *channel = channel_of(comm, P2P_STANDARD);
 
-    if (unlikely(!peer || mode & P2P_SYNC || !type->is_contig || len > peer->short_max || peer->is_crowded))
-        return false;
-    head = wire_head((uint32_t)len, WIRE_EAGER, 0, type->signature, channel->ctx, tag, channel->comm->rank);
-    return likely(!peer->ops->send(peer->ep, &head, buf));
-}
-
-int p2p_send(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode)
-{
-    struct channel *channel = channel_of(comm, mode);
-    bool is_sent;
-
-    if (unlikely(dest == MPI_PROC_NULL))
+    if (likely(dest != MPI_PROC_NULL && !channel->lane->is_threaded) &&
+        likely(send_at_once(channel, buf, type_bytes(type, count), type, group_proc(comm->remote_group, dest), tag)))
         return 0;
-    lane_lock(channel->lane);
-    is_sent = send_at_once(channel, buf, type_bytes(type, count), type, group_proc(comm->remote_group, dest), tag,
-                           mode);
-    lane_unlock(channel->lane);
-    return likely(is_sent) ? 0 : send_slow(comm, buf, count, type, dest, tag, mode);
+    return p2p_send_mode(comm, buf, count, type, dest, tag, P2P_STANDARD);
 }
 
-static NOINLINE int isend_slow(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest,
-                               int tag, int mode, struct req **out)
+static NOINLINE int isend_slow(struct channel *channel, const void *buf, MPI_Count count, struct type *type,
+                               int dest, int tag, int mode, struct req **out)
 {
-    struct channel *channel = channel_of(comm, mode);
-    struct p2p_req *r;
-    struct peer *peer;
-    int rc = peer_get(channel->lane, group_proc(comm->remote_group, dest), &peer);
+    struct p2p_req *r = request_create(channel, type);
+    int rc;
 
-    if (rc)
-        return rc;
-    r = request_create(channel, type);
     if (!r)
         return err(MPI_ERR_NO_MEM, "no memory for a send request");
-    send_prepare(r, peer, buf, count, type, tag);
-    send_begin(r, tag, mode & P2P_SYNC);
     *out = &r->req;
-    return 0;
+    rc = send_request(r, buf, count, dest, tag, mode);
+    if (rc)
+        r->req.ops->release(&r->req);
+    return rc;
 }
 
 int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode,
@@ -209,34 +232,40 @@ int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *
     if (unlikely(dest == MPI_PROC_NULL))
         return 0;
     lane_lock(channel->lane);
-    if (unlikely(!send_at_once(channel, buf, type_bytes(type, count), type, group_proc(comm->remote_group, dest),
-                               tag, mode)))
-        rc = isend_slow(comm, buf, count, type, dest, tag, mode, out);
+    if (unlikely(mode & P2P_SYNC) || unlikely(!send_at_once(channel, buf, type_bytes(type, count), type,
+                                                            group_proc(comm->remote_group, dest), tag)))
+        rc = isend_slow(channel, buf, count, type, dest, tag, mode, out);
     lane_unlock(channel->lane);
     return rc;
+}
+
+static int sendrecv_wait(struct req *req, MPI_Status *status)
+{
+    MPI_Request handle = (MPI_Request)req;
+
+    if (!req_is_done(req))
+        req->waiter = REQ_IN_SENDRECV; /* one that is complete may be shared */
+    return req_wait(&handle, status);
 }
 
 int p2p_sendrecv(struct comm *comm, const struct p2p_sendrecv *args, int mode, MPI_Status *status)
 {
     struct req *recv, *send;
-    MPI_Request handle;
     int rc, send_rc;
 
     rc = p2p_irecv(comm, args->recv_buf, args->recv_count, args->recv_type, args->source, args->recv_tag, mode,
                    &recv);
     if (rc)
         return rc;
-    handle = (MPI_Request)recv;
     send_rc = p2p_isend(comm, args->send_buf, args->send_count, args->send_type, args->dest, args->send_tag, mode,
                         &send);
     if (send_rc) {
         req_cancel(recv);
-        req_wait(&handle, MPI_STATUS_IGNORE);
+        sendrecv_wait(recv, MPI_STATUS_IGNORE);
         return send_rc;
     }
-    rc = req_wait(&handle, status);
-    handle = (MPI_Request)send;
-    send_rc = req_wait(&handle, MPI_STATUS_IGNORE);
+    rc = sendrecv_wait(recv, status);
+    send_rc = sendrecv_wait(send, MPI_STATUS_IGNORE);
     return rc ? rc : send_rc;
 }
 

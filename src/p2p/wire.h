@@ -2,11 +2,8 @@
 /* Room: p2p. What travels between processes. A record is a net_head and a payload.
  *
  * Head:
- *   len       payload bytes (the transport's)
- *   word[0]   bits 7..0 kind, 15..8 flags, 31..16 hash of the type signature (0: none)
- *   word[1]   context of the communicator        (DATA: low half of the receiver's id)
- *   word[2]   tag                                (DATA: high half)
- *   word[3]   rank of the sender in its group
+ *   word[0]   bits 7..0 kind, 15..8 flags, 31..16 hash of the type signature (0: none), 63..32 context
+ *   word[1]   bits 31..0 tag, 63..32 rank of the sender in its group: the key of matching (DATA: the receiver's id)
  *
  * Payload by kind (an id is the address of a request in the process that made it, and comes back as it was sent):
  *   EAGER          with SYNC: 8 bytes, the sender's id; then the message
@@ -61,38 +58,38 @@ enum { WIRE_CONTROL_MAX = sizeof(struct wire_cts), WIRE_SYNC_ID = sizeof(uint64_
 
 _Static_assert(sizeof(struct wire_cts) == 32 && sizeof(struct wire_rts) == 24, "payloads have no holes");
 
-static ALWAYS_INLINE struct net_head wire_head(uint32_t len, enum wire_kind kind, unsigned flags,
-                                               unsigned signature, uint32_t ctx, int tag, int source)
+/* A match key is the second word of the head; see match_key. */
+static ALWAYS_INLINE struct net_head wire_head(enum wire_kind kind, unsigned flags, unsigned signature,
+                                               uint32_t ctx, uint64_t key)
 {
     return (struct net_head){
-        .len = len,
-        .word = { (uint32_t)kind | flags << 8 | signature << 16, ctx, (uint32_t)tag, (uint32_t)source },
+        { (uint64_t)kind | (uint64_t)flags << 8 | (uint64_t)signature << 16 | (uint64_t)ctx << 32, key },
     };
 }
 
-static ALWAYS_INLINE unsigned wire_kind(const struct net_head *head)
+static ALWAYS_INLINE unsigned wire_kind(struct net_head head)
 {
-    return head->word[0] & 0xff;
+    return head.word[0] & 0xff;
 }
 
-static ALWAYS_INLINE unsigned wire_flags(const struct net_head *head)
+static ALWAYS_INLINE unsigned wire_flags(struct net_head head)
 {
-    return head->word[0] >> 8 & 0xff;
+    return head.word[0] >> 8 & 0xff;
 }
 
-static ALWAYS_INLINE uint32_t wire_ctx(const struct net_head *head)
+static ALWAYS_INLINE uint32_t wire_ctx(struct net_head head)
 {
-    return head->word[1];
+    return (uint32_t)(head.word[0] >> 32);
 }
 
-static ALWAYS_INLINE int wire_tag(const struct net_head *head)
+static ALWAYS_INLINE int wire_tag(struct net_head head)
 {
-    return (int)head->word[2];
+    return (int)(uint32_t)head.word[1];
 }
 
-static ALWAYS_INLINE int wire_source(const struct net_head *head)
+static ALWAYS_INLINE int wire_source(struct net_head head)
 {
-    return (int)head->word[3];
+    return (int)(uint32_t)(head.word[1] >> 32);
 }
 
 #endif

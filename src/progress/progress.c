@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: progress. The waiting policy, in three steps:
  *
- *   1. spin for 20 us; for next to nothing when there are more ranks than processors or foreign load was seen;
- *   2. yield, timing each: one that took long shows that somebody else needs the processor, and then the next
- *      256 waits skip this step;
+ *   1. spin for 20 us; for next to nothing when there are more ranks than processors or others were seen on ours;
+ *   2. yield, timing each: one that took some time let somebody else run, perhaps the very process that is waited
+ *      for, and then the next 64 waits hardly spin; one that took long shows foreign load, and then the next 256
+ *      waits skip this step;
  *   3. announce it in the sleep word, barrier, look once more, sleep on the word with a growing time limit.
  *
  * Knows: base, sys. Does not know: what is being waited for. */
@@ -24,7 +25,9 @@ enum {
     YIELDS_PER_RANK = 4,         /* and how often, without a processor for each rank */
     YIELD_LONG_NS = 30000,       /* a yield that takes this plus YIELD_LONG_RANK_NS a rank shows foreign load */
     YIELD_LONG_RANK_NS = 2000,
+    YIELD_SHARED_NS = 3000,      /* a yield that took this let somebody else run: spinning would keep them out */
     SKIP_YIELDS = 256,
+    SKIP_SPINS = 64,
     SLEEP_MIN_NS = 1000000,
     SLEEP_MAX_NS = 100000000,
     SLEEP_NO_BARRIER_NS = 1000000, /* without the barrier a wake-up can be missed */
@@ -36,6 +39,7 @@ struct wait {
     progress_done_fn *is_done;
     void *arg;
     struct progress_hint hint;
+    const _Atomic uint32_t *done; /* with a hint: what it may stop for */
 };
 
 void progress_init(const struct progress_config *config)
@@ -51,7 +55,8 @@ void progress_fini(void)
 
 void progress_add(progress_poll_fn *poll, void *arg)
 {
-    progress.pollers[progress.poller_count++] = (struct progress_hint){ poll, arg };
+    progress.pollers[progress.poller_count].poll = poll;
+    progress.pollers[progress.poller_count++].arg = arg;
 }
 
 void progress_remove(progress_poll_fn *poll, void *arg)
@@ -63,6 +68,11 @@ void progress_remove(progress_poll_fn *poll, void *arg)
             progress.pollers[kept++] = progress.pollers[i];
     }
     progress.poller_count = kept;
+}
+
+void progress_set_watch(const struct progress_watch *watch)
+{
+    progress.watch = watch;
 }
 
 int progress_poll(void)
@@ -86,7 +96,18 @@ void progress_wake_other(_Atomic uint32_t *sleep_word)
         wake_all(sleep_word);
 }
 
-/* More ranks than processors, or somebody else on them. */
+/* One wait less of those that skip something; true while there were any. */
+static bool use_up(_Atomic uint32_t *waits)
+{
+    const uint32_t left = atomic_load_explicit(waits, memory_order_relaxed);
+
+    if (likely(!left))
+        return false;
+    atomic_store_explicit(waits, left - 1, memory_order_relaxed);
+    return true;
+}
+
+/* More ranks than processors, or foreign load on them. */
 static bool is_crowded(void)
 {
     int cpus = atomic_load_explicit(&progress.cpus, memory_order_relaxed);
@@ -98,29 +119,31 @@ static bool is_crowded(void)
     return progress.local_ranks > cpus || atomic_load_explicit(&progress.skip_yields, memory_order_relaxed);
 }
 
-static ALWAYS_INLINE bool poll_hint(const struct wait *wait)
+static ALWAYS_INLINE int poll_hint(const struct wait *wait)
 {
-    if (wait->hint.poll)
-        wait->hint.poll(wait->hint.arg);
-    else
-        progress_poll();
-    return wait->is_done(wait->arg);
+    return wait->hint.poll ? wait->hint.poll(wait->hint.arg, wait->done) : progress_poll();
 }
 
+/* The budget is for idle time: it starts anew with every piece of news. */
 static bool spin(const struct wait *wait, uint64_t budget_ns)
 {
-    const uint64_t start = clock_ns();
+    uint64_t start = clock_ns(), now = start;
 
-    do {
+    while (now - start < budget_ns) {
+        int events = 0;
         for (int i = 0; i < POLL_REST_EVERY; i++) {
-            if (poll_hint(wait))
+            events += poll_hint(wait);
+            if (wait->is_done(wait->arg))
                 return true;
             cpu_relax();
         }
-        progress_poll();
+        events += progress_poll();
         if (wait->is_done(wait->arg))
             return true;
-    } while (clock_ns() - start < budget_ns);
+        now = clock_ns();
+        if (events)
+            start = now;
+    }
     return false;
 }
 
@@ -139,6 +162,8 @@ static bool yield(const struct wait *wait)
         if (wait->is_done(wait->arg))
             return true;
         now = clock_ns();
+        if (now - before > YIELD_SHARED_NS)
+            atomic_store_explicit(&progress.skip_spins, SKIP_SPINS, memory_order_relaxed);
         if (now - before > is_long) {
             atomic_store_explicit(&progress.skip_yields, SKIP_YIELDS, memory_order_relaxed);
             return false;
@@ -173,21 +198,25 @@ static bool sleep_once(const struct wait *wait, uint64_t limit_ns)
 static NOINLINE void wait_long(const struct wait *wait)
 {
     uint64_t limit_ns = SLEEP_MIN_NS;
+    bool is_told;
 
-    if (spin(wait, is_crowded() ? SPIN_CROWDED_NS : SPIN_NS))
+    if (spin(wait, use_up(&progress.skip_spins) || is_crowded() ? SPIN_CROWDED_NS : SPIN_NS))
         return;
-    if (atomic_load_explicit(&progress.skip_yields, memory_order_relaxed)) {
-        atomic_fetch_sub_explicit(&progress.skip_yields, 1, memory_order_relaxed);
-    } else if (yield(wait)) {
+    if (!use_up(&progress.skip_yields) && yield(wait))
         return;
-    }
-    while (!sleep_once(wait, limit_ns))
+    if (sleep_once(wait, limit_ns))
+        return;
+    is_told = progress.watch && progress.watch->enter(wait->done, wait->is_done, wait->arg);
+    do {
         limit_ns = limit_ns * 2 < SLEEP_MAX_NS ? limit_ns * 2 : SLEEP_MAX_NS;
+    } while (!sleep_once(wait, limit_ns));
+    if (is_told)
+        progress.watch->leave();
 }
 
-void progress_wait_until(progress_done_fn *is_done, void *arg, struct progress_hint hint)
+void progress_wait_until(progress_done_fn *is_done, void *arg)
 {
-    const struct wait wait = { is_done, arg, hint };
+    const struct wait wait = { .is_done = is_done, .arg = arg };
 
     if (is_done(arg))
         return;
@@ -198,23 +227,28 @@ void progress_wait_until(progress_done_fn *is_done, void *arg, struct progress_h
 
 static bool word_is_set(void *arg)
 {
-    _Atomic uint32_t *word = arg;
+    const _Atomic uint32_t *word = arg;
 
     return atomic_load_explicit(word, memory_order_acquire); /* pairs with who sets it */
+}
+
+static NOINLINE void wait_for_word(_Atomic uint32_t *done, struct progress_hint hint)
+{
+    const struct wait wait = { word_is_set, done, hint, done };
+
+    wait_long(&wait);
 }
 
 /* The first spins go straight to the hint: this is the way of a short message. */
 void progress_wait(_Atomic uint32_t *done, struct progress_hint hint)
 {
-    const struct wait wait = { word_is_set, done, hint };
-
     if (likely(hint.poll)) {
-        for (int i = 0; i < POLL_REST_EVERY; i++) {
+        for (int idle = 0; idle < POLL_REST_EVERY;) {
             if (word_is_set(done))
                 return;
-            hint.poll(hint.arg);
+            idle = hint.poll(hint.arg, done) ? 0 : idle + 1;
         }
     }
     if (!word_is_set(done))
-        wait_long(&wait);
+        wait_for_word(done, hint);
 }

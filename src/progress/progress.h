@@ -15,11 +15,21 @@
 /* Moves whatever can be moved now; returns how many things happened. */
 typedef int progress_poll_fn(void *arg);
 
-/* Where news for one particular wait will most likely come from: a part of what one of the pollers polls. poll NULL:
- * no idea. */
+/* Where news for one particular wait will most likely come from: a part of what one of the pollers polls. It may
+ * stop as soon as *done is not 0. poll NULL: no idea. */
 struct progress_hint {
-    progress_poll_fn *poll;
+    int (*poll)(void *arg, const _Atomic uint32_t *done);
     void *arg;
+};
+
+typedef bool progress_done_fn(void *arg);
+
+/* Who wants to know what long waits wait for. `enter`, in the waiting thread and once for each wait that has not ended
+ * with the first sleep, gets what progress_wait (done; else NULL) or progress_wait_until were called with; returns
+ * whether `leave` is to be called when the wait is over. */
+struct progress_watch {
+    bool (*enter)(const _Atomic uint32_t *done, progress_done_fn *is_done, const void *arg);
+    void (*leave)(void);
 };
 
 struct progress_config {
@@ -30,13 +40,18 @@ struct progress_config {
 enum { PROGRESS_POLLERS = 8 };
 
 struct progress {
-    struct progress_hint pollers[PROGRESS_POLLERS];
+    struct {
+        progress_poll_fn *poll;
+        void *arg;
+    } pollers[PROGRESS_POLLERS];
     int poller_count;
     int local_ranks;
+    const struct progress_watch *watch; /* NULL: nobody */
     _Atomic uint32_t *sleep_word;
     _Atomic uint32_t private_word;
     _Atomic int sleepers;         /* threads of this process in or on the way to sleep */
     _Atomic uint32_t skip_yields; /* waits left that go to sleep without yielding: foreign load was seen */
+    _Atomic uint32_t skip_spins;  /* waits left that hardly spin: somebody else runs on our processor */
     _Atomic int cpus;             /* usable processors; 0: not asked yet */
     _Atomic uint64_t sleeps;      /* counter: times this process has gone to sleep */
 };
@@ -50,15 +65,17 @@ void progress_fini(void);
 void progress_add(progress_poll_fn *poll, void *arg);
 void progress_remove(progress_poll_fn *poll, void *arg);
 
+/* NULL: nobody. Until progress_fini. */
+void progress_set_watch(const struct progress_watch *watch);
+
 /* Poll everything once. */
 int progress_poll(void);
 
 /* Return when *done is not 0. Polls the hint's source first and the rest now and then. */
 void progress_wait(_Atomic uint32_t *done, struct progress_hint hint);
 
-/* Return when is_done(arg) says true; it is asked after every poll. */
-typedef bool progress_done_fn(void *arg);
-void progress_wait_until(progress_done_fn *is_done, void *arg, struct progress_hint hint);
+/* Return when is_done(arg) says true; it is asked after every poll, and not again once it has said so. */
+void progress_wait_until(progress_done_fn *is_done, void *arg);
 
 /* Slow half of progress_notify. */
 void progress_wake_own(void) COLD;

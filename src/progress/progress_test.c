@@ -26,6 +26,12 @@ static int poll_source(void *arg)
     return 0;
 }
 
+static int poll_hinted(void *arg, const _Atomic uint32_t *done)
+{
+    CHECK(done == &((struct source *)arg)->done);
+    return poll_source(arg);
+}
+
 static bool source_is_done(void *arg)
 {
     return atomic_load(&((struct source *)arg)->done);
@@ -49,7 +55,7 @@ static void test_poll_and_remove(void)
 static void test_done_after_polls(int polls)
 {
     struct source source = { .polls_until_done = polls };
-    const struct progress_hint hint = { poll_source, &source }, none = { NULL, NULL };
+    const struct progress_hint hint = { poll_hinted, &source };
 
     progress_add(poll_source, &source);
     progress_wait(&source.done, hint);
@@ -57,7 +63,7 @@ static void test_done_after_polls(int polls)
     progress_remove(poll_source, &source);
     source = (struct source){ .polls_until_done = polls };
     progress_add(poll_source, &source);
-    progress_wait_until(source_is_done, &source, none);
+    progress_wait_until(source_is_done, &source);
     CHECK(source.polls == polls);
     progress_remove(poll_source, &source);
 }
