@@ -11,7 +11,7 @@
 
 BUILD ?= build
 PREFIX ?= /usr/local
-SANITIZE = --buildtype=debug -Doptimization=1 -Db_lto=false
+SANITIZE = --buildtype=debugoptimized -Db_lto=false
 
 .PHONY: all build demo check check-asan check-ubsan check-tsan bench install clean
 

@@ -51,7 +51,7 @@ class Param:
 
     def __init__(self, name, direction, kind, length, words):
         self.name, self.direction, self.kind, self.length = name, direction, kind, length
-        self.of = None                # buffers: names of the count and the datatype that describe them
+        self.of = None                # buffers: names of what describes them: count, datatype, displacements
         self.at = None                # root, leaf or both: significant only there (rooted collectives)
         self.in_place = None          # all or root: MPI_IN_PLACE is allowed there
         self.may_be_null = False

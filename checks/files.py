@@ -47,8 +47,10 @@ def faults_of_room(room):
     folder = os.path.join(tree.SRC, room)
     header = os.path.join(folder, room.rpartition("/")[2] + ".h")
     readme = os.path.join(folder, "README.md")
+    parent = os.path.join(os.path.dirname(folder), "README.md")
     if not os.path.exists(readme):
-        yield f"src/{room} has no README.md"
+        if "/" not in room or f"`{os.path.basename(room)}/`" not in tree.read(parent):
+            yield f"src/{room} has no README.md, and the room above does not tell of it"
     elif len(tree.read(readme).splitlines()) > README_LINES:
         yield f"src/{room}/README.md is longer than a page ({README_LINES} lines)"
     if not any(p.endswith(".h") and not os.path.basename(p).startswith("int_") for p in tree.room_files(room)):
@@ -68,12 +70,20 @@ def faults_of_names(rooms):
             seen[name] = path
 
 
+def strays():
+    """What lies in src/ itself besides its meson.build."""
+    for name in sorted(os.listdir(tree.SRC)):
+        if name != "meson.build" and not os.path.isdir(os.path.join(tree.SRC, name)):
+            yield f"src/{name} lies outside of every room"
+
+
 def main():
     rooms = tree.rooms()
     paths = sources()
     faults = [fault for path in paths for fault in faults_of_file(path)]
     faults += [fault for room in rooms for fault in faults_of_room(room)]
     faults += faults_of_names(rooms)
+    faults += strays()
     return tree.report(faults, f"{len(paths)} source files")
 
 

@@ -15,7 +15,7 @@
 
 #define MERGE_SECONDS 0.05
 
-enum { TEXT_SIZE = 4200, NONE = -1000 };
+enum { TEXT_SIZE = 4200 };
 
 static struct note *find_note(struct job *job, const char *text)
 {
@@ -140,27 +140,48 @@ static bool read_status(struct job_status *page, struct job_status *copy)
     return false;
 }
 
+/* " from rank 3" and so on, into `text`. */
+static void write_peer(const struct job_status *status, char *text, size_t size)
+{
+    const char *way = status->way == JOB_SENDING ? "to" : "from";
+
+    *text = '\0';
+    if (status->peer >= 0)
+        snprintf(text, size, " %s rank %d", way, status->peer);
+    else if (status->peer != JOB_NO_VALUE)
+        snprintf(text, size, " %s any rank", way);
+}
+
 static void report_status(struct job *job, int rank, const struct job_status *status)
 {
-    char peer[48] = "", tag[32] = "", count[64] = "";
+    char peer[48], tag[32] = "", count[200] = "";
 
-    if (status->peer != NONE)
-        snprintf(peer, sizeof peer, status->peer < 0 ? ", any source" : ", peer or root %d", status->peer);
-    if (status->tag != NONE)
-        snprintf(tag, sizeof tag, status->tag < 0 ? ", any tag" : ", tag %d", status->tag);
+    write_peer(status, peer, sizeof peer);
+    if (status->tag >= 0)
+        snprintf(tag, sizeof tag, ", tag %d", status->tag);
+    else if (status->tag != JOB_NO_VALUE)
+        snprintf(tag, sizeof tag, ", any tag");
     if (status->count >= 0)
-        snprintf(count, sizeof count, ", count %lld", (long long)status->count);
-    report_rank(job, rank, "E0115: waits in %.64s on communicator %.128s%s%s%s, for %.0f s",
-                status->call_name, status->comm_name, peer, tag, count,
+        snprintf(count, sizeof count, ", %lld x %.128s", (long long)status->count,
+                 *status->type_name ? status->type_name : "a datatype");
+    report_rank(job, rank, "E0115: in %.64s%s%.128s%s%s%s, since %.1f s", status->call_name,
+                *status->comm_name ? " on " : "", status->comm_name, peer, tag, count,
                 (double)(now_ns() - status->since_ns) / 1e9);
 }
 
+/* Ranks that are not in MPI at all are not spoken of. */
 void report_blocked(struct job *job)
 {
     struct job_status status;
 
-    for (int i = 0; i < job->size; i++)
-        if (!job->ranks[i].is_over && read_status(&job_proc(job->head, i)->status, &status) &&
-            status.call != 0)
+    for (int i = 0; i < job->size; i++) {
+        struct job_proc *proc = job_proc(job->head, i);
+        if (job->ranks[i].is_over || atomic_load_explicit(&proc->state, memory_order_relaxed) != JOB_INITIALISED ||
+            !read_status(&proc->status, &status))
+            continue;
+        if (status.way != JOB_NOT_BLOCKED)
             report_status(job, i, &status);
+        else
+            report_rank(job, i, "E0116: not blocked in MPI");
+    }
 }

@@ -94,7 +94,8 @@ def read_lists(tests_dir, chapters):
 
 
 def find_chapters(tests_dir):
-    return sorted(d for d in os.listdir(tests_dir) if os.path.exists(os.path.join(tests_dir, d, 'list.txt')))
+    return sorted(d for d in os.listdir(tests_dir)
+                  if os.path.exists(os.path.join(tests_dir, d, 'list.txt')))
 
 
 def check_lists(tests_dir, chapters):
@@ -103,26 +104,29 @@ def check_lists(tests_dir, chapters):
     for chapter in chapters:
         listed = {t.program for t in read_lists(tests_dir, [chapter])}
         present = {f[:-2] for f in os.listdir(os.path.join(tests_dir, chapter)) if f.endswith('.c')}
-        complaints += [f'{chapter}/{p}.c is in no line of {chapter}/list.txt' for p in sorted(present - listed)]
-        complaints += [f'{chapter}/list.txt names {p}, there is no {p}.c' for p in sorted(listed - present)]
+        complaints += [f'{chapter}/{p}.c is in no line of {chapter}/list.txt'
+                       for p in sorted(present - listed)]
+        complaints += [f'{chapter}/list.txt names {p}, there is no {p}.c'
+                       for p in sorted(listed - present)]
     return complaints
 
 
 def compile_all(tests, tests_dir, mpicc, bin_dir, jobs):
     """Compiles what is out of date. Returns error texts."""
-    header = os.path.join(tests_dir, 'common', 'mpitest.h')
+    include = os.path.join(tests_dir, 'common')
 
     def compile_one(key):
         chapter, program = key
         source = os.path.join(tests_dir, chapter, program + '.c')
         target = os.path.join(bin_dir, chapter, program)
+        needed = [source] + [os.path.join(folder, f) for folder in (include, os.path.dirname(source))
+                             for f in os.listdir(folder) if f.endswith('.h')]
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        if os.path.exists(target) and all(
-                os.path.getmtime(target) > os.path.getmtime(f) for f in (source, header)):
+        if os.path.exists(target) and os.path.getmtime(target) > max(map(os.path.getmtime, needed)):
             return ''
-        command = shlex.split(mpicc) + CFLAGS + ['-I', os.path.join(tests_dir, 'common'), source, '-o', target,
-                                                 '-lm']
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        command = shlex.split(mpicc) + CFLAGS + ['-I', include, source, '-o', target, '-lm']
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=False)
         return f'{shlex.join(command)}\n{done.stdout}' if done.returncode else ''
 
     keys = sorted({(t.chapter, t.program) for t in tests})
@@ -300,15 +304,16 @@ def read_options():
     parser.add_argument('programs', nargs='*', help='only these: chapter/program or program')
     parser.add_argument('--mpiexec', default='mpiexec', help='launcher and its options, one word list')
     parser.add_argument('--bin-dir', help='compiled programs: <bin-dir>/<chapter>/<program>')
-    parser.add_argument('--mpicc', help='compile the programs with this, into --bin-dir or a temporary folder')
-    parser.add_argument('--tests-dir', default=HERE, help='where the chapters are (default: beside this file)')
+    parser.add_argument('--mpicc', help='compile the programs with this, here or into --bin-dir')
+    parser.add_argument('--tests-dir', default=HERE, help='where the chapters are')
     parser.add_argument('--chapter', action='append', help='only this chapter (may be repeated)')
     parser.add_argument('--ranks', help='only these numbers of ranks, of those in the lists')
     parser.add_argument('--repeat', type=int, default=1, help='run everything N times, with other seeds')
     parser.add_argument('--jobs', '-j', type=int, default=1, help='tests at a time')
     parser.add_argument('--env', action='append', default=[], help='NAME=VALUE for every run')
     parser.add_argument('--timeout', type=float, default=1.0, help='scale all time limits (sanitizers)')
-    parser.add_argument('--allow-output', action='store_true', help='let programs be noisy (other launchers)')
+    parser.add_argument('--allow-output', action='store_true',
+                        help='let programs be noisy (other launchers)')
     parser.add_argument('--backtrace', action='store_true', help='stacks of a stuck job, with gdb')
     parser.add_argument('--check-lists', action='store_true', help='only compare lists with sources')
     parser.add_argument('-v', '--verbose', action='store_true', help='a line per run, all output of failures')

@@ -49,10 +49,10 @@ good launch=none
 '''
 
 # One word per run, in the order of the list.
-EXPECTED = (['pass'] * 6 + ['pass'] * 2 + ['FAIL bad: exit 1', 'FAIL noisy: was not silent', 'skip', 'pass', 'pass',
-            'FAIL three: exit 3, expected 4', "FAIL three: no match", 'pass', 'FAIL good: exit 0',
-            'FAIL stuck: timed out', 'FAIL orphan: left 1 processes behind', 'pass', 'pass', 'FAIL env: exit 1',
-            'pass', 'pass', 'pass', 'FAIL ranks: exit 1', 'pass'])
+EXPECTED = (['pass'] * 8 + ['FAIL bad: exit 1', 'FAIL noisy: was not silent', 'skip', 'pass', 'pass',
+            'FAIL three: exit 3, expected 4', 'FAIL three: no match', 'pass', 'FAIL good: exit 0',
+            'FAIL stuck: timed out', 'FAIL orphan: left 1 processes behind', 'pass', 'pass',
+            'FAIL env: exit 1', 'pass', 'pass', 'pass', 'FAIL ranks: exit 1', 'pass'])
 
 
 def write_script(path, text):

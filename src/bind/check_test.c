@@ -91,6 +91,12 @@ static void test_handles(void)
     check_error(check_group(NULL, (MPI_Group)0x12340, "group"), MPI_ERR_GROUP, "group is 0x12340");
     check_error(check_info_or_null(NULL, (MPI_Info)0, "info"), MPI_ERR_INFO, "info is 0");
     CHECK_INT(check_info_or_null(NULL, MPI_INFO_NULL, "info"), 0);
+    CHECK_INT(check_comm_or_null(NULL, MPI_COMM_NULL, "comm"), 0);
+    check_error(check_comm_or_null(NULL, (MPI_Comm)0, "comm"), MPI_ERR_COMM, "comm is 0");
+    CHECK_INT(check_type_or_null(NULL, MPI_DATATYPE_NULL, "type"), 0);
+    check_error(check_type_or_null(NULL, (MPI_Datatype)0, "type"), MPI_ERR_TYPE, "type is 0");
+    CHECK_INT(check_win_or_null(NULL, MPI_WIN_NULL, "win"), 0);
+    check_error(check_win_or_null(NULL, (MPI_Win)0, "win"), MPI_ERR_WIN, "win is 0");
     CHECK_INT(check_request_or_null(NULL, MPI_REQUEST_NULL, "request"), 0);
     check_error(check_requests((const MPI_Request[]){ MPI_REQUEST_NULL }, 1, "requests"), MPI_ERR_REQUEST,
                 "requests[0] is MPI_REQUEST_NULL");

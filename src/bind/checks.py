@@ -16,7 +16,8 @@ NULL_HANDLES = {
     'message': 'MPI_MESSAGE_NULL', 'session': 'MPI_SESSION_NULL', 'win': 'MPI_WIN_NULL', 'file': 'MPI_FILE_NULL',
 }
 # Kinds of handles with a check of their own; the others are looked up under the name of their class.
-HANDLE_CHECKS = ('comm_intra', 'comm_inter', 'type_used', 'info_or_null', 'request_or_null')
+HANDLE_CHECKS = ('comm_intra', 'comm_inter', 'comm_or_null', 'type_used', 'type_or_null', 'info_or_null',
+                 'request_or_null', 'win_or_null')
 UNCHECKED_HANDLES = ('comm_unused',)
 # Scalars passed by value: kind -> check, which takes (value, name).
 NUMBER_CHECKS = {
@@ -140,7 +141,7 @@ def rank_check(function, p):
 
 
 def buffer_check(function, p):
-    count, datatype = (function.param(name) for name in p.of or (None, None))
+    count, datatype = (function.param(name) for name in (p.of or (None, None))[:2])
     if not count or count.is_array or datatype.is_array:
         is_collective = function.chapter in (6, 8) and not p.in_place
         return [f'check_not_in_place({p.name}, "{p.name}")'] if is_collective else []
@@ -182,7 +183,7 @@ def param_checks(function, p, large, renames):
 
 
 def describing_buffer(function, p):
-    """The one buffer whose count or datatype this is, or None."""
+    """The one buffer that this parameter describes, or None."""
     buffers = [q for q in function.params if q.of and p.name in q.of]
     return buffers[0] if len(buffers) == 1 else None
 

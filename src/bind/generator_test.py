@@ -4,6 +4,7 @@
 The arguments are the files that the build knows: they must be all that there are."""
 
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -112,6 +113,20 @@ class Entries(unittest.TestCase):
         text = entry('Allreduce', 'f(comm)')
         self.assertIn('|| (rc = check_count(count, "count"))', text)
         self.assertIn('(sendbuf == MPI_IN_PLACE && (rc = check_in_place(comm, "sendbuf")))', text)
+
+    def test_ignored_in_place(self):
+        for name in ('Alltoallv', 'Ialltoallw', 'Alltoallw_init'):
+            for large in (False, True):
+                text = entry(name, 'f(comm)', large)
+                start = text.index('sendbuf != MPI_IN_PLACE')
+                end = text.index('check_counts(recvcounts')
+                for word in ('sendcounts', 'sdispls', 'sendtype'):
+                    found = [m.start() for m in re.finditer(rf'rc = check_\w+\({word}', text)]
+                    self.assertTrue(found and start < min(found) and max(found) < end, word)
+
+    def test_null_handles(self):
+        self.assertIn('check_comm_or_null(comm, comm_handle, "comm")', entry('Comm_get_name', 'f(comm)'))
+        self.assertIn('check_win_or_null(win, win_handle, "win")', entry('Win_get_name', 'f(win)'))
 
     def test_owner(self):
         self.assertEqual(checks.owner(function('Win_fence')), 'win')

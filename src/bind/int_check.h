@@ -73,9 +73,19 @@ static inline int check_comm_inter(const struct comm *comm, MPI_Comm handle, con
     return rc ? rc : comm->is_inter ? 0 : failed(bind_bad_comm_side(comm, name));
 }
 
+static inline int check_comm_or_null(const struct comm *comm, MPI_Comm handle, const char *name)
+{
+    return handle == MPI_COMM_NULL ? 0 : check_comm(comm, handle, name);
+}
+
 static ALWAYS_INLINE int check_type(const struct type *type, MPI_Datatype handle, const char *name)
 {
     return likely(type) ? 0 : failed(bind_bad_handle(MPI_ERR_TYPE, "datatype", (uintptr_t)handle, name));
+}
+
+static inline int check_type_or_null(const struct type *type, MPI_Datatype handle, const char *name)
+{
+    return handle == MPI_DATATYPE_NULL ? 0 : check_type(type, handle, name);
 }
 
 /* Fit for communication. */
@@ -145,6 +155,11 @@ static inline int check_session(const struct session *session, MPI_Session handl
 static inline int check_win(const struct win *win, MPI_Win handle, const char *name)
 {
     return likely(win) ? 0 : failed(bind_bad_handle(MPI_ERR_WIN, "window", (uintptr_t)handle, name));
+}
+
+static inline int check_win_or_null(const struct win *win, MPI_Win handle, const char *name)
+{
+    return handle == MPI_WIN_NULL ? 0 : check_win(win, handle, name);
 }
 
 static inline int check_file(const struct file *file, MPI_File handle, const char *name)

@@ -30,6 +30,7 @@ enum {
     JOB_STATUS_SIZE = 1024,
     JOB_NAME_SIZE = 128,
     JOB_TRANSPORT_ALIGN = 65536, /* a page of every machine */
+    JOB_NO_VALUE = -1000,        /* in a status: there is none */
 };
 
 /* Error handler that the predefined communicators start with (MPI 5.0 §9.3). */
@@ -66,26 +67,28 @@ struct job_head {
     unsigned char unused[JOB_PAGE - 4 * CACHE_LINE];
 };
 
-/* What a rank is blocked in. Written by the rank only on its way into a long wait and out of it, read by the
+/* What a rank is blocked in, and where what it waits for comes from or goes to: the peer. */
+enum job_way { JOB_NOT_BLOCKED, JOB_RECEIVING, JOB_SENDING, JOB_BLOCKED_OTHERWISE };
+
+/* Written by the rank only on its way into a long wait and out of it, read by the
  * launcher and by other ranks at any time: take `lock` (odd: being written, read again), copy, fence,
  * compare. */
 struct job_status {
     _Atomic uint32_t lock; /* [R] */
-    int32_t call;          /* number of the call in the table of the standard; 0: not blocked */
-    int32_t peer;          /* rank in the communicator, MPI_ANY_SOURCE, or the root; -1000: none */
-    int32_t tag;           /* -1000: none */
+    int32_t way;           /* enum job_way */
+    int32_t peer;          /* rank in the communicator, -1: MPI_ANY_SOURCE; JOB_NO_VALUE */
+    int32_t tag;           /* -1: MPI_ANY_TAG; JOB_NO_VALUE */
     int64_t count;         /* elements; -1: none */
     int64_t since_ns;      /* CLOCK_MONOTONIC */
     uint64_t ctx;          /* context of the communicator */
     uint64_t call_site;    /* return address in the program, 0: unknown */
-    uint64_t sequence;     /* of the collective on this communicator */
+    uint64_t sequence;     /* collective calls on this communicator so far, 0 if this is none */
     int32_t peer_world;    /* the peer's rank in MPI_COMM_WORLD, -1: none or any */
     int32_t comm_size;
-    char call_name[64]; /* "MPI_Recv" */
+    char call_name[64]; /* "MPI_Recv"; "MPI_Wait or MPI_Waitall of MPI_Irecv" */
     char comm_name[JOB_NAME_SIZE];
     char type_name[JOB_NAME_SIZE];
-    _Atomic uint64_t moved; /* [R] messages sent and received so far, brought up to date with each status */
-    unsigned char unused[JOB_STATUS_SIZE - 392];
+    unsigned char unused[JOB_STATUS_SIZE - 384];
 };
 
 struct job_proc {

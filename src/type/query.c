@@ -3,6 +3,7 @@
  * Knows: the fields of a type. Does not know: how a type was made. */
 #include "type/type.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -116,10 +117,7 @@ int type_set_name(struct type *type, const char *name)
 
 void type_get_name(const struct type *type, char *name, int *len)
 {
-    const size_t n = strlen(type_name(type));
-
-    memcpy(name, type_name(type), n + 1);
-    *len = (int)n;
+    *len = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", type ? type_name(type) : "MPI_DATATYPE_NULL");
 }
 
 void type_destroy(struct type *type)

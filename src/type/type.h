@@ -141,7 +141,7 @@ int type_commit(struct type *type);
 int type_free(struct type *type);
 /* §7.8. Error: MPI_ERR_NO_MEM. Longer names are cut at MPI_MAX_OBJECT_NAME - 1. */
 int type_set_name(struct type *type, const char *name);
-/* `name` has room for MPI_MAX_OBJECT_NAME. */
+/* `name` has room for MPI_MAX_OBJECT_NAME. A type that is NULL is MPI_DATATYPE_NULL. */
 void type_get_name(const struct type *type, char *name, int *len);
 /* §19.1.9: the predefined Fortran type of a class and a size. Errors: MPI_ERR_ARG with the value. */
 int type_match_size(int type_class, int size, struct type **out);

@@ -292,6 +292,9 @@ static void test_names(void)
     type_get_name(type, name, &len);
     CHECK(strcmp(name, "MPI_DOUBLE") == 0);
     CHECK_INT(len, 10);
+    type_get_name(NULL, name, &len);
+    CHECK(strcmp(name, "MPI_DATATYPE_NULL") == 0);
+    CHECK_INT(len, 17);
     memset(longer, 'x', sizeof longer);
     longer[sizeof longer - 1] = '\0';
     CHECK_INT(type_set_name(type, "first"), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §6.7: MPI_Allgather gives everybody all parts in rank order; in place the own part is taken from the receive
- * buffer and the send arguments are not looked at. All lengths, int and large-count form. */
+/* MPI 5.0 §6.7: MPI_Allgather gives everybody all parts in rank order; in place the own part is taken from
+ * the receive buffer and the send arguments are not looked at. All lengths, int and large-count form. */
 #include "mpitest.h"
 
 enum { GUARD = 16, LONGEST = 300000 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §6.9.2, §6.9.6: MPI_Allreduce with every predefined operator and every type it is defined for gives on all
- * ranks what the plain model gives; also in place, for several lengths, and with the large-count form. */
+/* MPI 5.0 §6.9.2, §6.9.6: MPI_Allreduce with every predefined operator and every type it is defined for gives
+ * on all ranks what the plain model gives; also in place, for several lengths, and with the large-count form.
+ */
 #include "model.h"
 
 enum { MOST = 600 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §6.3: no process leaves MPI_Barrier before all have entered it. In each round another rank comes late; the
- * times of entering and leaving are compared (one machine, one clock). */
+/* MPI 5.0 §6.3: no process leaves MPI_Barrier before all have entered it. In each round another rank comes
+ * late; the times of entering and leaving are compared (one machine, one clock). */
 #include "mpitest.h"
 
 #include <time.h>

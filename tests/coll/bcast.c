@@ -12,10 +12,8 @@ static unsigned char *buf;
 static int bcast(int len, int root, int way)
 {
     switch (way) {
-    case 0:
-        return MPI_Bcast(buf, len, MPI_BYTE, root, MPI_COMM_WORLD);
-    case 1:
-        return MPI_Bcast(buf, len / 8, MPI_DOUBLE, root, MPI_COMM_WORLD);
+    case 0: return MPI_Bcast(buf, len, MPI_BYTE, root, MPI_COMM_WORLD);
+    case 1: return MPI_Bcast(buf, len / 8, MPI_DOUBLE, root, MPI_COMM_WORLD);
     default:
 #if MPI_VERSION >= 4
         return MPI_Bcast_c(buf, len / 4, MPI_INT, root, MPI_COMM_WORLD);
@@ -33,7 +31,7 @@ int main(int argc, char **argv)
     test_begin(&argc, &argv);
     buf = test_alloc(LONGEST + GUARD);
     for (k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
-        for (root = 0; root < test_size; root += sizes[k] > 100000 ? 2 : 1)
+        for (root = 0; root<test_size; root += sizes[k]> 100000 ? 2 : 1)
             for (way = 0; way < (sizes[k] > 100000 ? 1 : 3); way++) {
                 const uint64_t key = test_key((uint64_t)root, k, (uint64_t)way);
 

@@ -8,12 +8,20 @@ static int in[64], out[64];
 /* Combinations of operator and type that table 6.9.2 does not have. */
 static void wrong_operators(void)
 {
-    const struct { MPI_Op op; MPI_Datatype type; const char *name; } pairs[] = {
-        { MPI_BAND, MPI_DOUBLE, "BAND of MPI_DOUBLE" }, { MPI_SUM, MPI_BYTE, "SUM of MPI_BYTE" },
+    const struct {
+        MPI_Op op;
+        MPI_Datatype type;
+        const char *name;
+    } pairs[] = {
+        { MPI_BAND, MPI_DOUBLE, "BAND of MPI_DOUBLE" },
+        { MPI_SUM, MPI_BYTE, "SUM of MPI_BYTE" },
         { MPI_MAX, MPI_C_DOUBLE_COMPLEX, "MAX of MPI_C_DOUBLE_COMPLEX" },
-        { MPI_MINLOC, MPI_INT, "MINLOC of MPI_INT" }, { MPI_SUM, MPI_DOUBLE_INT, "SUM of MPI_DOUBLE_INT" },
-        { MPI_SUM, MPI_CHAR, "SUM of MPI_CHAR" }, { MPI_MAX, MPI_WCHAR, "MAX of MPI_WCHAR" },
-        { MPI_LAND, MPI_FLOAT, "LAND of MPI_FLOAT" }, { MPI_REPLACE, MPI_INT, "REPLACE" },
+        { MPI_MINLOC, MPI_INT, "MINLOC of MPI_INT" },
+        { MPI_SUM, MPI_DOUBLE_INT, "SUM of MPI_DOUBLE_INT" },
+        { MPI_SUM, MPI_CHAR, "SUM of MPI_CHAR" },
+        { MPI_MAX, MPI_WCHAR, "MAX of MPI_WCHAR" },
+        { MPI_LAND, MPI_FLOAT, "LAND of MPI_FLOAT" },
+        { MPI_REPLACE, MPI_INT, "REPLACE" },
         { MPI_NO_OP, MPI_INT, "NO_OP" },
     };
     size_t i;
@@ -21,7 +29,7 @@ static void wrong_operators(void)
 
     for (i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         rc = MPI_Allreduce(in, out, 1, pairs[i].type, pairs[i].op, MPI_COMM_WORLD);
-        if (test_is_parley())      /* others allow some of them as an extension */
+        if (test_is_parley()) /* others allow some of them as an extension */
             CHECK(test_class(rc) == MPI_ERR_OP, "%s: expected MPI_ERR_OP, got class %d", pairs[i].name,
                   test_class(rc));
     }

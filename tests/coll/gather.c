@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §6.5: MPI_Gather puts the parts in rank order at the root: every root, all lengths, in place, int and
- * large-count form; the receive arguments mean nothing elsewhere. */
+/* MPI 5.0 §6.5: MPI_Gather puts the parts in rank order at the root: every root, all lengths, in place, int
+ * and large-count form; the receive arguments mean nothing elsewhere. */
 #include "mpitest.h"
 
 enum { GUARD = 16, LONGEST = 300000 };
@@ -41,7 +41,8 @@ static void run(int len, int root, int way)
         return;
     }
     for (rank = 0; rank < test_size; rank++)
-        CHECK_BYTES(in + (size_t)rank * (size_t)len, (size_t)len, test_key((uint64_t)rank, (uint64_t)len, what));
+        CHECK_BYTES(in + (size_t)rank * (size_t)len, (size_t)len,
+                    test_key((uint64_t)rank, (uint64_t)len, what));
     CHECK_UNTOUCHED(in + (size_t)test_size * (size_t)len, GUARD);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §6.1: collectives do not interfere with point-to-point messages of the same communicator, wildcards included:
- * open wildcard receives and unexpected messages stay what they are across all collectives. */
+/* MPI 5.0 §6.1: collectives do not interfere with point-to-point messages of the same communicator, wildcards
+ * included: open wildcard receives and unexpected messages stay what they are across all collectives. */
 #include "mpitest.h"
 
 enum { N = 1000, MESSAGES = 10, TAG = 0 };
@@ -42,7 +42,8 @@ int main(int argc, char **argv)
     collectives();
     for (i = 0; i < MESSAGES; i++) {
         CHECK_OK(MPI_Test(&recvs[i], &is_done, &st));
-        CHECK(!is_done, "a wildcard receive got a message of a collective (tag %d from %d)", st.MPI_TAG, st.MPI_SOURCE);
+        CHECK(!is_done, "a wildcard receive got a message of a collective (tag %d from %d)", st.MPI_TAG,
+              st.MPI_SOURCE);
     }
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     for (i = 0; i < MESSAGES; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §6.9.4: MPI_MINLOC and MPI_MAXLOC give the extreme value and, among equal ones, the smallest index, for all
- * pair types; the gaps of the pairs stay untouched. */
+/* MPI 5.0 §6.9.4: MPI_MINLOC and MPI_MAXLOC give the extreme value and, among equal ones, the smallest index,
+ * for all pair types; the gaps of the pairs stay untouched. */
 #include "mpitest.h"
 
 #include <stddef.h>
@@ -34,49 +34,54 @@ static void model(int i, int is_max, int *value, int *index)
     }
 }
 
-#define RUN(T, C)                                                                                               \
-    do {                                                                                                        \
-        struct pair { C v; int i; } in[N], out[N];                                                              \
-        const size_t gap = offsetof(struct pair, i) - sizeof(C);                                                \
-        const size_t tail = sizeof(struct pair) - offsetof(struct pair, i) - sizeof(int);                       \
-        int k, value = 0, index = 0, is_max;                                                                    \
-                                                                                                                \
-        for (is_max = 0; is_max < 2; is_max++) {                                                                \
-            memset(in, 0, sizeof in);                                                                           \
-            memset(out, TEST_CANARY, sizeof out);                                                               \
-            for (k = 0; k < N; k++) {                                                                           \
-                in[k].v = (C)value_of(test_rank, k);                                                            \
-                in[k].i = index_of(test_rank, k);                                                               \
-            }                                                                                                   \
-            CHECK_OK(MPI_Allreduce(in, out, N, T, is_max ? MPI_MAXLOC : MPI_MINLOC, MPI_COMM_WORLD));           \
-            for (k = 0; k < N; k++) {                                                                           \
-                model(k, is_max, &value, &index);                                                               \
-                CHECK(out[k].v == (C)value && out[k].i == index, "%s %s, element %d: expected (%d, %d), got "   \
-                      "(%d, %d)", #T, is_max ? "MAXLOC" : "MINLOC", k, value, index, (int)out[k].v, out[k].i);  \
-                CHECK_UNTOUCHED((char *)&out[k].v + sizeof(C), gap);                                            \
-                CHECK_UNTOUCHED((char *)&out[k].i + sizeof(int), tail);                                         \
-            }                                                                                                   \
-        }                                                                                                       \
+#define RUN(T, C)                                                                                     \
+    do {                                                                                              \
+        struct pair {                                                                                 \
+            C v;                                                                                      \
+            int i;                                                                                    \
+        } in[N], out[N];                                                                              \
+        const size_t gap = offsetof(struct pair, i) - sizeof(C);                                      \
+        const size_t tail = sizeof(struct pair) - offsetof(struct pair, i) - sizeof(int);             \
+        int k, value = 0, index = 0, is_max;                                                          \
+                                                                                                      \
+        for (is_max = 0; is_max < 2; is_max++) {                                                      \
+            memset(in, 0, sizeof in);                                                                 \
+            memset(out, TEST_CANARY, sizeof out);                                                     \
+            for (k = 0; k < N; k++) {                                                                 \
+                in[k].v = (C)value_of(test_rank, k);                                                  \
+                in[k].i = index_of(test_rank, k);                                                     \
+            }                                                                                         \
+            CHECK_OK(MPI_Allreduce(in, out, N, T, is_max ? MPI_MAXLOC : MPI_MINLOC, MPI_COMM_WORLD)); \
+            for (k = 0; k < N; k++) {                                                                 \
+                model(k, is_max, &value, &index);                                                     \
+                CHECK(out[k].v == (C)value && out[k].i == index,                                      \
+                      "%s %s, element %d: expected (%d, %d), got "                                    \
+                      "(%d, %d)",                                                                     \
+                      #T, is_max ? "MAXLOC" : "MINLOC", k, value, index, (int)out[k].v, out[k].i);    \
+                CHECK_UNTOUCHED((char *)&out[k].v + sizeof(C), gap);                                  \
+                CHECK_UNTOUCHED((char *)&out[k].i + sizeof(int), tail);                               \
+            }                                                                                         \
+        }                                                                                             \
     } while (0)
 
 /* Fortran pairs are two of the same. */
-#define RUN_SAME(T, C)                                                                                          \
-    do {                                                                                                        \
-        C in[N][2], out[N][2];                                                                                  \
-        int k, value = 0, index = 0, is_max;                                                                    \
-                                                                                                                \
-        for (is_max = 0; is_max < 2 && T != MPI_DATATYPE_NULL; is_max++) {                                      \
-            for (k = 0; k < N; k++) {                                                                           \
-                in[k][0] = (C)value_of(test_rank, k);                                                           \
-                in[k][1] = (C)index_of(test_rank, k);                                                           \
-            }                                                                                                   \
-            CHECK_OK(MPI_Allreduce(in, out, N, T, is_max ? MPI_MAXLOC : MPI_MINLOC, MPI_COMM_WORLD));           \
-            for (k = 0; k < N; k++) {                                                                           \
-                model(k, is_max, &value, &index);                                                               \
-                CHECK(out[k][0] == (C)value && out[k][1] == (C)index, "%s %s, element %d", #T,                  \
-                      is_max ? "MAXLOC" : "MINLOC", k);                                                         \
-            }                                                                                                   \
-        }                                                                                                       \
+#define RUN_SAME(T, C)                                                                                \
+    do {                                                                                              \
+        C in[N][2], out[N][2];                                                                        \
+        int k, value = 0, index = 0, is_max;                                                          \
+                                                                                                      \
+        for (is_max = 0; is_max < 2 && T != MPI_DATATYPE_NULL; is_max++) {                            \
+            for (k = 0; k < N; k++) {                                                                 \
+                in[k][0] = (C)value_of(test_rank, k);                                                 \
+                in[k][1] = (C)index_of(test_rank, k);                                                 \
+            }                                                                                         \
+            CHECK_OK(MPI_Allreduce(in, out, N, T, is_max ? MPI_MAXLOC : MPI_MINLOC, MPI_COMM_WORLD)); \
+            for (k = 0; k < N; k++) {                                                                 \
+                model(k, is_max, &value, &index);                                                     \
+                CHECK(out[k][0] == (C)value && out[k][1] == (C)index, "%s %s, element %d", #T,        \
+                      is_max ? "MAXLOC" : "MINLOC", k);                                               \
+            }                                                                                         \
+        }                                                                                             \
     } while (0)
 
 int main(int argc, char **argv)

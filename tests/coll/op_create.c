@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §6.9.5: a user's operator that does not commute is applied in rank order, on any pieces of the vector. The
- * elements are maps x -> a x + b modulo a prime, and the operator is: the one after the other. */
+/* MPI 5.0 §6.9.5: a user's operator that does not commute is applied in rank order, on any pieces of the
+ * vector. The elements are maps x -> a x + b modulo a prime, and the operator is: the one after the other. */
 #include "mpitest.h"
 
 enum { N = 500, PRIME = 10007 };
 
-struct map { int a, b; };
+struct map {
+    int a, b;
+};
 
 static void chain(void *in, void *inout, int *len, MPI_Datatype *type)
 {
@@ -53,8 +55,8 @@ static void check(const struct map *got)
         memcpy(want, next, sizeof want);
     }
     for (i = 0; i < N; i++)
-        CHECK(got[i].a == want[i].a && got[i].b == want[i].b, "element %d: expected (%d, %d), got (%d, %d)", i,
-              want[i].a, want[i].b, got[i].a, got[i].b);
+        CHECK(got[i].a == want[i].a && got[i].b == want[i].b, "element %d: expected (%d, %d), got (%d, %d)",
+              i, want[i].a, want[i].b, got[i].a, got[i].b);
 }
 
 static void run(MPI_Op op)

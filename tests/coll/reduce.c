@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §6.9.1: MPI_Reduce with every predefined operator and type it is defined for gives the root what the plain
- * model gives; every root, in place at the root, receive arguments not looked at elsewhere. */
+/* MPI 5.0 §6.9.1: MPI_Reduce with every predefined operator and type it is defined for gives the root what
+ * the plain model gives; every root, in place at the root, receive arguments not looked at elsewhere. */
 #include "model.h"
 
 enum { MOST = 600 };

@@ -22,8 +22,8 @@ static void check(int n)
     int i;
 
     for (i = 0; i < n; i++)
-        CHECK(out[i] == factor * (i % 1000), "element %d of %d: expected %g, got %g", i, n, factor * (i % 1000),
-              out[i]);
+        CHECK(out[i] == factor * (i % 1000), "element %d of %d: expected %g, got %g", i, n,
+              factor * (i % 1000), out[i]);
 }
 
 static int reduce(int n, int root)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §6.9.7: MPI_Reduce_local combines two buffers without communication, every predefined operator and type;
- * MPI_Op_commutative says that predefined operators commute. */
+/* MPI 5.0 §6.9.7: MPI_Reduce_local combines two buffers without communication, every predefined operator and
+ * type; MPI_Op_commutative says that predefined operators commute. */
 #include "model.h"
 
 enum { N = 70 };

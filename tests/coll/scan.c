@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §6.10, §6.11: MPI_Scan gives rank i the result over ranks 0 to i, MPI_Exscan over 0 to i - 1 (nothing at rank
- * 0); MPI_Reduce_scatter_block hands out the result in equal parts, MPI_Reduce_scatter in parts of any length.
- * Also in place. Argument: scan|exscan|block|scatter. */
+/* MPI 5.0 §6.10, §6.11: MPI_Scan gives rank i the result over ranks 0 to i, MPI_Exscan over 0 to i - 1
+ * (nothing at rank 0); MPI_Reduce_scatter_block hands out the result in equal parts, MPI_Reduce_scatter in
+ * parts of any length. Also in place. Argument: scan|exscan|block|scatter. */
 #include "model.h"
 
 enum { N = 40, MOST_RANKS = 64 };
@@ -18,7 +18,8 @@ static void prefix(enum model_op op, int is_exclusive, int is_in_place)
     if (is_in_place)
         memcpy(out, in, N * sizeof *out);
     if (is_exclusive)
-        NEEDS(MPI_Exscan(is_in_place ? MPI_IN_PLACE : in, out, N, type.type, model_handle(op), MPI_COMM_WORLD));
+        NEEDS(
+            MPI_Exscan(is_in_place ? MPI_IN_PLACE : in, out, N, type.type, model_handle(op), MPI_COMM_WORLD));
     else
         NEEDS(MPI_Scan(is_in_place ? MPI_IN_PLACE : in, out, N, type.type, model_handle(op), MPI_COMM_WORLD));
     if (last < 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §6.6: MPI_Scatter hands out the parts in rank order from the root: every root, all lengths, in place at the
- * root; the send arguments mean nothing elsewhere. */
+/* MPI 5.0 §6.6: MPI_Scatter hands out the parts in rank order from the root: every root, all lengths, in
+ * place at the root; the send arguments mean nothing elsewhere. */
 #include "mpitest.h"
 
 enum { GUARD = 16, LONGEST = 200000 };
@@ -24,7 +24,8 @@ static void run(int len, int root, int is_in_place)
     } else {
         for (rank = 0; rank < test_size; rank++)
             test_fill(out + (size_t)rank * (size_t)len, (size_t)len, key_of(rank, len, root));
-        NEEDS(MPI_Scatter(out, len, MPI_BYTE, is_in_place ? MPI_IN_PLACE : in, len, MPI_BYTE, root, MPI_COMM_WORLD));
+        NEEDS(MPI_Scatter(out, len, MPI_BYTE, is_in_place ? MPI_IN_PLACE : in, len, MPI_BYTE, root,
+                          MPI_COMM_WORLD));
     }
     if (test_rank == root && is_in_place) {
         CHECK_UNTOUCHED(in, (size_t)len);

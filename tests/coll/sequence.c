@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §6.1, §6.14: collectives on one communicator match by their order, whatever they are: a long random sequence
- * without pauses, roots and lengths changing, on the world, halves of it and a duplicate, all results checked. */
+/* MPI 5.0 §6.1, §6.14: collectives on one communicator match by their order, whatever they are: a long random
+ * sequence without pauses, roots and lengths changing, on the world, halves of it and a duplicate, all
+ * results checked. */
 #include "mpitest.h"
 
 enum { STEPS = 400, MOST = 3000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §6.5 to §6.8: the forms with a count and displacement for each rank: parts of different lengths (also 0) in
- * any order, gaps are not written. Argument: gatherv|scatterv|allgatherv|alltoallv|alltoallw. */
+/* MPI 5.0 §6.5 to §6.8: the forms with a count and displacement for each rank: parts of different lengths
+ * (also 0) in any order, gaps are not written. Argument: gatherv|scatterv|allgatherv|alltoallv|alltoallw. */
 #include "mpitest.h"
 
 enum { MOST_RANKS = 64, UNIT = 300, GAP = 3 };
@@ -27,8 +27,9 @@ static int lay_out(int *n, int *at, int *at_bytes, int is_incoming, int is_pairw
     int rank, end = GAP;
 
     for (rank = test_size - 1; rank >= 0; rank--) {
-        n[rank] = !is_pairwise ? length_of(rank, 0) : is_incoming ? length_of(rank, test_rank)
-                                                                  : length_of(test_rank, rank);
+        n[rank] = !is_pairwise  ? length_of(rank, 0)
+                  : is_incoming ? length_of(rank, test_rank)
+                                : length_of(test_rank, rank);
         at[rank] = end;
         at_bytes[rank] = end * (int)sizeof(int);
         types[rank] = MPI_INT;
@@ -50,8 +51,8 @@ static void check(const int *buf, int n, int from, int to)
     int i;
 
     for (i = 0; i < n; i++)
-        CHECK(buf[i] == value_of(from, to, i), "from %d to %d, element %d of %d: expected %d, got %d", from, to, i, n,
-              value_of(from, to, i), buf[i]);
+        CHECK(buf[i] == value_of(from, to, i), "from %d to %d, element %d of %d: expected %d, got %d", from,
+              to, i, n, value_of(from, to, i), buf[i]);
     CHECK_UNTOUCHED(buf - GAP, GAP * sizeof(int));
     CHECK_UNTOUCHED(buf + n, GAP * sizeof(int));
 }
@@ -87,7 +88,8 @@ static void scatterv(int root)
     for (rank = 0; rank < test_size; rank++)
         fill(out + displs[rank], counts[rank], rank, 0);
     if (test_rank == root)
-        NEEDS(MPI_Scatterv(out, counts, displs, MPI_INT, in + GAP, counts[test_rank], MPI_INT, root, MPI_COMM_WORLD));
+        NEEDS(MPI_Scatterv(out, counts, displs, MPI_INT, in + GAP, counts[test_rank], MPI_INT, root,
+                           MPI_COMM_WORLD));
     else
         NEEDS(MPI_Scatterv(NULL, NULL, NULL, MPI_DATATYPE_NULL, in + GAP, counts[test_rank], MPI_INT, root,
                            MPI_COMM_WORLD));
@@ -124,7 +126,30 @@ static void alltoallv(int has_types)
         NEEDS(MPI_Alltoallw(out, own_counts, own_bytes_displs, types, in, counts, bytes_displs, types,
                             MPI_COMM_WORLD));
     else
-        NEEDS(MPI_Alltoallv(out, own_counts, own_displs, MPI_INT, in, counts, displs, MPI_INT, MPI_COMM_WORLD));
+        NEEDS(
+            MPI_Alltoallv(out, own_counts, own_displs, MPI_INT, in, counts, displs, MPI_INT, MPI_COMM_WORLD));
+    for (rank = 0; rank < test_size; rank++)
+        check(in + displs[rank], counts[rank], rank, test_rank);
+}
+
+/* Into the place where they are sent from; nothing that describes the send buffer matters. */
+static void alltoall_in_place(int has_types)
+{
+    int rank;
+
+    clear();
+    for (rank = 0; rank < test_size; rank++) {
+        counts[rank] = length_of(rank < test_rank ? rank : test_rank, rank < test_rank ? test_rank : rank);
+        displs[rank] = rank * (UNIT + GAP) + GAP;
+        bytes_displs[rank] = displs[rank] * (int)sizeof(int);
+        types[rank] = MPI_INT;
+        fill(in + displs[rank], counts[rank], test_rank, rank);
+    }
+    if (has_types)
+        NEEDS(MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, in, counts, bytes_displs, types, MPI_COMM_WORLD));
+    else
+        NEEDS(MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, in, counts, displs, MPI_INT,
+                            MPI_COMM_WORLD));
     for (rank = 0; rank < test_size; rank++)
         check(in + displs[rank], counts[rank], rank, test_rank);
 }
@@ -145,8 +170,10 @@ int main(int argc, char **argv)
             scatterv(turn % test_size);
         else if (strcmp(argv[1], "allgatherv") == 0)
             allgatherv(turn % 2);
-        else
+        else if (turn % 2 == 0)
             alltoallv(strcmp(argv[1], "alltoallw") == 0);
+        else
+            alltoall_in_place(strcmp(argv[1], "alltoallw") == 0);
     }
     free(in);
     free(out);

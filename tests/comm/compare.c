@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §7.4.1: MPI_Comm_compare: identical handles, congruent duplicates, similar (same members, other order),
- * unequal. */
+/* MPI 5.0 §7.4.1: MPI_Comm_compare: identical handles, congruent duplicates, similar (same members, other
+ * order), unequal. */
 #include "mpitest.h"
 
 static int compare(MPI_Comm a, MPI_Comm b)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §7.4.2: MPI_Comm_dup gives a congruent communicator (same group, same order) with a context of its own:
- * messages and collectives of the two never meet. Works on the world, on MPI_COMM_SELF, on duplicates. */
+/* MPI 5.0 §7.4.2: MPI_Comm_dup gives a congruent communicator (same group, same order) with a context of its
+ * own: messages and collectives of the two never meet. Works on the world, on MPI_COMM_SELF, on duplicates.
+ */
 #include "mpitest.h"
 
 enum { TAG = 1, LEN = 50000 };

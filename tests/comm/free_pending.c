@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §7.4.3: MPI_Comm_free only marks the communicator: operations that are pending on it complete normally, short
- * and long, receives posted before and messages not yet received. */
+/* MPI 5.0 §7.4.3: MPI_Comm_free only marks the communicator: operations that are pending on it complete
+ * normally, short and long, receives posted before and messages not yet received. */
 #include "mpitest.h"
 
 enum { TAG = 1, N = 4, LONGEST = 300000 };
@@ -30,7 +30,7 @@ static void run(int order)
         }
     CHECK_OK(MPI_Comm_free(&comm));
     CHECK(comm == MPI_COMM_NULL, "MPI_Comm_free did not null the handle");
-    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));      /* may reuse what the first one left */
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm)); /* may reuse what the first one left */
     CHECK_OK(MPI_Waitall(2 * N, reqs, st));
     for (i = 0; i < N; i++) {
         CHECK_STATUS(&st[i], left, TAG, (size_t)sizes[i]);

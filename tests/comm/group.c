@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §7.3: groups: size, rank, translation, comparison, the set operations and the forms with lists and ranges,
- * and MPI_Comm_create over a subgroup. */
+/* MPI 5.0 §7.3: groups: size, rank, translation, comparison, the set operations and the forms with lists and
+ * ranges, and MPI_Comm_create over a subgroup. */
 #include "mpitest.h"
 
 enum { MOST_RANKS = 64 };
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Group_translate_ranks(world, 1, &i, even, &n));
     CHECK_INT(n, MPI_PROC_NULL);
     CHECK_OK(MPI_Group_free(&same));
-    if (test_size > 1 && test_is_parley())      /* others do not look */
+    if (test_size > 1 && test_is_parley()) /* others do not look */
         CHECK_CLASS(MPI_Group_incl(world, 2, bad, &same), MPI_ERR_RANK);
     CHECK_OK(MPI_Group_free(&world));
     CHECK_OK(MPI_Group_free(&even));

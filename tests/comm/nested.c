@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §7.4.2: communicators made from communicators made from communicators: halves of halves down to single
- * processes; all levels stay usable at the same time, parents may be freed before their children. */
+/* MPI 5.0 §7.4.2: communicators made from communicators made from communicators: halves of halves down to
+ * single processes; all levels stay usable at the same time, parents may be freed before their children. */
 #include "mpitest.h"
 
 enum { LEVELS = 8 };

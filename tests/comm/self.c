@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §7.2.4: MPI_COMM_SELF is a communicator of this process alone: size 1, rank 0, collectives work on it and do
- * not involve anybody else. */
+/* MPI 5.0 §7.2.4: MPI_COMM_SELF is a communicator of this process alone: size 1, rank 0, collectives work on
+ * it and do not involve anybody else. */
 #include "mpitest.h"
 
 int main(int argc, char **argv)
@@ -13,7 +13,7 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Comm_rank(MPI_COMM_SELF, &rank));
     CHECK_INT(size, 1);
     CHECK_INT(rank, 0);
-    for (i = 0; i < test_rank + 3; i++) {      /* everybody another number of times */
+    for (i = 0; i < test_rank + 3; i++) { /* everybody another number of times */
         value = test_rank * 10 + i;
         CHECK_OK(MPI_Barrier(MPI_COMM_SELF));
         CHECK_OK(MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_SELF));

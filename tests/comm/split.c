@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §7.4.2: MPI_Comm_split: one communicator for each colour, ranks ordered by key, equal keys in the old order;
- * MPI_UNDEFINED gives MPI_COMM_NULL. Random colours and keys against a plain model. */
+/* MPI 5.0 §7.4.2: MPI_Comm_split: one communicator for each colour, ranks ordered by key, equal keys in the
+ * old order; MPI_UNDEFINED gives MPI_COMM_NULL. Random colours and keys against a plain model. */
 #include "mpitest.h"
 
 enum { ROUNDS = 30, MOST_RANKS = 64 };
@@ -56,7 +56,8 @@ int main(int argc, char **argv)
     test_begin(&argc, &argv);
     CHECK(test_size <= MOST_RANKS, "made for at most %d ranks", MOST_RANKS);
     for (round = 0; round < ROUNDS; round++) {
-        CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, colour_of(round, test_rank), key_of(round, test_rank), &comm));
+        CHECK_OK(
+            MPI_Comm_split(MPI_COMM_WORLD, colour_of(round, test_rank), key_of(round, test_rank), &comm));
         if (colour_of(round, test_rank) == MPI_UNDEFINED) {
             CHECK(comm == MPI_COMM_NULL, "colour MPI_UNDEFINED gave a communicator");
             continue;
@@ -65,7 +66,7 @@ int main(int argc, char **argv)
         check(comm, members, n);
         CHECK_OK(MPI_Comm_free(&comm));
     }
-    if (test_is_parley())      /* others do not look */
+    if (test_is_parley()) /* others do not look */
         CHECK_CLASS(MPI_Comm_split(MPI_COMM_WORLD, -5, 0, &comm), MPI_ERR_ARG);
     return test_end();
 }

@@ -15,15 +15,15 @@
 
 enum { TEST_SKIPPED = 77, TEST_CANARY = 0xA5 };
 
-static int test_rank = -1;        /* in MPI_COMM_WORLD; -1 before test_begin() */
+static int test_rank = -1; /* in MPI_COMM_WORLD; -1 before test_begin() */
 static int test_size = 0;
-static uint64_t test_seed = 1;    /* environment TEST_SEED */
+static uint64_t test_seed = 1; /* environment TEST_SEED */
 
 /* ---- failing and skipping ---------------------------------------------------------------- */
 
 /* Prints the line and ends the whole job with exit code 1. Any thread, also outside MPI. */
-__attribute__((noreturn, format(printf, 4, 5)))
-static inline void test_fail(const char *file, int line, const char *what, const char *fmt, ...)
+__attribute__((noreturn, format(printf, 4, 5))) static inline void
+test_fail(const char *file, int line, const char *what, const char *fmt, ...)
 {
     char text[1024];
     int is_up = 0, is_down = 0;
@@ -44,8 +44,7 @@ static inline void test_fail(const char *file, int line, const char *what, const
 }
 
 /* Ends the program as skipped. To be called by all ranks alike, with nothing outstanding. */
-__attribute__((noreturn, format(printf, 1, 2)))
-static inline void test_skip(const char *fmt, ...)
+__attribute__((noreturn, format(printf, 1, 2))) static inline void test_skip(const char *fmt, ...)
 {
     int is_up = 0, is_down = 0;
     va_list ap;
@@ -104,8 +103,8 @@ static inline void test_check_class(const char *file, int line, const char *what
         return;
     MPI_Error_string(code, came, &len);
     MPI_Error_string(class, want, &len);
-    test_fail(file, line, what, "expected class %d (%.60s), got class %d: %.400s", class, want, test_class(code),
-              came);
+    test_fail(file, line, what, "expected class %d (%.60s), got class %d: %.400s", class, want,
+              test_class(code), came);
 }
 
 static inline void test_needs(const char *file, int line, const char *what, int code)
@@ -233,22 +232,24 @@ static inline void test_check_bytes(const char *file, int line, const char *what
         memcpy(want, &word, 8);
         for (j = 0; j < n; j++)
             if (p[i + j] != want[j])
-                test_fail(file, line, what, "byte %zu of %zu: expected 0x%02x, got 0x%02x", i + j, len, want[j],
-                          p[i + j]);
+                test_fail(file, line, what, "byte %zu of %zu: expected 0x%02x, got 0x%02x", i + j, len,
+                          want[j], p[i + j]);
     }
 }
 
 /* Every byte must still be TEST_CANARY. */
 #define CHECK_UNTOUCHED(buf, len) test_check_untouched(__FILE__, __LINE__, #buf, (buf), (len))
 
-static inline void test_check_untouched(const char *file, int line, const char *what, const void *buf, size_t len)
+static inline void test_check_untouched(const char *file, int line, const char *what, const void *buf,
+                                        size_t len)
 {
     const unsigned char *p = buf;
     size_t i;
 
     for (i = 0; i < len; i++)
         if (p[i] != TEST_CANARY)
-            test_fail(file, line, what, "byte %zu of %zu was not to be touched, but holds 0x%02x", i, len, p[i]);
+            test_fail(file, line, what, "byte %zu of %zu was not to be touched, but holds 0x%02x", i, len,
+                      p[i]);
 }
 
 static inline void *test_alloc(size_t len)
@@ -262,7 +263,8 @@ static inline void *test_alloc(size_t len)
 /* ---- statuses ---------------------------------------------------------------------------- */
 
 /* Source, tag and number of bytes of a received (or probed) message. */
-#define CHECK_STATUS(st, source, tag, bytes) test_check_status(__FILE__, __LINE__, (st), (source), (tag), (bytes))
+#define CHECK_STATUS(st, source, tag, bytes) \
+    test_check_status(__FILE__, __LINE__, (st), (source), (tag), (bytes))
 
 static inline void test_check_status(const char *file, int line, const MPI_Status *st, int source, int tag,
                                      size_t bytes)

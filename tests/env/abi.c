@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §20.2, §20.3: MPI_Abi_get_version gives the version of the header, MPI_Abi_get_info the sizes of the integer
- * types; statuses are eight ints; predefined handles have the values of annex A. */
+/* MPI 5.0 §20.2, §20.3: MPI_Abi_get_version gives the version of the header, MPI_Abi_get_info the sizes of
+ * the integer types; statuses are eight ints; predefined handles have the values of annex A. */
 #include "mpitest.h"
 
 #if MPI_VERSION >= 5

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §9.7: MPI_Abort ends all processes of the job, also those that wait for a message that never comes, and the
- * code given to it is what the launcher exits with. Arguments: code, and the rank that aborts (default the last). */
+/* MPI 5.0 §9.7: MPI_Abort ends all processes of the job, also those that wait for a message that never comes,
+ * and the code given to it is what the launcher exits with. Arguments: code, and the rank that aborts
+ * (default the last). */
 #include "mpitest.h"
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §11.4.1: version, state, error text and ABI functions can be called before MPI_Init, between, and after
- * MPI_Finalize, and answer the same; MPI_Initialized and MPI_Finalized tell the state. */
+/* MPI 5.0 §11.4.1: version, state, error text and ABI functions can be called before MPI_Init, between, and
+ * after MPI_Finalize, and answer the same; MPI_Initialized and MPI_Finalized tell the state. */
 #include "mpitest.h"
 
 static char first_text[MPI_MAX_LIBRARY_VERSION_STRING + 1];
@@ -18,7 +18,8 @@ static void check_version(void)
     CHECK_INT(len, strlen(text));
     if (!first_text[0])
         strcpy(first_text, text);
-    CHECK(strcmp(text, first_text) == 0, "the library version changed from \"%s\" to \"%s\"", first_text, text);
+    CHECK(strcmp(text, first_text) == 0, "the library version changed from \"%s\" to \"%s\"", first_text,
+          text);
 }
 
 /* Error text and class: since 4.0 at any time. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §9.3: the initial handler of the predefined communicators is MPI_ERRORS_ARE_FATAL: an error ends the job with
- * a message that says which call, and a code that is not 0. MPI_ERRORS_ABORT does the same to the communicator's
- * processes. The others wait for the faulty one for ever. Argument: initial|fatal|abort|self|dup. */
+/* MPI 5.0 §9.3: the initial handler of the predefined communicators is MPI_ERRORS_ARE_FATAL: an error ends
+ * the job with a message that says which call, and a code that is not 0. MPI_ERRORS_ABORT does the same to
+ * the communicator's processes. The others wait for the faulty one for ever. Argument:
+ * initial|fatal|abort|self|dup. */
 #include "mpitest.h"
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §9.3: the handler is a property of each communicator: with MPI_ERRORS_RETURN the code comes back; a new
- * communicator inherits its parent's handler (§9.3.1); MPI_Comm_get_errhandler says which one it is. Errors without an
- * object go to MPI_COMM_SELF's handler (since 4.0). */
+/* MPI 5.0 §9.3: the handler is a property of each communicator: with MPI_ERRORS_RETURN the code comes back; a
+ * new communicator inherits its parent's handler (§9.3.1); MPI_Comm_get_errhandler says which one it is.
+ * Errors without an object go to MPI_COMM_SELF's handler (since 4.0). */
 #include "mpitest.h"
 
 static void check_handler(MPI_Comm comm, MPI_Errhandler want)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §11.2.2: a process that ends without MPI_Finalize, although with exit code 0, is an error: the job ends, also
- * where others wait for it, and the launcher does not report success. Argument: exit or the name of a signal. */
+/* MPI 5.0 §11.2.2: a process that ends without MPI_Finalize, although with exit code 0, is an error: the job
+ * ends, also where others wait for it, and the launcher does not report success. Argument: exit or the name
+ * of a signal. */
 #include "mpitest.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §11.2.2: MPI_Finalize ends MPI but not the program: code after it runs on every rank and sees finalized;
- * ranks may come to it at very different times. */
+/* MPI 5.0 §11.2.2: MPI_Finalize ends MPI but not the program: code after it runs on every rank and sees
+ * finalized; ranks may come to it at very different times. */
 #include "mpitest.h"
 
 #include <time.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §20.4.5: toint and fromint are inverse; predefined handles give their table value; the int of a handle made
- * at run time is the same at every call, outside 1 to 4095, and different for different objects. */
+/* MPI 5.0 §20.4.5: toint and fromint are inverse; predefined handles give their table value; the int of a
+ * handle made at run time is the same at every call, outside 1 to 4095, and different for different objects.
+ */
 #include "mpitest.h"
 
 #if MPI_VERSION >= 5
-#define CHECK_PREDEFINED(X, handle, value)                                                           \
-    do {                                                                                             \
-        CHECK_INT(MPI_##X##_toint(handle), value);                                                   \
+#define CHECK_PREDEFINED(X, handle, value)                                                            \
+    do {                                                                                              \
+        CHECK_INT(MPI_##X##_toint(handle), value);                                                    \
         CHECK(MPI_##X##_fromint(value) == (handle), "MPI_" #X "_fromint(%d) is not " #handle, value); \
     } while (0)
 

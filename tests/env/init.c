@@ -13,8 +13,8 @@ int main(int argc, char **argv)
     } else {
         test_begin(&argc, &argv);
         CHECK_INT(argc, 3);
-        CHECK(strcmp(argv[1], "some") == 0 && strcmp(argv[2], "two words") == 0, "arguments changed: %s, %s", argv[1],
-              argv[2]);
+        CHECK(strcmp(argv[1], "some") == 0 && strcmp(argv[2], "two words") == 0, "arguments changed: %s, %s",
+              argv[1], argv[2]);
         CHECK(argv[argc] == NULL, "argv does not end with a null pointer");
     }
     CHECK_OK(MPI_Comm_size(MPI_COMM_WORLD, &size));

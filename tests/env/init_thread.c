@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §11.2.1: MPI_Init_thread gives at least the level asked for if it can; MPI_Query_thread says what it gave;
- * this thread is the main thread. Argument: single|funneled|serialized|multiple|init (MPI_Init: level single). */
+/* MPI 5.0 §11.2.1: MPI_Init_thread gives at least the level asked for if it can; MPI_Query_thread says what
+ * it gave; this thread is the main thread. Argument: single|funneled|serialized|multiple|init (MPI_Init:
+ * level single). */
 #include "mpitest.h"
 
 static int level_of(const char *name)
@@ -19,8 +20,9 @@ int main(int argc, char **argv)
 
     CHECK(argc == 2, "usage: init_thread single|funneled|serialized|multiple|init");
     wanted = level_of(name);
-    CHECK(MPI_THREAD_SINGLE < MPI_THREAD_FUNNELED && MPI_THREAD_FUNNELED < MPI_THREAD_SERIALIZED
-          && MPI_THREAD_SERIALIZED < MPI_THREAD_MULTIPLE, "the levels are not monotonic");
+    CHECK(MPI_THREAD_SINGLE < MPI_THREAD_FUNNELED && MPI_THREAD_FUNNELED < MPI_THREAD_SERIALIZED &&
+              MPI_THREAD_SERIALIZED < MPI_THREAD_MULTIPLE,
+          "the levels are not monotonic");
     if (strcmp(name, "init") == 0)
         CHECK_OK(MPI_Init(&argc, &argv));
     else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §11.2.1: MPI_Init or MPI_Init_thread may be called once; a second call is an error, which goes to the handler
- * of MPI_COMM_SELF (§9.3). The world stays usable. */
+/* MPI 5.0 §11.2.1: MPI_Init or MPI_Init_thread may be called once; a second call is an error, which goes to
+ * the handler of MPI_COMM_SELF (§9.3). The world stays usable. */
 #include "mpitest.h"
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §11.2, §9.3: a call that needs MPI before MPI_Init or after MPI_Finalize is an error that goes to the initial
- * error handler: the program ends with a message that names the call, not by a crash.
- * Argument: before|after|init_after. */
+/* MPI 5.0 §11.2, §9.3: a call that needs MPI before MPI_Init or after MPI_Finalize is an error that goes to
+ * the initial error handler: the program ends with a message that names the call, not by a crash. Argument:
+ * before|after|init_after. */
 #include "mpitest.h"
 
 int main(int argc, char **argv)

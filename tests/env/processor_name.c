@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §9.1.2: MPI_Get_processor_name gives a name with its length, null-terminated, below the maximum, and the same
- * at every call. */
+/* MPI 5.0 §9.1.2: MPI_Get_processor_name gives a name with its length, null-terminated, below the maximum,
+ * and the same at every call. */
 #include "mpitest.h"
 
 int main(int argc, char **argv)

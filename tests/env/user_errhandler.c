@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §9.3.1: a user's error handler gets the communicator and the error code, and after it the call returns the
- * code; it is inherited by new communicators and stays in use after MPI_Errhandler_free. */
+/* MPI 5.0 §9.3.1: a user's error handler gets the communicator and the error code, and after it the call
+ * returns the code; it is inherited by new communicators and stays in use after MPI_Errhandler_free. */
 #include "mpitest.h"
 
 static int n_calls, last_code;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §9.6: MPI_Wtime never runs backwards, advances in seconds, and MPI_Wtick is the resolution: positive and
- * small. */
+/* MPI 5.0 §9.6: MPI_Wtime never runs backwards, advances in seconds, and MPI_Wtick is the resolution:
+ * positive and small. */
 #include "mpitest.h"
 
 #include <time.h>

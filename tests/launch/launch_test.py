@@ -561,14 +561,18 @@ def test_wrappers():
 
 # --- with the library
 
-def ends():
-    """Path of the compiled ends.c."""
-    program = os.path.join(scratch, 'ends')
+def compiled(name):
+    """Path of the compiled program."""
+    program = os.path.join(scratch, name)
     if not os.path.exists(program):
         result = subprocess.run([os.path.join(build, 'launch', 'mpicc'), '-O1', '-Wall', '-Werror', '-o',
-                                 program, os.path.join(HERE, 'ends.c')], stderr=subprocess.PIPE, text=True)
-        check(result.returncode == 0, 'ends.c does not compile:', result.stderr)
+                                 program, os.path.join(HERE, name + '.c')], stderr=subprocess.PIPE, text=True)
+        check(result.returncode == 0, name, 'does not compile:', result.stderr)
     return program
+
+
+def ends():
+    return compiled('ends')
 
 
 def alone(how, **env):
@@ -642,6 +646,70 @@ def test_library_error():
 def test_library_death():
     expect(run('-n', 4, ends(), 'segv', 3), 139, None, 'rank 3: E0110')
     expect(run('-n', 4, ends(), 'kill', 0), 137, None, 'rank 0: E0110')
+
+
+# Where a rank of waits.c blocks -> what is told of it.
+WAITS = {
+    'Recv': 'in MPI_Recv on the ocean from rank NEXT, tag 7, 3 x MPI_DOUBLE',
+    'Recv_any': 'in MPI_Recv on the ocean from any rank, any tag, 3 x MPI_INT',
+    'Ssend': 'in MPI_Ssend on the ocean to rank NEXT, tag 5, 2 x MPI_DOUBLE',
+    'Wait': 'in MPI_Wait or MPI_Waitall of MPI_Irecv on the ocean from rank NEXT, tag 8, 4 x MPI_DOUBLE',
+    'Waitany': 'in MPI_Waitany or MPI_Waitsome of MPI_Irecv on the ocean from rank NEXT, tag 7, 4 x MPI_DOUBLE',
+    'Sendrecv': 'in MPI_Sendrecv on the ocean from rank NEXT, tag 7, 1 x MPI_INT',
+    'Probe': 'in MPI_Probe on the ocean from rank NEXT, tag 7',
+    'Mprobe': 'in MPI_Mprobe on the ocean from any rank, tag 7',
+    'Nothing': 'not blocked in MPI',
+}
+
+
+def blocked(text):
+    """What is told of each rank, without the time."""
+    found = {}
+    for ranks_text, what in re.findall(r'^parley: ranks? ([-, 0-9]+): E011[56]: (.*)$', text, re.M):
+        for part in ranks_text.split(', '):
+            first, _, last = part.partition('-')
+            for rank in range(int(first), int(last or first) + 1):
+                found[rank] = re.sub(r', since [0-9.]+ s$', '', what)
+    return found
+
+
+def check_blocked(calls, expected):
+    """The report at a time limit; a busy machine needs longer until all ranks are where they will stay."""
+    for limit in (0.4, 2, 10):
+        result = run('-timeout', limit, '-n', len(calls), compiled('waits'), *calls)
+        expect(result, 124, None, 'E0114')
+        if re.fullmatch(expected, str(blocked(result.stderr))):
+            break
+    check(re.fullmatch(expected, str(blocked(result.stderr))), 'of', calls, 'came', result.stderr)
+    for since in re.findall(r': E0115: .*, since ([0-9.]+) s$', result.stderr, re.M):
+        check(float(since) <= limit + 0.2, 'waits for', since, 's of', limit, 's')
+
+
+def expected_of(calls):
+    told = {rank: WAITS[call].replace('NEXT', str((rank + 1) % len(calls))) for rank, call in enumerate(calls)}
+    return re.escape(str(told))
+
+
+def test_library_blocked():
+    check_blocked([*WAITS], expected_of([*WAITS]))
+
+
+def test_library_blocked_ring():
+    check_blocked(['Recv'] * 4, expected_of(['Recv'] * 4))
+
+
+def test_library_blocked_collective():
+    for call in ('Barrier', 'Alltoall', 'Comm_dup', 'Comm_split'):
+        told = f"'in MPI_{call} on the ocean from rank [0-2]'"
+        check_blocked(['Nothing', call, call], f"{{0: 'not blocked in MPI', 1: {told}, 2: {told}}}")
+
+
+def test_library_blocked_on_quit():
+    process = start('-n', 2, compiled('waits'), 'Recv', 'Nothing')
+    read_lines(process, 2)
+    process.send_signal(signal.SIGQUIT)
+    _, text = finish(process)
+    equal(set(blocked(text)), {0, 1}, 'ranks told of')
 
 
 def test_library_mpiexec_killed():

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.8.4: a pending receive can be cancelled: MPI_Wait then returns without any message, the status says
- * cancelled, the buffer is untouched, and the message that it would have got goes to another receive. If the message
- * was there first, the receive completes as usual. */
+/* MPI 5.0 §3.8.4: a pending receive can be cancelled: MPI_Wait then returns without any message, the status
+ * says cancelled, the buffer is untouched, and the message that it would have got goes to another receive. If
+ * the message was there first, the receive completes as usual. */
 #include "mpitest.h"
 
 enum { TAG = 1, N = 5000, PENDING = 40 };
@@ -14,7 +14,8 @@ static int is_cancelled(const MPI_Status *st)
     return flag;
 }
 
-/* Some in the middle of many, so that they leave any place of a queue; the others get the messages in order. */
+/* Some in the middle of many, so that they leave any place of a queue; the others get the messages in
+ * order. */
 static void cancel_some(int source, int tag)
 {
     static int in[PENDING], out[PENDING];
@@ -56,7 +57,8 @@ static void cancel_some(int source, int tag)
 static void still_receivable(int len)
 {
     const int right = (test_rank + 1) % test_size, left = (test_rank + test_size - 1) % test_size;
-    unsigned char *lost = test_alloc((size_t)len), *in = test_alloc((size_t)len), *out = test_alloc((size_t)len);
+    unsigned char *lost = test_alloc((size_t)len), *in = test_alloc((size_t)len),
+                  *out = test_alloc((size_t)len);
     MPI_Request req, send;
     MPI_Status st;
 
@@ -77,7 +79,8 @@ static void still_receivable(int len)
     free(out);
 }
 
-/* Cancelling a complete receive has no effect. Also: a cancelled request may be freed instead of waited for. */
+/* Cancelling a complete receive has no effect. Also: a cancelled request may be freed instead of waited
+ * for. */
 static void too_late(void)
 {
     int in = 0, out = 42, is_done = 0;

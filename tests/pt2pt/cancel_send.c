@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.8.4: after MPI_Cancel of a send, MPI_Wait on it returns whatever the receiver does; either the send was
- * cancelled, and then no receive gets the message, or it took place, and then a receive gets it whole.
- * Argument: small (only standard sends that any library buffers) or all (also synchronous and long ones). */
+/* MPI 5.0 §3.8.4: after MPI_Cancel of a send, MPI_Wait on it returns whatever the receiver does; either the
+ * send was cancelled, and then no receive gets the message, or it took place, and then a receive gets it
+ * whole. Argument: small (only standard sends that any library buffers) or all (also synchronous and long
+ * ones). */
 #include "mpitest.h"
 
 enum { TAG = 1, TAG_VERDICT = 2 };
@@ -25,8 +26,8 @@ static int cancel_one(start_function *start, void *buf, int len, int dest)
     return flag;
 }
 
-/* The receiver waits in its matching receive only if the message comes. The library must answer the cancel while the
- * receiver is blocked in another receive (of the verdict). */
+/* The receiver waits in its matching receive only if the message comes. The library must answer the cancel
+ * while the receiver is blocked in another receive (of the verdict). */
 static void run(start_function *start, int len)
 {
     unsigned char *buf = test_alloc((size_t)len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.2.3, §7.1.2: communicators are separate message universes: equal source and tag on another communicator
- * never match, wildcards neither; the status gives the rank within the communicator. */
+/* MPI 5.0 §3.2.3, §7.1.2: communicators are separate message universes: equal source and tag on another
+ * communicator never match, wildcards neither; the status gives the rank within the communicator. */
 #include "mpitest.h"
 
 enum { COMMS = 5, TAG = 1, MESSAGES = 20 };
@@ -17,8 +17,8 @@ static void make(void)
     CHECK_OK(MPI_Comm_dup(comms[1], &comms[4]));
 }
 
-/* Everyone sends on all communicators to its right neighbour there; the receives go through the communicators in
- * another order than the sends, with wildcards. */
+/* Everyone sends on all communicators to its right neighbour there; the receives go through the communicators
+ * in another order than the sends, with wildcards. */
 static void run(void)
 {
     MPI_Request reqs[COMMS * MESSAGES];
@@ -33,15 +33,16 @@ static void run(void)
             out[c][i][0] = c;
             out[c][i][1] = rank;
             out[c][i][2] = i;
-            CHECK_OK(MPI_Isend(out[c][i], 3, MPI_INT, (rank + 1) % size, TAG, comms[c], &reqs[c * MESSAGES + i]));
+            CHECK_OK(
+                MPI_Isend(out[c][i], 3, MPI_INT, (rank + 1) % size, TAG, comms[c], &reqs[c * MESSAGES + i]));
         }
     for (c = COMMS - 1; c >= 0; c--) {
         CHECK_OK(MPI_Comm_rank(comms[c], &rank));
         CHECK_OK(MPI_Comm_size(comms[c], &size));
         left = (rank + size - 1) % size;
         for (i = 0; i < MESSAGES; i++) {
-            CHECK_OK(MPI_Recv(in, 3, MPI_INT, i % 2 ? MPI_ANY_SOURCE : left, i % 3 ? MPI_ANY_TAG : TAG, comms[c],
-                              &st));
+            CHECK_OK(MPI_Recv(in, 3, MPI_INT, i % 2 ? MPI_ANY_SOURCE : left, i % 3 ? MPI_ANY_TAG : TAG,
+                              comms[c], &st));
             CHECK_STATUS(&st, left, TAG, sizeof in);
             CHECK_INT(in[0], c);
             CHECK_INT(in[1], left);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.7.5: when some of the requests fail, MPI_Waitall, MPI_Waitsome and MPI_Testall return MPI_ERR_IN_STATUS,
- * and each status tells: MPI_SUCCESS, the own error class, or MPI_ERR_PENDING for one that is not complete. */
+/* MPI 5.0 §3.7.5: when some of the requests fail, MPI_Waitall, MPI_Waitsome and MPI_Testall return
+ * MPI_ERR_IN_STATUS, and each status tells: MPI_SUCCESS, the own error class, or MPI_ERR_PENDING for one that
+ * is not complete. */
 #include "mpitest.h"
 
 enum { N = 6, BAD = 3 };
@@ -35,8 +36,8 @@ static void send(int from, int to)
 static void check_status(int index, const MPI_Status *s)
 {
     if (index == BAD) {
-        CHECK(test_class(s->MPI_ERROR) == MPI_ERR_TRUNCATE, "expected class MPI_ERR_TRUNCATE in status %d, got %d",
-              index, s->MPI_ERROR);
+        CHECK(test_class(s->MPI_ERROR) == MPI_ERR_TRUNCATE,
+              "expected class MPI_ERR_TRUNCATE in status %d, got %d", index, s->MPI_ERROR);
         return;
     }
     CHECK(s->MPI_ERROR == MPI_SUCCESS, "expected MPI_SUCCESS in status %d, got %d", index, s->MPI_ERROR);
@@ -57,7 +58,7 @@ static void waitall(void)
     send(0, N);
     CHECK_CLASS(MPI_Waitall(N, reqs, st), MPI_ERR_IN_STATUS);
     for (i = 0; i < N; i++) {
-        if (i != BAD && st[i].MPI_ERROR == MPI_ERR_PENDING) {      /* legal: not yet looked at */
+        if (i != BAD && st[i].MPI_ERROR == MPI_ERR_PENDING) { /* legal: not yet looked at */
             CHECK_OK(MPI_Wait(&reqs[i], &st[i]));
             st[i].MPI_ERROR = MPI_SUCCESS;
         }
@@ -101,7 +102,8 @@ static void waitsome(void)
     check_guard();
 }
 
-/* The failed one is complete, others are not: their class is MPI_ERR_PENDING and they can still be waited for. */
+/* The failed one is complete, others are not: their class is MPI_ERR_PENDING and they can still be waited
+ * for. */
 static void testall_pending(void)
 {
     int flag = 0, rc = MPI_SUCCESS, i, tries;
@@ -115,7 +117,7 @@ static void testall_pending(void)
     }
     if (rc == MPI_SUCCESS)
         CHECK_INT(flag, 0);
-    if (rc == MPI_SUCCESS) {      /* a library may also report only when all are complete */
+    if (rc == MPI_SUCCESS) { /* a library may also report only when all are complete */
         send(0, BAD);
         send(BAD + 1, N);
         CHECK_CLASS(MPI_Waitall(N, reqs, st), MPI_ERR_IN_STATUS);
@@ -127,8 +129,8 @@ static void testall_pending(void)
             check_status(i, &st[i]);
             continue;
         }
-        CHECK(test_class(st[i].MPI_ERROR) == MPI_ERR_PENDING, "expected MPI_ERR_PENDING in status %d, got %d", i,
-              st[i].MPI_ERROR);
+        CHECK(test_class(st[i].MPI_ERROR) == MPI_ERR_PENDING, "expected MPI_ERR_PENDING in status %d, got %d",
+              i, st[i].MPI_ERROR);
         CHECK(reqs[i] != MPI_REQUEST_NULL, "the pending request %d was nulled", i);
     }
     send(0, BAD);

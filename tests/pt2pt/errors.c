@@ -39,9 +39,11 @@ static void bad_recv(void)
     CHECK_CLASS(MPI_Irecv(&in, 1, MPI_INT, 0, TAG, MPI_COMM_NULL, &req), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Probe(test_size, TAG, MPI_COMM_WORLD, &st), MPI_ERR_RANK);
     CHECK_CLASS(MPI_Iprobe(0, -9, MPI_COMM_WORLD, &flag, &st), MPI_ERR_TAG);
-    CHECK_CLASS(MPI_Sendrecv(&value, 1, MPI_INT, test_size, TAG, &in, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, &st),
-                MPI_ERR_RANK);
-    CHECK_CLASS(MPI_Sendrecv(&value, 1, MPI_INT, 0, TAG, &in, 1, MPI_INT, 0, -9, MPI_COMM_WORLD, &st), MPI_ERR_TAG);
+    CHECK_CLASS(
+        MPI_Sendrecv(&value, 1, MPI_INT, test_size, TAG, &in, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, &st),
+        MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Sendrecv(&value, 1, MPI_INT, 0, TAG, &in, 1, MPI_INT, 0, -9, MPI_COMM_WORLD, &st),
+                MPI_ERR_TAG);
 }
 
 static void bad_requests(void)
@@ -55,9 +57,11 @@ static void bad_requests(void)
     CHECK_CLASS(MPI_Request_free(&none), MPI_ERR_REQUEST);
     CHECK_CLASS(MPI_Mrecv(&in, 1, MPI_INT, &msg, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
     CHECK_CLASS(MPI_Imrecv(&in, 1, MPI_INT, &msg, &req), MPI_ERR_REQUEST);
-    CHECK(test_class(MPI_Waitall(-1, &none, MPI_STATUSES_IGNORE)) == MPI_ERR_COUNT
-          || test_class(MPI_Waitall(-1, &none, MPI_STATUSES_IGNORE)) == MPI_ERR_ARG, "MPI_Waitall of -1 requests");
-    CHECK(MPI_Testany(-1, &none, &index, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS, "MPI_Testany of -1 requests");
+    CHECK(test_class(MPI_Waitall(-1, &none, MPI_STATUSES_IGNORE)) == MPI_ERR_COUNT ||
+              test_class(MPI_Waitall(-1, &none, MPI_STATUSES_IGNORE)) == MPI_ERR_ARG,
+          "MPI_Waitall of -1 requests");
+    CHECK(MPI_Testany(-1, &none, &index, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS,
+          "MPI_Testany of -1 requests");
 }
 
 /* Only what the standard leaves to a good library: values that no other implementation need notice. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §2.9, §11.2.2: a process that has gone into MPI_Finalize still serves its freed sends: a message of any
- * length, started there and then forgotten, arrives although its receiver asks much later. */
+/* MPI 5.0 §2.9, §11.2.2: a process that has gone into MPI_Finalize still serves its freed sends: a message of
+ * any length, started there and then forgotten, arrives although its receiver asks much later. */
 #include "mpitest.h"
 
 #include <time.h>
@@ -11,7 +11,7 @@ static const int sizes[MESSAGES] = { 0, 8, 100, 5000, 32769, 65537, 300000, LONG
 
 int main(int argc, char **argv)
 {
-    static unsigned char bufs[MESSAGES][LONGEST];      /* stays valid to the end */
+    static unsigned char bufs[MESSAGES][LONGEST]; /* stays valid to the end */
     const struct timespec pause = { 0, 30 * 1000 * 1000 };
     MPI_Request req;
     MPI_Status st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.2.5: MPI_Get_count gives the number of whole elements received, and MPI_UNDEFINED when the bytes are not
- * a multiple of the type's size. */
+/* MPI 5.0 §3.2.5: MPI_Get_count gives the number of whole elements received, and MPI_UNDEFINED when the bytes
+ * are not a multiple of the type's size. */
 #include "mpitest.h"
 
 static void receive(int bytes, MPI_Status *st)

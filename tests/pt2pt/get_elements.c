@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §5.1.11: MPI_Get_elements counts basic elements: a pair is two, also when the last item is not whole; for
- * basic types it agrees with MPI_Get_count. */
+/* MPI 5.0 §5.1.11: MPI_Get_elements counts basic elements: a pair is two, also when the last item is not
+ * whole; for basic types it agrees with MPI_Get_count. */
 #include "mpitest.h"
 
 static void receive(int n, MPI_Datatype type, MPI_Status *st)

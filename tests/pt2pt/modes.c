@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.4, §3.7.2: every send mode, blocking and nonblocking, delivers any number of bytes unchanged to any
- * kind of receive; when the send is complete its buffer may be overwritten; nothing outside the received part is
- * touched. Arguments: the mode, and "c" for the large-count forms. Messages go round a ring, one link at a time. */
+/* MPI 5.0 §3.4, §3.7.2: every send mode, blocking and nonblocking, delivers any number of bytes unchanged to
+ * any kind of receive; when the send is complete its buffer may be overwritten; nothing outside the received
+ * part is touched. Arguments: the mode, and "c" for the large-count forms. Messages go round a ring, one link
+ * at a time. */
 #include "mpitest.h"
 
 enum { GUARD = 64, TAG = 7, TAG_READY = 8, BIG = 1 << 20 };
 enum receive { RECV, IRECV, IRECV_TEST, PROBE, MPROBE, IMPROBE, RECEIVES };
 
 static const size_t sizes[] = {
-    0, 1, 7, 8, 39, 40, 41, 63, 64, 65, 127, 128, 129, 159, 160, 161, 1023, 1024, 4095, 4096, 4097, 8192, 32767,
-    32768, 32769, 65535, 65536, 65537, 131072, 300001, BIG, BIG + 1, 17 * BIG,
+    0,     1,     7,     8,     39,    40,    41,     63,     64,   65,      127,
+    128,   129,   159,   160,   161,   1023,  1024,   4095,   4096, 4097,    8192,
+    32767, 32768, 32769, 65535, 65536, 65537, 131072, 300001, BIG,  BIG + 1, 17 * BIG,
 };
 
 static const char *mode;
@@ -73,10 +75,10 @@ static int imrecv_large(void *buf, size_t n, MPI_Message *msg, MPI_Request *req)
     return MPI_Imrecv_c(buf, (MPI_Count)n, MPI_BYTE, msg, req);
 }
 #else
-#define start_large start_small
-#define recv_large recv_small
-#define irecv_large irecv_small
-#define mrecv_large mrecv_small
+#define start_large  start_small
+#define recv_large   recv_small
+#define irecv_large  irecv_small
+#define mrecv_large  mrecv_small
 #define imrecv_large imrecv_small
 #endif
 
@@ -129,7 +131,8 @@ static void wait_by_test(MPI_Request *req, MPI_Status *st)
         CHECK_OK(MPI_Test(req, &is_done, st));
 }
 
-static void receive_matched(unsigned char *buf, size_t cap, size_t len, enum receive how, int src, MPI_Status *st)
+static void receive_matched(unsigned char *buf, size_t cap, size_t len, enum receive how, int src,
+                            MPI_Status *st)
 {
     MPI_Message msg = MPI_MESSAGE_NULL;
     MPI_Request req = MPI_REQUEST_NULL;
@@ -149,7 +152,8 @@ static void receive_matched(unsigned char *buf, size_t cap, size_t len, enum rec
     CHECK(msg == MPI_MESSAGE_NULL, "the message handle is not null after the matched receive");
 }
 
-static void receive_plain(unsigned char *buf, size_t cap, size_t len, enum receive how, int src, MPI_Status *st)
+static void receive_plain(unsigned char *buf, size_t cap, size_t len, enum receive how, int src,
+                          MPI_Status *st)
 {
     MPI_Request req;
 

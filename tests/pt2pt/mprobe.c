@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.8.2, §3.8.3: a matched probe takes the message out of matching: later probes and receives see only the
- * following messages; matched receives may come in any order and get the message of their handle. */
+/* MPI 5.0 §3.8.2, §3.8.3: a matched probe takes the message out of matching: later probes and receives see
+ * only the following messages; matched receives may come in any order and get the message of their handle. */
 #include "mpitest.h"
 
 enum { MESSAGES = 60, LONGEST = 150000, TAG = 2 };
@@ -35,8 +35,8 @@ static void check(const unsigned char *in, int src, int i, const MPI_Status *st)
     CHECK_BYTES(in, (size_t)length_of(src, i), test_key(src, i, 14));
 }
 
-/* Half of the messages are held by handles, the other half are received while the handles are held; then the held
- * ones are received backwards. */
+/* Half of the messages are held by handles, the other half are received while the handles are held; then the
+ * held ones are received backwards. */
 static void receive_from(int src, unsigned char *in)
 {
     MPI_Message held[MESSAGES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.5 Order: two messages of one sender that match the same receive are received in the order in which they
- * were sent, whatever their lengths (short, buffered and rendezvous mixed), send modes and kinds of receive.
- * Every rank sends to its right neighbour and to itself. */
+/* MPI 5.0 §3.5 Order: two messages of one sender that match the same receive are received in the order in
+ * which they were sent, whatever their lengths (short, buffered and rendezvous mixed), send modes and kinds
+ * of receive. Every rank sends to its right neighbour and to itself. */
 #include "mpitest.h"
 
 enum { ROUNDS = 6, MESSAGES = 60, LONGEST = 200000 };
@@ -15,7 +15,8 @@ static int length_of(int sender, int round, int i)
     return lengths[test_below(&state, sizeof lengths / sizeof lengths[0])];
 }
 
-static void start_send(unsigned char *buf, int sender, int round, int i, int dest, MPI_Comm comm, MPI_Request *req)
+static void start_send(unsigned char *buf, int sender, int round, int i, int dest, MPI_Comm comm,
+                       MPI_Request *req)
 {
     const int len = length_of(sender, round, i);
     const int tag = i % 3;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.5 Order: holds for blocking sends of mixed lengths, received in pre-posted wildcard receives: the first
- * posted receive gets the first message. */
+/* MPI 5.0 §3.5 Order: holds for blocking sends of mixed lengths, received in pre-posted wildcard receives:
+ * the first posted receive gets the first message. */
 #include "mpitest.h"
 
 enum { MESSAGES = 200, LONGEST = 100000, TAG_GO = 9 };

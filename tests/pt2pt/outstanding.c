@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.7.2: many operations may be outstanding; posting order, not completion order, decides about matching.
- * 10,000 receives posted with distinct tags; the neighbour sends them in random order. */
+/* MPI 5.0 §3.7.2: many operations may be outstanding; posting order, not completion order, decides about
+ * matching. 10,000 receives posted with distinct tags; the neighbour sends them in random order. */
 #include "mpitest.h"
 
 enum { MESSAGES = 10000 };
@@ -35,11 +35,13 @@ int main(int argc, char **argv)
     shuffle(order, MESSAGES, test_key(test_rank, 0, 10));
     for (i = 0; i < MESSAGES; i++) {
         out[order[i]] = test_rank * 1000000L + order[i];
-        CHECK_OK(MPI_Isend(&out[order[i]], 1, MPI_LONG, right, order[i], MPI_COMM_WORLD, &reqs[MESSAGES + i]));
+        CHECK_OK(
+            MPI_Isend(&out[order[i]], 1, MPI_LONG, right, order[i], MPI_COMM_WORLD, &reqs[MESSAGES + i]));
     }
     CHECK_OK(MPI_Waitall(2 * MESSAGES, reqs, st));
     for (i = 0; i < MESSAGES; i++) {
-        CHECK(in[i] == left * 1000000L + i, "receive %d: expected %ld, got %ld", i, left * 1000000L + i, in[i]);
+        CHECK(in[i] == left * 1000000L + i, "receive %d: expected %ld, got %ld", i, left * 1000000L + i,
+              in[i]);
         CHECK_STATUS(&st[i], left, i, sizeof(long));
     }
     for (i = 0; i < 2 * MESSAGES; i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.2.2, §2.5.8: one message of more than 2 GB: with an int count of a larger type, and with the large-count
- * form in bytes. MPI_Get_count says MPI_UNDEFINED where an int cannot hold the number, MPI_Get_count_c says it.
- * The buffers are one small piece of memory, mapped again and again, and a tail of their own. */
+/* MPI 5.0 §3.2.2, §2.5.8: one message of more than 2 GB: with an int count of a larger type, and with the
+ * large-count form in bytes. MPI_Get_count says MPI_UNDEFINED where an int cannot hold the number,
+ * MPI_Get_count_c says it. The buffers are one small piece of memory, mapped again and again, and a tail of
+ * their own. */
 #include "mpitest.h"
 
 #include <sys/mman.h>
@@ -23,8 +24,9 @@ static unsigned char *map_buffer(void)
     base = mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     CHECK(base != MAP_FAILED, "mmap of %zu bytes", total);
     for (i = 0; i <= PIECES; i++)
-        CHECK(mmap(base + (size_t)i * PIECE, i < PIECES ? PIECE : TAIL, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                   fd, i < PIECES ? 0 : PIECE) != MAP_FAILED, "mmap of piece %d", i);
+        CHECK(mmap(base + (size_t)i * PIECE, i < PIECES ? PIECE : TAIL, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_FIXED, fd, i < PIECES ? 0 : PIECE) != MAP_FAILED,
+              "mmap of piece %d", i);
     close(fd);
     return base;
 }

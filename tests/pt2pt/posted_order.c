@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.5 Order: when several posted receives match a message, the oldest of them gets it, also when exact and
- * wildcard receives are mixed. A model keeps the posted receives in a plain list and says who must get what.
- * Deep enough that a hashed matcher leaves its short stage. Rank 0 receives, all (also rank 0) send. */
+/* MPI 5.0 §3.5 Order: when several posted receives match a message, the oldest of them gets it, also when
+ * exact and wildcard receives are mixed. A model keeps the posted receives in a plain list and says who must
+ * get what. Deep enough that a hashed matcher leaves its short stage. Rank 0 receives, all (also rank 0)
+ * send. */
 #include "mpitest.h"
 
 enum { POSTED = 300, TAGS = 4, TAG_GO = 100 };
 
 struct posted {
-    int source, tag;       /* as posted */
-    int value[3];          /* sender, tag, number */
-    int want[3];           /* by the model; want[0] = -1: nobody */
+    int source, tag; /* as posted */
+    int value[3];    /* sender, tag, number */
+    int want[3];     /* by the model; want[0] = -1: nobody */
 };
 
 static struct posted posted[POSTED];
-static int is_matched[POSTED];    /* by the model: my i-th message finds a receive */
+static int is_matched[POSTED]; /* by the model: my i-th message finds a receive */
 
 /* What each sender sends, in order. All messages of one sender come before those of the next. */
 static int tag_of(int sender, int i)
@@ -34,7 +35,8 @@ static void choose_receives(void)
     int i;
 
     for (i = 0; i < POSTED; i++) {
-        posted[i].source = test_below(&state, 3) ? (int)test_below(&state, (size_t)test_size) : MPI_ANY_SOURCE;
+        posted[i].source =
+            test_below(&state, 3) ? (int)test_below(&state, (size_t)test_size) : MPI_ANY_SOURCE;
         posted[i].tag = test_below(&state, 3) ? (int)test_below(&state, TAGS) : MPI_ANY_TAG;
         posted[i].want[0] = -1;
     }
@@ -50,8 +52,9 @@ static int match_all(void)
             const int tag = tag_of(sender, i);
 
             for (k = 0; k < POSTED; k++)
-                if (posted[k].want[0] < 0 && (posted[k].source == sender || posted[k].source == MPI_ANY_SOURCE)
-                    && (posted[k].tag == tag || posted[k].tag == MPI_ANY_TAG))
+                if (posted[k].want[0] < 0 &&
+                    (posted[k].source == sender || posted[k].source == MPI_ANY_SOURCE) &&
+                    (posted[k].tag == tag || posted[k].tag == MPI_ANY_TAG))
                     break;
             if (sender == test_rank)
                 is_matched[i] = k < POSTED;
@@ -66,8 +69,8 @@ static int match_all(void)
     return unmatched;
 }
 
-/* Synchronous where the model knows of a receive: when this returns, all of them have been matched. The others'
- * requests stay open until finish_mine(). */
+/* Synchronous where the model knows of a receive: when this returns, all of them have been matched. The
+ * others' requests stay open until finish_mine(). */
 static void send_mine(int (*values)[3], MPI_Request *reqs)
 {
     int i;

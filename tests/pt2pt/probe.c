@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.8.1: MPI_Probe and MPI_Iprobe report the message that a receive with the same arguments would get, do not
- * take it, and the receive with the reported source and tag gets exactly that message. Wildcards, all lengths. */
+/* MPI 5.0 §3.8.1: MPI_Probe and MPI_Iprobe report the message that a receive with the same arguments would
+ * get, do not take it, and the receive with the reported source and tag gets exactly that message. Wildcards,
+ * all lengths. */
 #include "mpitest.h"
 
 enum { MESSAGES = 40, LONGEST = 200000, TAG_NEVER = 99 };

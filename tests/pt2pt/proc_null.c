@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.10: communication with MPI_PROC_NULL succeeds at once and leaves the buffer alone; a receive or probe
- * reports source MPI_PROC_NULL, tag MPI_ANY_TAG, count 0. Matched probes give MPI_MESSAGE_NO_PROC (§3.8.2). */
+/* MPI 5.0 §3.10: communication with MPI_PROC_NULL succeeds at once and leaves the buffer alone; a receive or
+ * probe reports source MPI_PROC_NULL, tag MPI_ANY_TAG, count 0. Matched probes give MPI_MESSAGE_NO_PROC
+ * (§3.8.2). */
 #include "mpitest.h"
 
 enum { N = 16, TAG = 1 };
@@ -53,8 +54,8 @@ static void receive(void)
     CHECK_INT(is_done, 1);
     CHECK_NULL_STATUS(&st);
     st = test_dirty_status();
-    CHECK_OK(MPI_Sendrecv(buf, N, MPI_INT, MPI_PROC_NULL, TAG, buf, N, MPI_INT, MPI_PROC_NULL, TAG, MPI_COMM_WORLD,
-                          &st));
+    CHECK_OK(MPI_Sendrecv(buf, N, MPI_INT, MPI_PROC_NULL, TAG, buf, N, MPI_INT, MPI_PROC_NULL, TAG,
+                          MPI_COMM_WORLD, &st));
     CHECK_NULL_STATUS(&st);
 }
 

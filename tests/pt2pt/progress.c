@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.5 Progress, §3.7.4: programs that are legal only if progress is made: exchanges of long nonblocking
- * sends, sends that cross on different communicators, a process blocked in one call serving another, completion by
- * tests alone, waiting for the requests in an unlucky order. */
+/* MPI 5.0 §3.5 Progress, §3.7.4: programs that are legal only if progress is made: exchanges of long
+ * nonblocking sends, sends that cross on different communicators, a process blocked in one call serving
+ * another, completion by tests alone, waiting for the requests in an unlucky order. */
 #include "mpitest.h"
 
 enum { TAG = 1, LEN = 300000 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.7.3: MPI_Request_free of an active request nulls the handle and lets the operation finish: freed sends
- * arrive, freed receives receive, for all lengths; at the latest MPI_Finalize completes them (§11.2.2). */
+/* MPI 5.0 §3.7.3: MPI_Request_free of an active request nulls the handle and lets the operation finish: freed
+ * sends arrive, freed receives receive, for all lengths; at the latest MPI_Finalize completes them (§11.2.2).
+ */
 #include "mpitest.h"
 
 enum { TAG = 1, TAG_SEEN = 2, LONGEST = 1 << 20 };
@@ -24,8 +25,8 @@ static void free_send(unsigned char *out, unsigned char *in, int len, int is_syn
     CHECK_STATUS(&st, left, TAG, (size_t)len);
     CHECK_BYTES(in, (size_t)len, test_key(left, len, 17));
     /* The receiver says when the buffer may be used again. */
-    CHECK_OK(MPI_Sendrecv(NULL, 0, MPI_BYTE, left, TAG_SEEN, NULL, 0, MPI_BYTE, right, TAG_SEEN, MPI_COMM_WORLD,
-                          MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Sendrecv(NULL, 0, MPI_BYTE, left, TAG_SEEN, NULL, 0, MPI_BYTE, right, TAG_SEEN,
+                          MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
 /* The end of a freed receive is known when a later message of the same sender and tag has been received. */
@@ -44,7 +45,7 @@ static void free_recv(unsigned char *out, unsigned char *in, int len)
     CHECK_OK(MPI_Recv(&again, 1, MPI_INT, left, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     CHECK_INT(again, 1);
     CHECK_OK(MPI_Waitall(2, sends, MPI_STATUSES_IGNORE));
-    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));      /* all sends are complete, so all data has been taken */
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); /* all sends are complete, so all data has been taken */
     CHECK_BYTES(in, (size_t)len, test_key(left, len, 18));
     CHECK_UNTOUCHED(in + len, (size_t)(LONGEST - len));
 }

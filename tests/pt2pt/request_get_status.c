@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.7.6: MPI_Request_get_status tells whether a request is complete and its status, but neither frees nor
- * changes it, and it makes progress like a test. */
+/* MPI 5.0 §3.7.6: MPI_Request_get_status tells whether a request is complete and its status, but neither
+ * frees nor changes it, and it makes progress like a test. */
 #include "mpitest.h"
 
 int main(int argc, char **argv)

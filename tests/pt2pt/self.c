@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.2.4: a process may send to itself. All lengths, receive posted before and after, nonblocking sends of any
- * length do not wait (§3.7), also on MPI_COMM_SELF. */
+/* MPI 5.0 §3.2.4: a process may send to itself. All lengths, receive posted before and after, nonblocking
+ * sends of any length do not wait (§3.7), also on MPI_COMM_SELF. */
 #include "mpitest.h"
 
 enum { TAG = 4, GUARD = 32 };
 
-static const size_t sizes[] = { 0, 1, 8, 39, 40, 41, 159, 160, 161, 1024, 4096, 32768, 32769, 65536, 65537, 1 << 20,
-                                (1 << 20) + 3, 17 << 20 };
+static const size_t sizes[] = { 0,    1,    8,     39,    40,    41,    159,     160,           161,
+                                1024, 4096, 32768, 32769, 65536, 65537, 1 << 20, (1 << 20) + 3, 17 << 20 };
 
 typedef int start_function(const void *buf, int n, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                            MPI_Request *req);

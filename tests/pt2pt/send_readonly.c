@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.2.1, §3.7.2: the send buffer is only read: it may lie in memory that cannot be written, and several
- * outstanding sends may use it at the same time, also with the process's own receives. */
+/* MPI 5.0 §3.2.1, §3.7.2: the send buffer is only read: it may lie in memory that cannot be written, and
+ * several outstanding sends may use it at the same time, also with the process's own receives. */
 #include "mpitest.h"
 
 #include <sys/mman.h>

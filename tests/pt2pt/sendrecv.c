@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.2.7: MPI_Sendrecv behaves as if send and receive ran in parallel: rings of any distance and length do not
- * deadlock; both halves match ordinary sends and receives; either half may be MPI_PROC_NULL; lengths, types and tags
- * of the halves are independent. */
+/* MPI 5.0 §3.2.7: MPI_Sendrecv behaves as if send and receive ran in parallel: rings of any distance and
+ * length do not deadlock; both halves match ordinary sends and receives; either half may be MPI_PROC_NULL;
+ * lengths, types and tags of the halves are independent. */
 #include "mpitest.h"
 
 enum { LONGEST = 3 << 20 };
@@ -17,8 +17,8 @@ static void shift(int distance, int len)
 
     /* The tags differ by rank, the lengths by sender. */
     test_fill(out, (size_t)(len + test_rank), test_key(test_rank, distance, len));
-    CHECK_OK(MPI_Sendrecv(out, len + test_rank, MPI_BYTE, dest, test_rank, in, LONGEST + test_size, MPI_BYTE, src,
-                          src, MPI_COMM_WORLD, &st));
+    CHECK_OK(MPI_Sendrecv(out, len + test_rank, MPI_BYTE, dest, test_rank, in, LONGEST + test_size, MPI_BYTE,
+                          src, src, MPI_COMM_WORLD, &st));
     CHECK_STATUS(&st, src, src, (size_t)(len + src));
     CHECK_BYTES(in, (size_t)(len + src), test_key(src, distance, len));
 }
@@ -76,8 +76,8 @@ int main(int argc, char **argv)
         if (test_size > 1)
             mixed(sizes[i] / 8);
     }
-    CHECK_OK(MPI_Sendrecv(out, 3, MPI_INT, test_rank, 1, in, 3, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
-                          MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Sendrecv(out, 3, MPI_INT, test_rank, 1, in, 3, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                          MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     free(out);
     free(in);
     return test_end();

@@ -15,8 +15,8 @@ int main(int argc, char **argv)
         const int right = (test_rank + 1) % test_size, left = (test_rank + test_size - 1) % test_size;
 
         test_fill(out, (size_t)sizes[i], test_key(test_rank, i, 0));
-        CHECK_OK(MPI_Sendrecv_c(out, sizes[i], MPI_BYTE, right, 1, in, sizes[i], MPI_BYTE, left, 1, MPI_COMM_WORLD,
-                                &st));
+        CHECK_OK(MPI_Sendrecv_c(out, sizes[i], MPI_BYTE, right, 1, in, sizes[i], MPI_BYTE, left, 1,
+                                MPI_COMM_WORLD, &st));
         CHECK_STATUS(&st, left, 1, (size_t)sizes[i]);
         CHECK_BYTES(in, (size_t)sizes[i], test_key(left, i, 0));
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.2.7: MPI_Sendrecv_replace sends and receives with one buffer: the received message takes the place of
- * the sent one, all lengths, round rings of any distance. */
+/* MPI 5.0 §3.2.7: MPI_Sendrecv_replace sends and receives with one buffer: the received message takes the
+ * place of the sent one, all lengths, round rings of any distance. */
 #include "mpitest.h"
 
 enum { LONGEST = 300000, TAG = 1 };

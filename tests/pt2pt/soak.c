@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI 5.0 §3.5: 30,000 small messages of changing length in one direction, then back and forth: every ring of
- * slots, queue and sequence number inside wraps many times, and nothing gets lost, doubled or out of order. */
+ * slots, queue and sequence number inside wraps many times, and nothing gets lost, doubled or out of order.
+ */
 #include "mpitest.h"
 
 enum { STREAM = 30000, PING = 4000, MOST = 300 };

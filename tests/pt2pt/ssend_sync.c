@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.4: a synchronous send completes only when the matching receive has been started. The receiver says, on
- * another communicator and after a while, that it will now receive; before that no test may say complete. */
+/* MPI 5.0 §3.4: a synchronous send completes only when the matching receive has been started. The receiver
+ * says, on another communicator and after a while, that it will now receive; before that no test may say
+ * complete. */
 #include "mpitest.h"
 
 #include <time.h>
@@ -40,8 +41,8 @@ static void receive(int len, int src, MPI_Comm control)
     free(in);
 }
 
-/* Blocking form: the receiver measures nothing, it knows: a message sent after the MPI_Ssend cannot have left while
- * the receive was not posted. */
+/* Blocking form: the receiver measures nothing, it knows: a message sent after the MPI_Ssend cannot have left
+ * while the receive was not posted. */
 static void blocking(int len, MPI_Comm control)
 {
     const struct timespec pause = { 0, 5 * 1000 * 1000 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI 5.0 §3.2.5, §3.2.6: calls that return one status do not change its MPI_ERROR; MPI_STATUS_IGNORE and
- * MPI_STATUSES_IGNORE are accepted by every call with a status output; the accessors agree with the fields. */
+ * MPI_STATUSES_IGNORE are accepted by every call with a status output; the accessors agree with the fields.
+ */
 #include "mpitest.h"
 
 enum { TAG = 6, ERROR_BEFORE = 12345 };
@@ -52,7 +53,8 @@ static void ignored(void)
     CHECK_OK(MPI_Mrecv(&in, 1, MPI_INT, &msg, MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Improbe(0, TAG, MPI_COMM_SELF, &flag, &msg, MPI_STATUS_IGNORE));
     CHECK_INT(flag, 0);
-    CHECK_OK(MPI_Sendrecv(&value, 1, MPI_INT, 0, TAG, &in, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    CHECK_OK(
+        MPI_Sendrecv(&value, 1, MPI_INT, 0, TAG, &in, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, MPI_STATUS_IGNORE));
     for (n = 0; n < 8; n++) {
         CHECK_OK(MPI_Irecv(&in, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, &reqs[0]));
         send_to_self();

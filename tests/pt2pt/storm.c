@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.5, §3.7: everybody sends to everybody (itself included) at once, random lengths, tags, modes and kinds of
- * receive, in several rounds; every byte is checked. Other seeds: TEST_SEED. */
+/* MPI 5.0 §3.5, §3.7: everybody sends to everybody (itself included) at once, random lengths, tags, modes and
+ * kinds of receive, in several rounds; every byte is checked. Other seeds: TEST_SEED. */
 #include "mpitest.h"
 
 enum { ROUNDS = 12, PER_PAIR = 6, LONGEST = 150000 };
@@ -11,10 +11,12 @@ static int length_of(int src, int dst, int round, int i)
 
     switch (test_below(&state, 8)) {
     case 0: return 0;
-    case 1: case 2: return (int)test_below(&state, 48);
+    case 1:
+    case 2: return (int)test_below(&state, 48);
     case 3: return (int)test_below(&state, 200);
     case 4: return (int)test_below(&state, 5000);
-    case 5: case 6: return (int)test_below(&state, 40000);
+    case 5:
+    case 6: return (int)test_below(&state, 40000);
     default: return (int)test_below(&state, LONGEST);
     }
 }

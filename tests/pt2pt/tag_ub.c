@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.2.3, §9.1.2: all tags from 0 to MPI_TAG_UB are valid, the bound is at least 32767 and the same on all
- * ranks; tags that differ in one bit only are different. */
+/* MPI 5.0 §3.2.3, §9.1.2: all tags from 0 to MPI_TAG_UB are valid, the bound is at least 32767 and the same
+ * on all ranks; tags that differ in one bit only are different. */
 #include "mpitest.h"
 
 static void check_tag(int tag)
@@ -45,8 +45,8 @@ int main(int argc, char **argv)
         ub = *value;
     }
     CHECK(ub >= 32767, "MPI_TAG_UB is %d", ub);
-    CHECK_OK(MPI_Sendrecv(&ub, 1, MPI_INT, (test_rank + 1) % test_size, 0, &other, 1, MPI_INT, MPI_ANY_SOURCE, 0,
-                          MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Sendrecv(&ub, 1, MPI_INT, (test_rank + 1) % test_size, 0, &other, 1, MPI_INT, MPI_ANY_SOURCE,
+                          0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     CHECK_INT(other, ub);
     check_tag(0);
     check_tag(32767);

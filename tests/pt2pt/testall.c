@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.7.5: MPI_Testall is all or nothing: while one request is not complete it says false and leaves every
- * request as it was; when it says true all are null and every status is filled. MPI_Test of an incomplete request
- * says false and keeps it. */
+/* MPI 5.0 §3.7.5: MPI_Testall is all or nothing: while one request is not complete it says false and leaves
+ * every request as it was; when it says true all are null and every status is filled. MPI_Test of an
+ * incomplete request says false and keeps it. */
 #include "mpitest.h"
 
 enum { N = 8 };

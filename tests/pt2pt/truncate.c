@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.2.4: a message longer than the receive buffer raises MPI_ERR_TRUNCATE at the receiver; nothing behind the
- * buffer is written; the sender completes; the communicator stays usable. All kinds of receive, all protocols. */
+/* MPI 5.0 §3.2.4: a message longer than the receive buffer raises MPI_ERR_TRUNCATE at the receiver; nothing
+ * behind the buffer is written; the sender completes; the communicator stays usable. All kinds of receive,
+ * all protocols. */
 #include "mpitest.h"
 
 enum { TAG = 3, GUARD = 64 };
@@ -31,8 +32,7 @@ static int receive(int how, unsigned char *buf, int cap, int src)
     MPI_Message msg;
 
     switch (how) {
-    case 0:
-        return MPI_Recv(buf, cap, MPI_BYTE, src, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    case 0: return MPI_Recv(buf, cap, MPI_BYTE, src, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     case 1:
         CHECK_OK(MPI_Irecv(buf, cap, MPI_BYTE, src, TAG, MPI_COMM_WORLD, &req));
         return MPI_Wait(&req, MPI_STATUS_IGNORE);
@@ -40,8 +40,8 @@ static int receive(int how, unsigned char *buf, int cap, int src)
         CHECK_OK(MPI_Mprobe(src, TAG, MPI_COMM_WORLD, &msg, MPI_STATUS_IGNORE));
         return MPI_Mrecv(buf, cap, MPI_BYTE, &msg, MPI_STATUS_IGNORE);
     default:
-        return MPI_Sendrecv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, TAG, buf, cap, MPI_BYTE, src, TAG, MPI_COMM_WORLD,
-                            MPI_STATUS_IGNORE);
+        return MPI_Sendrecv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, TAG, buf, cap, MPI_BYTE, src, TAG,
+                            MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
 }
 
@@ -52,8 +52,8 @@ static void receive_too_little(int len, int cap, int how, int src)
 
     memset(room, TEST_CANARY, (size_t)len + 2 * GUARD);
     rc = receive(how, buf, cap, src);
-    CHECK(test_class(rc) == MPI_ERR_TRUNCATE, "%d bytes into %d, way %d: expected MPI_ERR_TRUNCATE, got class %d", len,
-          cap, how, test_class(rc));
+    CHECK(test_class(rc) == MPI_ERR_TRUNCATE,
+          "%d bytes into %d, way %d: expected MPI_ERR_TRUNCATE, got class %d", len, cap, how, test_class(rc));
     check_text(rc, len, cap);
     CHECK_UNTOUCHED(room, GUARD);
     CHECK_UNTOUCHED(buf + cap, (size_t)(len - cap) + GUARD);

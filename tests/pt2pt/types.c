@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.2.2, annex A: every named datatype moves as many elements as asked, and only their data: the gaps inside
- * pair types, and what lies behind the last element, keep the receiver's bytes (§5.1: a type map has no gaps). */
+/* MPI 5.0 §3.2.2, annex A: every named datatype moves as many elements as asked, and only their data: the
+ * gaps inside pair types, and what lies behind the last element, keep the receiver's bytes (§5.1: a type map
+ * has no gaps). */
 #include "mpitest.h"
 
 #include <complex.h>
@@ -15,20 +16,37 @@ enum { TAG = 3, GUARD = 64, MOST = 70000 };
 struct item {
     MPI_Datatype type;
     const char *name;
-    int size;                  /* sum of the pieces as MPI counts them; 0: ask the library, no gaps */
+    int size; /* sum of the pieces as MPI counts them; 0: ask the library, no gaps */
     size_t extent;
-    size_t checked[2];         /* bytes that carry the value, from the start of the piece */
-    size_t piece[2];           /* bytes of the piece */
-    size_t second;             /* offset of the second piece */
+    size_t checked[2]; /* bytes that carry the value, from the start of the piece */
+    size_t piece[2];   /* bytes of the piece */
+    size_t second;     /* offset of the second piece */
 };
 
-#define PLAIN(T, C) { T, #T, (int)sizeof(C), sizeof(C), { sizeof(C), 0 }, { sizeof(C), 0 }, 0 }
-#define PAIR(T, C)                                                                                           \
-    { T, #T, (int)(sizeof(C) + sizeof(int)), sizeof(struct { C v; int i; }), { VALUE_BYTES(C), sizeof(int) }, \
-      { sizeof(C), sizeof(int) }, offsetof(struct { C v; int i; }, i) }
+#define PLAIN(T, C)                                                             \
+    {                                                                           \
+        T, #T, (int)sizeof(C), sizeof(C), { sizeof(C), 0 }, { sizeof(C), 0 }, 0 \
+    }
+#define PAIR(T, C)                                                       \
+    {                                                                    \
+        T, #T, (int)(sizeof(C) + sizeof(int)), sizeof(struct {           \
+            C v;                                                         \
+            int i;                                                       \
+        }),                                                              \
+            { VALUE_BYTES(C), sizeof(int) }, { sizeof(C), sizeof(int) }, \
+            offsetof(                                                    \
+                struct {                                                 \
+                    C v;                                                 \
+                    int i;                                               \
+                },                                                       \
+                i)                                                       \
+    }
 /* The x87 format has 10 bytes of value in 16; what happens to the other 6 is nobody's business. */
 #define VALUE_BYTES(C) (sizeof(C) == sizeof(long double) && LDBL_MANT_DIG == 64 ? 10 : sizeof(C))
-#define FORTRAN(T) { T, #T, 0, 0, { 0, 0 }, { 0, 0 }, 0 }
+#define FORTRAN(T)                         \
+    {                                      \
+        T, #T, 0, 0, { 0, 0 }, { 0, 0 }, 0 \
+    }
 
 static struct item items[128];
 static int n_items;
@@ -46,36 +64,93 @@ static void add(const struct item *more, size_t n)
 static void list_types(void)
 {
     const struct item c_types[] = {
-        PLAIN(MPI_CHAR, char), PLAIN(MPI_SIGNED_CHAR, signed char), PLAIN(MPI_UNSIGNED_CHAR, unsigned char),
-        PLAIN(MPI_BYTE, char), PLAIN(MPI_PACKED, char), PLAIN(MPI_WCHAR, wchar_t), PLAIN(MPI_SHORT, short),
-        PLAIN(MPI_UNSIGNED_SHORT, short), PLAIN(MPI_INT, int), PLAIN(MPI_UNSIGNED, int), PLAIN(MPI_LONG, long),
-        PLAIN(MPI_UNSIGNED_LONG, long), PLAIN(MPI_LONG_LONG, long long), PLAIN(MPI_LONG_LONG_INT, long long),
-        PLAIN(MPI_UNSIGNED_LONG_LONG, long long), PLAIN(MPI_FLOAT, float), PLAIN(MPI_DOUBLE, double),
-        PLAIN(MPI_C_BOOL, bool), PLAIN(MPI_INT8_T, int8_t), PLAIN(MPI_INT16_T, int16_t),
-        PLAIN(MPI_INT32_T, int32_t), PLAIN(MPI_INT64_T, int64_t), PLAIN(MPI_UINT8_T, uint8_t),
-        PLAIN(MPI_UINT16_T, uint16_t), PLAIN(MPI_UINT32_T, uint32_t), PLAIN(MPI_UINT64_T, uint64_t),
-        PLAIN(MPI_AINT, MPI_Aint), PLAIN(MPI_OFFSET, MPI_Offset), PLAIN(MPI_COUNT, MPI_Count),
-        PLAIN(MPI_C_COMPLEX, float complex), PLAIN(MPI_C_FLOAT_COMPLEX, float complex),
+        PLAIN(MPI_CHAR, char),
+        PLAIN(MPI_SIGNED_CHAR, signed char),
+        PLAIN(MPI_UNSIGNED_CHAR, unsigned char),
+        PLAIN(MPI_BYTE, char),
+        PLAIN(MPI_PACKED, char),
+        PLAIN(MPI_WCHAR, wchar_t),
+        PLAIN(MPI_SHORT, short),
+        PLAIN(MPI_UNSIGNED_SHORT, short),
+        PLAIN(MPI_INT, int),
+        PLAIN(MPI_UNSIGNED, int),
+        PLAIN(MPI_LONG, long),
+        PLAIN(MPI_UNSIGNED_LONG, long),
+        PLAIN(MPI_LONG_LONG, long long),
+        PLAIN(MPI_LONG_LONG_INT, long long),
+        PLAIN(MPI_UNSIGNED_LONG_LONG, long long),
+        PLAIN(MPI_FLOAT, float),
+        PLAIN(MPI_DOUBLE, double),
+        PLAIN(MPI_C_BOOL, bool),
+        PLAIN(MPI_INT8_T, int8_t),
+        PLAIN(MPI_INT16_T, int16_t),
+        PLAIN(MPI_INT32_T, int32_t),
+        PLAIN(MPI_INT64_T, int64_t),
+        PLAIN(MPI_UINT8_T, uint8_t),
+        PLAIN(MPI_UINT16_T, uint16_t),
+        PLAIN(MPI_UINT32_T, uint32_t),
+        PLAIN(MPI_UINT64_T, uint64_t),
+        PLAIN(MPI_AINT, MPI_Aint),
+        PLAIN(MPI_OFFSET, MPI_Offset),
+        PLAIN(MPI_COUNT, MPI_Count),
+        PLAIN(MPI_C_COMPLEX, float complex),
+        PLAIN(MPI_C_FLOAT_COMPLEX, float complex),
         PLAIN(MPI_C_DOUBLE_COMPLEX, double complex),
-        { MPI_LONG_DOUBLE, "MPI_LONG_DOUBLE", sizeof(long double), sizeof(long double),
-          { VALUE_BYTES(long double), 0 }, { sizeof(long double), 0 }, 0 },
-        { MPI_C_LONG_DOUBLE_COMPLEX, "MPI_C_LONG_DOUBLE_COMPLEX", 2 * sizeof(long double),
-          2 * sizeof(long double), { VALUE_BYTES(long double), VALUE_BYTES(long double) },
-          { sizeof(long double), sizeof(long double) }, sizeof(long double) },
-        PAIR(MPI_FLOAT_INT, float), PAIR(MPI_DOUBLE_INT, double), PAIR(MPI_LONG_INT, long), PAIR(MPI_2INT, int),
-        PAIR(MPI_SHORT_INT, short), PAIR(MPI_LONG_DOUBLE_INT, long double),
+        { MPI_LONG_DOUBLE,
+          "MPI_LONG_DOUBLE",
+          sizeof(long double),
+          sizeof(long double),
+          { VALUE_BYTES(long double), 0 },
+          { sizeof(long double), 0 },
+          0 },
+        { MPI_C_LONG_DOUBLE_COMPLEX,
+          "MPI_C_LONG_DOUBLE_COMPLEX",
+          2 * sizeof(long double),
+          2 * sizeof(long double),
+          { VALUE_BYTES(long double), VALUE_BYTES(long double) },
+          { sizeof(long double), sizeof(long double) },
+          sizeof(long double) },
+        PAIR(MPI_FLOAT_INT, float),
+        PAIR(MPI_DOUBLE_INT, double),
+        PAIR(MPI_LONG_INT, long),
+        PAIR(MPI_2INT, int),
+        PAIR(MPI_SHORT_INT, short),
+        PAIR(MPI_LONG_DOUBLE_INT, long double),
     };
     const struct item fortran_types[] = {
-        FORTRAN(MPI_LOGICAL), FORTRAN(MPI_INTEGER), FORTRAN(MPI_REAL), FORTRAN(MPI_COMPLEX),
-        FORTRAN(MPI_DOUBLE_PRECISION), FORTRAN(MPI_DOUBLE_COMPLEX), FORTRAN(MPI_CHARACTER), FORTRAN(MPI_2REAL),
-        FORTRAN(MPI_2DOUBLE_PRECISION), FORTRAN(MPI_2INTEGER), FORTRAN(MPI_INTEGER1), FORTRAN(MPI_INTEGER2),
-        FORTRAN(MPI_INTEGER4), FORTRAN(MPI_INTEGER8), FORTRAN(MPI_REAL4), FORTRAN(MPI_REAL8),
-        FORTRAN(MPI_COMPLEX8), FORTRAN(MPI_COMPLEX16),
+        FORTRAN(MPI_LOGICAL),
+        FORTRAN(MPI_INTEGER),
+        FORTRAN(MPI_REAL),
+        FORTRAN(MPI_COMPLEX),
+        FORTRAN(MPI_DOUBLE_PRECISION),
+        FORTRAN(MPI_DOUBLE_COMPLEX),
+        FORTRAN(MPI_CHARACTER),
+        FORTRAN(MPI_2REAL),
+        FORTRAN(MPI_2DOUBLE_PRECISION),
+        FORTRAN(MPI_2INTEGER),
+        FORTRAN(MPI_INTEGER1),
+        FORTRAN(MPI_INTEGER2),
+        FORTRAN(MPI_INTEGER4),
+        FORTRAN(MPI_INTEGER8),
+        FORTRAN(MPI_REAL4),
+        FORTRAN(MPI_REAL8),
+        FORTRAN(MPI_COMPLEX8),
+        FORTRAN(MPI_COMPLEX16),
 #if MPI_VERSION >= 5
-        FORTRAN(MPI_LOGICAL1), FORTRAN(MPI_LOGICAL2), FORTRAN(MPI_LOGICAL4), FORTRAN(MPI_LOGICAL8),
-        FORTRAN(MPI_LOGICAL16), FORTRAN(MPI_INTEGER16), FORTRAN(MPI_REAL2), FORTRAN(MPI_REAL16),
-        FORTRAN(MPI_COMPLEX4), FORTRAN(MPI_COMPLEX32), FORTRAN(MPI_CXX_BOOL), FORTRAN(MPI_CXX_FLOAT_COMPLEX),
-        FORTRAN(MPI_CXX_DOUBLE_COMPLEX), FORTRAN(MPI_CXX_LONG_DOUBLE_COMPLEX),
+        FORTRAN(MPI_LOGICAL1),
+        FORTRAN(MPI_LOGICAL2),
+        FORTRAN(MPI_LOGICAL4),
+        FORTRAN(MPI_LOGICAL8),
+        FORTRAN(MPI_LOGICAL16),
+        FORTRAN(MPI_INTEGER16),
+        FORTRAN(MPI_REAL2),
+        FORTRAN(MPI_REAL16),
+        FORTRAN(MPI_COMPLEX4),
+        FORTRAN(MPI_COMPLEX32),
+        FORTRAN(MPI_CXX_BOOL),
+        FORTRAN(MPI_CXX_FLOAT_COMPLEX),
+        FORTRAN(MPI_CXX_DOUBLE_COMPLEX),
+        FORTRAN(MPI_CXX_LONG_DOUBLE_COMPLEX),
 #endif
     };
 
@@ -99,7 +174,8 @@ static int complete_item(struct item *it)
     return 1;
 }
 
-static void check_element(const struct item *it, int n, int i, const unsigned char *came, const unsigned char *sent)
+static void check_element(const struct item *it, int n, int i, const unsigned char *came,
+                          const unsigned char *sent)
 {
     size_t k, at;
 
@@ -109,7 +185,8 @@ static void check_element(const struct item *it, int n, int i, const unsigned ch
               "%s, element %d of %d, piece at %zu is not what was sent", it->name, i, n, at);
     }
     for (at = it->piece[0]; at < it->extent; at++)
-        CHECK(!it->piece[1] || (at >= it->second && at < it->second + it->piece[1]) || came[at] == TEST_CANARY,
+        CHECK(!it->piece[1] || (at >= it->second && at < it->second + it->piece[1]) ||
+                  came[at] == TEST_CANARY,
               "%s, element %d of %d: the gap at byte %zu was overwritten with 0x%02x", it->name, i, n, at,
               came[at]);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.5: thousands of messages that arrive before their receives are kept, and can be received in any order of
- * tags: backwards, in random order, by source in turn. Argument: backwards|random|source. */
+/* MPI 5.0 §3.5: thousands of messages that arrive before their receives are kept, and can be received in any
+ * order of tags: backwards, in random order, by source in turn. Argument: backwards|random|source. */
 #include "mpitest.h"
 
 enum { MESSAGES = 6000, LONGEST = 3000 };

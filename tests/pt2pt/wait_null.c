@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.7.3, §3.7.5: waiting for or testing null requests returns at once: single forms and "all" with empty
- * statuses, "any" with index MPI_UNDEFINED, "some" with outcount MPI_UNDEFINED. Also with count 0. */
+/* MPI 5.0 §3.7.3, §3.7.5: waiting for or testing null requests returns at once: single forms and "all" with
+ * empty statuses, "any" with index MPI_UNDEFINED, "some" with outcount MPI_UNDEFINED. Also with count 0. */
 #include "mpitest.h"
 
 enum { N = 4 };

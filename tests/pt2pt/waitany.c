@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.7.5: MPI_Waitany, MPI_Testany, MPI_Waitsome and MPI_Testsome complete each request exactly once, name it
- * by its index, null its handle and fill the status that belongs to it. While nothing is complete, MPI_Testany says
- * false with MPI_UNDEFINED and MPI_Testsome gives 0. Argument: waitany|testany|waitsome|testsome. */
+/* MPI 5.0 §3.7.5: MPI_Waitany, MPI_Testany, MPI_Waitsome and MPI_Testsome complete each request exactly once,
+ * name it by its index, null its handle and fill the status that belongs to it. While nothing is complete,
+ * MPI_Testany says false with MPI_UNDEFINED and MPI_Testsome gives 0. Argument:
+ * waitany|testany|waitsome|testsome. */
 #include "mpitest.h"
 
 enum { PER_RANK = 30, TAG_GO = 1000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.2.4, §3.5: MPI_ANY_SOURCE and MPI_ANY_TAG, alone and together, receive every message once, tell its
- * true source and tag, and keep the order of each sender. Everybody sends to rank 0, itself included. */
+/* MPI 5.0 §3.2.4, §3.5: MPI_ANY_SOURCE and MPI_ANY_TAG, alone and together, receive every message once, tell
+ * its true source and tag, and keep the order of each sender. Everybody sends to rank 0, itself included. */
 #include "mpitest.h"
 
 enum { MESSAGES = 120, TAGS = 5, LONGEST = 70000 };
@@ -39,13 +39,13 @@ static void check_one(const unsigned char *in, const MPI_Status *st, int *next)
 
     memcpy(&i, in, sizeof i);
     CHECK(st->MPI_SOURCE >= 0 && st->MPI_SOURCE < test_size, "source %d", st->MPI_SOURCE);
-    CHECK(i == *next, "message of rank %d, tag %d: expected number %d, got %d", st->MPI_SOURCE, st->MPI_TAG, *next,
-          i);
+    CHECK(i == *next, "message of rank %d, tag %d: expected number %d, got %d", st->MPI_SOURCE, st->MPI_TAG,
+          *next, i);
     len = length_of(st->MPI_SOURCE, i);
     CHECK_STATUS(st, st->MPI_SOURCE, tag_of(st->MPI_SOURCE, i), (size_t)len);
     test_fill(want, (size_t)len, test_key(st->MPI_SOURCE, i, 6));
-    CHECK(memcmp(in + sizeof i, want + sizeof i, (size_t)len - sizeof i) == 0, "message %d of rank %d is damaged", i,
-          st->MPI_SOURCE);
+    CHECK(memcmp(in + sizeof i, want + sizeof i, (size_t)len - sizeof i) == 0,
+          "message %d of rank %d is damaged", i, st->MPI_SOURCE);
     free(want);
 }
 

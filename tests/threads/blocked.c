@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §11.6.2: a blocked call blocks only its thread: while one thread waits in MPI_Recv (or MPI_Probe) for a
- * message that this process will send itself at the very end, the other goes on communicating. */
+/* MPI 5.0 §11.6.2: a blocked call blocks only its thread: while one thread waits in MPI_Recv (or MPI_Probe)
+ * for a message that this process will send itself at the very end, the other goes on communicating. */
 #include "mpithread.h"
 
 enum { ROUNDS = 300, TAG_LAST = 77 };

@@ -42,7 +42,8 @@ static void receiver(int thread)
         note(st.MPI_SOURCE, i);
         CHECK_STATUS(&st, st.MPI_SOURCE, i % 10, (size_t)length_of(st.MPI_SOURCE, i));
         test_fill(want, (size_t)count, test_key((uint64_t)st.MPI_SOURCE, (uint64_t)i, 52));
-        CHECK(memcmp(in + 4, want + 4, (size_t)count - 4) == 0, "message %d of rank %d is damaged", i, st.MPI_SOURCE);
+        CHECK(memcmp(in + 4, want + 4, (size_t)count - 4) == 0, "message %d of rank %d is damaged", i,
+              st.MPI_SOURCE);
     }
     free(in);
     free(want);

@@ -10,9 +10,7 @@ static void complete(int thread, MPI_Request *reqs, int n)
     int is_done = 0, i, index, count, indices[2 * BATCH], left = n;
 
     switch (thread % 4) {
-    case 0:
-        CHECK_OK(MPI_Waitall(n, reqs, MPI_STATUSES_IGNORE));
-        break;
+    case 0: CHECK_OK(MPI_Waitall(n, reqs, MPI_STATUSES_IGNORE)); break;
     case 1:
         while (!is_done)
             CHECK_OK(MPI_Testall(n, reqs, &is_done, MPI_STATUSES_IGNORE));
@@ -39,17 +37,18 @@ static void body(int thread)
     for (round = 0; round < ROUNDS; round++) {
         len = round % 2 ? LEN : 8;
         for (i = 0; i < BATCH; i++) {
-            test_fill(out + i * LEN, (size_t)len, test_key((uint64_t)(test_rank * 100 + thread), (uint64_t)round,
-                                                           (uint64_t)i));
-            CHECK_OK(MPI_Irecv(in + i * LEN, LEN, MPI_BYTE, left, thread * BATCH + i, MPI_COMM_WORLD, &reqs[i]));
+            test_fill(out + i * LEN, (size_t)len,
+                      test_key((uint64_t)(test_rank * 100 + thread), (uint64_t)round, (uint64_t)i));
+            CHECK_OK(
+                MPI_Irecv(in + i * LEN, LEN, MPI_BYTE, left, thread * BATCH + i, MPI_COMM_WORLD, &reqs[i]));
         }
         for (i = BATCH - 1; i >= 0; i--)
             CHECK_OK(MPI_Isend(out + i * LEN, len, MPI_BYTE, right, thread * BATCH + i, MPI_COMM_WORLD,
                                &reqs[BATCH + i]));
         complete(thread + round, reqs, 2 * BATCH);
         for (i = 0; i < BATCH; i++)
-            CHECK_BYTES(in + i * LEN, (size_t)len, test_key((uint64_t)(left * 100 + thread), (uint64_t)round,
-                                                            (uint64_t)i));
+            CHECK_BYTES(in + i * LEN, (size_t)len,
+                        test_key((uint64_t)(left * 100 + thread), (uint64_t)round, (uint64_t)i));
     }
     free(out);
     free(in);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §11.6: with MPI_THREAD_MULTIPLE, threads talk at the same time, on communicators of their own or on one
- * communicator with tags of their own: every thread gets its messages, in order, whole.
- * Argument: comms|tags. */
+/* MPI 5.0 §11.6: with MPI_THREAD_MULTIPLE, threads talk at the same time, on communicators of their own or on
+ * one communicator with tags of their own: every thread gets its messages, in order, whole. Argument:
+ * comms|tags. */
 #include "mpithread.h"
 
 enum { ROUNDS = 150, LONGEST = 100000 };

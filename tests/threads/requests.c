@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §11.6.2: one thread may start an operation and another complete it: requests are handed over from the
- * posting threads to the completing ones. */
+/* MPI 5.0 §11.6.2: one thread may start an operation and another complete it: requests are handed over from
+ * the posting threads to the completing ones. */
 #include "mpithread.h"
 
 enum { MESSAGES = 300 };
