@@ -38,8 +38,11 @@ static inline enum match_class match_owner_class(uintptr_t owner)
     return (enum match_class)(owner & MATCH_ANY);
 }
 
-/* The list is full, or the hash stage has begun already: adds `recv` to the hash stage. */
+/* Adds `recv` in the hash stage. */
 void match_posted_add(struct match_ctx *ctx, struct match_entry *recv) NOINLINE;
+
+/* The first entries of the list do not take `key`: begins the hash stage and searches there. */
+struct match_entry *match_posted_search(struct match_ctx *ctx, uint64_t key) NOINLINE;
 
 /* Oldest receive of the hash stage that takes `key`, unlinked; or NULL. */
 struct match_entry *match_posted_arrive(struct match_ctx *ctx, uint64_t key) NOINLINE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: match. The short stage, where almost all programs live: bare lists of up to 16 receives and 16
- * unexpected messages with nothing else kept up to date. Whatever is longer goes to posted.c and
+/* Room: match. The short stage, where almost all programs live: bare lists with nothing else kept up to date. A list of
+ * receives may be long as long as every arrival finds its receive among the first 16, as in a window that is
+ * received in order; the first search that goes on hands over to posted.c. More than 16 unexpected messages go to
  * unexpected.c. */
 #include "match/match.h"
 
@@ -23,7 +24,7 @@ void match_ctx_init(struct match_ctx *ctx, struct match *match, uint32_t id)
 {
     assert(match_owner_class((uintptr_t)ctx) == 0);
     *ctx = (struct match_ctx){
-        .posted_limit = MATCH_SHORT, .arrival_limit = MATCH_SHORT, .id = id, .match = match,
+        .arrival_limit = MATCH_SHORT, .id = id, .match = match,
     };
     list_init(&ctx->posted);
     list_init(&ctx->arrivals);
@@ -41,7 +42,7 @@ static inline struct match_arrival *in_arrivals(struct list *link)
 
 static inline bool is_short(const struct match_ctx *ctx)
 {
-    return ctx->posted_limit != 0;
+    return !ctx->is_hashed;
 }
 
 static inline void append_posted(struct match_ctx *ctx, struct match_entry *recv)
@@ -70,7 +71,7 @@ struct match_arrival *match_post(struct match_ctx *ctx, struct match_entry *recv
             return arrival;
         }
     }
-    if (likely(ctx->posted_count < ctx->posted_limit))
+    if (likely(is_short(ctx)))
         append_posted(ctx, recv);
     else
         match_posted_add(ctx, recv);
@@ -92,7 +93,10 @@ struct match_entry *match_arrive(struct match_ctx *ctx, uint64_t key)
                 ctx->walked += walked;
             return recv;
         }
-        walked++;
+        if (unlikely(++walked == MATCH_SHORT)) {
+            ctx->walked += walked;
+            return match_posted_search(ctx, key);
+        }
     }
     ctx->walked += walked;
     return NULL;

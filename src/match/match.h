@@ -72,7 +72,7 @@ struct match_ctx {
     struct list posted;     /* short stage: all receives; hash stage: class MATCH_ANY; oldest first */
     struct list arrivals;   /* all unexpected messages, oldest first */
     unsigned posted_count;
-    unsigned posted_limit;  /* below it a receive is simply appended; 0 in the hash stage */
+    bool is_hashed;         /* hash stage: receives are entered by class */
     unsigned arrival_count;
     unsigned arrival_limit; /* below it an arrival is simply appended; 0 once there is an index */
     unsigned posted_high;   /* high-water marks of the two counts */

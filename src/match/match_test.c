@@ -298,24 +298,30 @@ static void rules_of_both(void)
         }
 }
 
-/* The hash stage begins with the 17th receive and ends with the last one, so that a queue whose length
- * goes up and down around 16 does not change its form each time. */
+/* The hash stage begins with a search that does not end among the first 16 receives, and ends with the last one, so that
+ * a queue whose length goes up and down around 16 does not change its form each time. A queue of any length that is
+ * received in order stays a list. */
 static void stages_of_posted(void)
 {
     begin();
     for (unsigned i = 0; i < 16; i++)
         CHECK_INT(post(i, i % 2 ? ANY : 1, (int)i / 2), -1);
-    CHECK_INT(ctx.posted_limit, MATCH_SHORT);
-    CHECK_INT(match.posted.leaders, 0);
     CHECK_INT(post(16, 1, 0), -1);
-    CHECK_INT(ctx.posted_limit, 0);
-    for (unsigned i = 0; i < 16; i++)
+    CHECK_INT(post(17, 5, 99), -1);
+    CHECK(!ctx.is_hashed);
+    CHECK_INT(match.posted.leaders, 0);
+    CHECK_INT(arrive(0, 1, 7), 14);
+    CHECK(!ctx.is_hashed);
+    CHECK_INT(arrive(0, 5, 99), 17);
+    CHECK(ctx.is_hashed);
+    for (unsigned i = 0; i < 14; i++)
         CHECK_INT(arrive(0, 1, (int)i / 2), i);
-    CHECK_INT(ctx.posted_limit, 0);
+    CHECK_INT(arrive(0, 1, 7), 15);
+    CHECK(ctx.is_hashed);
     CHECK_INT(ctx.posted_count, 1);
     CHECK_INT(arrive(0, 1, 0), 16);
-    CHECK_INT(ctx.posted_limit, MATCH_SHORT);
-    CHECK_INT(ctx.posted_high, 17);
+    CHECK(!ctx.is_hashed);
+    CHECK_INT(ctx.posted_high, 18);
     CHECK_INT(match.posted.leaders, 0);
     end();
 }

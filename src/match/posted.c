@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: match. Posted receives in the hash stage, that is from the 17th on until none is left.
+/* Room: match. Posted receives in the hash stage, that is from the first search that did not end among the first 16
+ * until none is left.
  * The three classes with a source or a tag stand in the lane's table, the fourth in the list of the context.
  * Each has its oldest at hand; the sequence number tells which of these is the oldest of all. */
 #include "match/int_match.h"
@@ -29,7 +30,7 @@ static void COLD NOINLINE leave_short_stage(struct match_ctx *ctx)
 {
     struct list *node = ctx->posted.next;
 
-    ctx->posted_limit = 0;
+    ctx->is_hashed = true;
     list_init(&ctx->posted);
     while (node != &ctx->posted) {
         struct list *next = node->next;
@@ -41,8 +42,6 @@ static void COLD NOINLINE leave_short_stage(struct match_ctx *ctx)
 
 void match_posted_add(struct match_ctx *ctx, struct match_entry *recv)
 {
-    if (unlikely(ctx->posted_limit))
-        leave_short_stage(ctx);
     enter(ctx, recv);
     if (++ctx->posted_count > ctx->posted_high)
         ctx->posted_high = ctx->posted_count;
@@ -79,6 +78,12 @@ struct match_entry *match_posted_arrive(struct match_ctx *ctx, uint64_t key)
     return recv;
 }
 
+struct match_entry *match_posted_search(struct match_ctx *ctx, uint64_t key)
+{
+    leave_short_stage(ctx);
+    return match_posted_arrive(ctx, key);
+}
+
 void match_posted_remove(struct match_ctx *ctx, struct match_entry *recv)
 {
     const enum match_class class = match_owner_class(recv->node.owner);
@@ -91,7 +96,7 @@ void match_posted_remove(struct match_ctx *ctx, struct match_entry *recv)
         match_table_remove(&ctx->match->posted, &recv->node);
     }
     if (--ctx->posted_count == 0)
-        ctx->posted_limit = MATCH_SHORT;
+        ctx->is_hashed = false;
 }
 
 static void drop_one(struct match_ctx *ctx, struct match_node *node, match_drop_posted *drop, void *arg)

@@ -242,39 +242,34 @@ static ALWAYS_INLINE struct req *last_pending(struct set *set)
     return NULL;
 }
 
-/* All are done, and some failed: every status has its error code (§3.7.5). */
-static NOINLINE int finish_failed(int count, MPI_Request *requests, MPI_Status *statuses)
+/* One has failed: from now on every status has its error code, and those before it had none (§3.7.5). */
+static COLD void set_success(int count, MPI_Status *statuses)
 {
+    for (int i = 0; statuses && i < count; i++)
+        statuses[i].MPI_ERROR = MPI_SUCCESS;
+}
+
+/* All are done. */
+static int finish_all(int count, MPI_Request *requests, MPI_Status *statuses)
+{
+    bool has_failed = false;
+
     for (int i = 0; i < count; i++) {
         struct req *req = obj_request(requests[i]);
         MPI_Status *status = statuses ? &statuses[i] : NULL;
         int rc = 0;
-        if (is_idle(req))
+        if (unlikely(is_idle(req)))
             status_set_empty(status);
         else
             rc = finish(&requests[i], req, status);
-        if (status)
+        if (unlikely(rc && !has_failed)) {
+            has_failed = true;
+            set_success(i, statuses);
+        }
+        if (unlikely(has_failed && status))
             status->MPI_ERROR = rc;
     }
-    return MPI_ERR_IN_STATUS;
-}
-
-static int finish_all(int count, MPI_Request *requests, MPI_Status *statuses)
-{
-    for (int i = 0; i < count; i++) {
-        const struct req *req = obj_request(requests[i]);
-        if (unlikely(!is_idle(req) && req->error))
-            return finish_failed(count, requests, statuses);
-    }
-    for (int i = 0; i < count; i++) {
-        struct req *req = obj_request(requests[i]);
-        MPI_Status *status = statuses ? &statuses[i] : NULL;
-        if (is_idle(req))
-            status_set_empty(status);
-        else
-            finish(&requests[i], req, status);
-    }
-    return 0;
+    return has_failed ? MPI_ERR_IN_STATUS : 0;
 }
 
 int req_waitall(int count, MPI_Request *requests, MPI_Status *statuses)

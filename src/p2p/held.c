@@ -37,7 +37,7 @@ static size_t share(const struct lane *lane)
 void held_add(struct message *message)
 {
     struct lane *lane = message->lane;
-    struct peer *peer = lane->peers[message->proc];
+    struct peer *peer = atomic_load_explicit(&lane->peers[message->proc], memory_order_relaxed);
 
     if (message->kind != WIRE_EAGER)
         return;
@@ -54,7 +54,7 @@ void held_add(struct message *message)
 void held_remove(struct message *message)
 {
     struct lane *lane = message->lane;
-    struct peer *peer = lane->peers[message->proc];
+    struct peer *peer = atomic_load_explicit(&lane->peers[message->proc], memory_order_relaxed);
 
     if (message->kind != WIRE_EAGER)
         return;

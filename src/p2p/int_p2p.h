@@ -27,7 +27,8 @@ struct peer {
     struct lane *lane;
     struct net_ep *ep;
     const struct net_ops *ops;
-    uint32_t short_max;        /* of ops, here for the short path */
+    uint32_t direct_end;       /* a run of fewer bytes may go out without the lock; 0 with threads */
+    uint32_t send_end;         /* and with the lock; both are 0 while something waits */
     int proc;
     const _Atomic uint32_t *throttle_out; /* not 0: the process wants only offers from us */
     _Atomic uint32_t *throttle_in; /* the same, from us to it */
@@ -38,16 +39,23 @@ struct peer {
     struct list link;          /* in lane.crowded while is_crowded */
 };
 
+/* By rank or by process; NULL: no contact yet. Stored with the lock, read by senders without. */
+typedef struct peer *_Atomic peer_ref;
+
 /* One context of a communicator: 0 the user's, 1 that of collectives. */
 struct channel {
     struct match_ctx match;
     struct lane *lane;
     struct comm *comm;
+    peer_ref *peers;           /* by rank of the remote group */
+    uint64_t eager_word;       /* first word of the head of an eager message without a type */
+    uint64_t source_key;       /* match key of this process's messages without the tag */
     uint32_t ctx;
 };
 
 struct p2p_comm {
     struct channel channel[2];
+    bool owns_peers;           /* its table of peers is no part of the lane's */
 };
 
 /* One matcher, its transports' ends, and their lock. */
@@ -58,7 +66,7 @@ struct lane {
     struct channel **channels;     /* open addressing by context, a power of two */
     unsigned channel_slots, channel_count;
     struct channel *last_channel;  /* hit by the last arrival */
-    struct peer **peers;           /* by process; NULL: no contact yet */
+    peer_ref *peers;               /* by process */
     int proc, procs;
     struct net *nets[2];           /* to this process, to others on the machine (or NULL) */
     const struct net_ops *ops[2];
@@ -154,11 +162,33 @@ static ALWAYS_INLINE void lane_unlock(struct lane *lane)
 
 /* First contact with a process: 0 or an error. */
 int peer_open(struct lane *lane, int proc, struct peer **out) COLD;
+/* The same for a rank of a communicator. */
+int peer_open_rank(struct channel *channel, int rank, struct peer **out) COLD;
 
 static ALWAYS_INLINE int peer_get(struct lane *lane, int proc, struct peer **out)
 {
-    *out = lane->peers[proc];
+    *out = atomic_load_explicit(&lane->peers[proc], memory_order_relaxed);
     return likely(*out) ? 0 : peer_open(lane, proc, out);
+}
+
+/* Whether short messages may pass now: not while something waits, so that order is kept. */
+static inline void peer_set_crowded(struct peer *peer, bool is_crowded)
+{
+    peer->is_crowded = is_crowded;
+    peer->send_end = is_crowded ? 0 : peer->ops->short_max + 1;
+    peer->direct_end = peer->lane->is_threaded ? 0 : peer->send_end;
+}
+
+/* NULL: no contact yet. May be called without the lock. */
+static ALWAYS_INLINE struct peer *peer_of_rank(const struct channel *channel, int rank)
+{
+    return atomic_load_explicit(&channel->peers[rank], memory_order_acquire); /* pairs with peer_open */
+}
+
+static ALWAYS_INLINE int peer_get_rank(struct channel *channel, int rank, struct peer **out)
+{
+    *out = peer_of_rank(channel, rank);
+    return likely(*out) ? 0 : peer_open_rank(channel, rank, out);
 }
 
 /* The open channel of a context, or NULL. */

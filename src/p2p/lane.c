@@ -87,7 +87,7 @@ int p2p_init(const struct p2p_config *config)
     obj_predefine(&message_no_proc.obj, OBJ_MESSAGE, (uintptr_t)MPI_MESSAGE_NO_PROC);
     lane->channel_slots = P2P_CHANNELS_FIRST;
     lane->channels = mem_zalloc(P2P_CHANNELS_FIRST * sizeof(struct channel *));
-    lane->peers = mem_zalloc((size_t)config->procs * sizeof(struct peer *));
+    lane->peers = mem_zalloc((size_t)config->procs * sizeof(peer_ref));
     rc = lane->channels && lane->peers ? held_init() : err(MPI_ERR_NO_MEM, "no memory for a lane");
     if (!rc)
         rc = open_nets(lane, config);
@@ -107,7 +107,7 @@ void p2p_fini(void)
     LIST_FOR_EACH_SAFE(link, &lane->orphans)
         message_destroy(CONTAINER_OF(link, struct message, link));
     for (int proc = 0; lane->peers && proc < lane->procs; proc++)
-        mem_free(lane->peers[proc]);
+        mem_free(atomic_load_explicit(&lane->peers[proc], memory_order_relaxed));
     for (int i = 0; i < 2; i++) {
         if (lane->nets[i])
             lane->ops[i]->close(lane->nets[i]);
@@ -147,13 +147,23 @@ int peer_open(struct lane *lane, int proc, struct peer **out)
     }
     peer->lane = lane;
     peer->ops = lane->ops[which];
-    peer->short_max = peer->ops->short_max;
+    peer_set_crowded(peer, false);
     peer->ops->throttles(peer->ep, &peer->throttle_in, &peer->throttle_out);
     peer->proc = proc;
     list_init(&peer->waiting);
     list_init(&peer->link);
-    lane->peers[proc] = *out = peer;
+    *out = peer;
+    atomic_store_explicit(&lane->peers[proc], peer, memory_order_release); /* pairs with peer_of_rank */
     return 0;
+}
+
+int peer_open_rank(struct channel *channel, int rank, struct peer **out)
+{
+    const int rc = peer_get(channel->lane, group_proc(channel->comm->remote_group, rank), out);
+
+    if (!rc)
+        atomic_store_explicit(&channel->peers[rank], *out, memory_order_release); /* pairs with peer_of_rank */
+    return rc;
 }
 
 int lane_poll(void *arg)
@@ -266,31 +276,63 @@ static void adopt_orphans(struct lane *lane, struct channel *channel)
     }
 }
 
-static void channel_open(struct lane *lane, struct channel *channel, struct comm *comm, uint32_t ctx)
+static void channel_open(struct lane *lane, struct channel *channel, struct comm *comm, uint32_t ctx,
+                         peer_ref *peers)
 {
-    *channel = (struct channel){ .lane = lane, .comm = comm, .ctx = ctx };
+    *channel = (struct channel){
+        .lane = lane,
+        .comm = comm,
+        .peers = peers,
+        .eager_word = wire_head(WIRE_EAGER, 0, 0, ctx, 0).word[0],
+        .source_key = match_key(comm->rank, 0),
+        .ctx = ctx,
+    };
     match_ctx_init(&channel->match, &lane->match, ctx);
     channel_insert(lane, channel);
     adopt_orphans(lane, channel);
 }
 
+/* Peers by rank: where ranks are processes in a row that is a part of the lane's table. */
+static peer_ref *peers_of(struct lane *lane, const struct comm *comm)
+{
+    const struct group *group = comm->remote_group;
+
+    if (!group->list && (group->step == 1 || group->size == 1))
+        return lane->peers + group->first;
+    comm->p2p->owns_peers = true;
+    return mem_zalloc((size_t)group->size * sizeof(peer_ref));
+}
+
+static int channels_open(struct lane *lane, struct comm *comm, peer_ref *peers)
+{
+    if ((lane->channel_count + 2) * 2 > lane->channel_slots) {
+        const int rc = channels_resize(lane, lane->channel_slots * 2);
+        if (rc)
+            return rc;
+    }
+    channel_open(lane, &comm->p2p->channel[0], comm, comm->ctx, peers);
+    channel_open(lane, &comm->p2p->channel[1], comm, comm->ctx + 1, peers);
+    return 0;
+}
+
 int p2p_comm_open(struct comm *comm)
 {
     struct lane *lane = &the_lane;
-    int rc = 0;
+    peer_ref *peers;
+    int rc;
 
     comm->p2p = mem_alloc_aligned(CACHE_LINE, sizeof *comm->p2p);
     if (!comm->p2p)
         return err(MPI_ERR_NO_MEM, "no memory for a communicator");
+    comm->p2p->owns_peers = false;
+    peers = peers_of(lane, comm);
     lane_lock(lane);
-    if ((lane->channel_count + 2) * 2 > lane->channel_slots)
-        rc = channels_resize(lane, lane->channel_slots * 2);
-    if (!rc) {
-        channel_open(lane, &comm->p2p->channel[0], comm, comm->ctx);
-        channel_open(lane, &comm->p2p->channel[1], comm, comm->ctx + 1);
-    }
+    rc = peers ? channels_open(lane, comm, peers)
+               : err(MPI_ERR_NO_MEM, "no memory for a table of %d processes", comm->size);
     lane_unlock(lane);
     if (rc) {
+        if (comm->p2p->owns_peers)
+            mem_free(peers);
         mem_free(comm->p2p);
         comm->p2p = NULL;
     }
@@ -324,6 +366,8 @@ void p2p_comm_close(struct comm *comm)
         match_ctx_fini(&channel->match, drop_posted, drop_message, NULL);
     }
     lane_unlock(lane);
+    if (comm->p2p->owns_peers)
+        mem_free(comm->p2p->channel[0].peers);
     mem_free(comm->p2p);
     comm->p2p = NULL;
 }

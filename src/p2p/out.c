@@ -8,7 +8,7 @@ bool outgoing_send(struct outgoing *out, struct peer *peer)
     if (likely(!peer->is_crowded)) {
         if (!out->push(out, peer))
             return true;
-        peer->is_crowded = true;
+        peer_set_crowded(peer, true);
         work_add(peer->lane, &peer->lane->crowded, &peer->link);
     }
     list_append(&peer->waiting, &out->link);
@@ -30,7 +30,7 @@ static int push_waiting(struct peer *peer)
         }
         sent++;
     }
-    peer->is_crowded = false;
+    peer_set_crowded(peer, false);
     work_remove(peer->lane, &peer->link);
     return sent;
 }

@@ -37,7 +37,8 @@ void deliver(struct p2p_req *r, const struct arrival *a, const void *payload)
 {
     r->req.source = a->source;
     r->req.tag = a->tag;
-    r->peer = r->channel->lane->peers[a->proc]; /* there if this message must be answered, see p2p_arrive */
+    /* there if this message must be answered, see p2p_arrive */
+    r->peer = atomic_load_explicit(&r->channel->lane->peers[a->proc], memory_order_relaxed);
     if (a->kind == WIRE_RTS) {
         deliver_rts(r, a);
         return;
@@ -84,7 +85,7 @@ static ALWAYS_INLINE void recv_begin(struct p2p_req *r, int source, int tag)
     match_entry_init(&r->match, match_key(source, tag), match_mask(source == MPI_ANY_SOURCE, tag == MPI_ANY_TAG));
     if (likely(source != MPI_ANY_SOURCE)) {
         struct peer *peer;
-        if (likely(!peer_get(channel->lane, group_proc(channel->comm->remote_group, source), &peer)))
+        if (likely(!peer_get_rank(channel, source, &peer)))
             r->req.hint = recv_hint(peer);
     }
     found = match_post(&channel->match, &r->match);
@@ -92,8 +93,8 @@ static ALWAYS_INLINE void recv_begin(struct p2p_req *r, int source, int tag)
         deliver_message(r, CONTAINER_OF(found, struct message, arrival));
 }
 
-int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag, int mode,
-             MPI_Status *status)
+extern inline int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag,
+                           int mode, MPI_Status *status)
 {
     struct channel *channel = channel_of(comm, mode);
     struct p2p_req r;
@@ -112,8 +113,9 @@ int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct type *type, i
     return r.req.error;
 }
 
-int p2p_irecv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag, int mode,
-              struct req **out)
+/* `extern inline` as for p2p_send. */
+extern inline int p2p_irecv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag,
+                            int mode, struct req **out)
 {
     struct channel *channel = channel_of(comm, mode);
     struct p2p_req *r;

@@ -83,12 +83,12 @@ static int send_eager(struct p2p_req *r, struct peer *peer)
     struct net_buffer buffer;
     int rc;
 
-    if (r->head_len <= P2P_PACK_ON_STACK && r->head_len <= peer->short_max) {
+    if (r->head_len <= P2P_PACK_ON_STACK && r->head_len <= peer->ops->short_max) {
         char payload[P2P_PACK_ON_STACK];
         fill_eager(r, payload);
         return peer->ops->send(peer->ep, r->head, payload, r->head_len);
     }
-    if (r->type->is_contig && !prefix_len(r) && r->head_len <= peer->short_max)
+    if (r->type->is_contig && !prefix_len(r) && r->head_len <= peer->ops->short_max)
         return peer->ops->send(peer->ep, r->head, r->buf, r->head_len);
     rc = peer->ops->alloc(peer->ep, &buffer);
     if (rc)
@@ -149,23 +149,35 @@ static void send_prepare(struct p2p_req *r, struct peer *peer, const void *buf, 
 
 /* --- calls --- */
 
-/* True if the message has been sent: it was short and there was room. With the lock. */
-static ALWAYS_INLINE bool send_at_once(struct channel *channel, const void *buf, size_t len, struct type *type,
-                                       int proc, int tag)
+/* True if the message has been sent, since it was shorter than `end`, the peer's direct_end or send_end, and there
+ * was room. */
+static ALWAYS_INLINE bool send_at_once(const struct channel *channel, const struct peer *peer, uint32_t end,
+                                       const void *buf, size_t len, const struct type *type, int tag)
 {
-    struct peer *peer = channel->lane->peers[proc];
+    const struct net_head head = { {
+        channel->eager_word | (uint64_t)type->signature << WIRE_SIGNATURE_SHIFT,
+        channel->source_key | (uint32_t)tag,
+    } };
 
-    if (unlikely(!peer || !type->is_contig || len > peer->short_max || peer->is_crowded || is_throttled(peer)))
+    if (unlikely(len >= end || !type->is_contig || is_throttled(peer)))
         return false;
-    return likely(!peer->ops->send(peer->ep, wire_head(WIRE_EAGER, 0, type->signature, channel->ctx,
-                                                       match_key(channel->comm->rank, tag)), buf, (uint32_t)len));
+    return likely(!peer->ops->send(peer->ep, head, buf, (uint32_t)len));
+}
+
+/* The same for all modes, with the lock. */
+static ALWAYS_INLINE bool send_locked(const struct channel *channel, const void *buf, size_t len,
+                                      const struct type *type, int dest, int tag, int mode)
+{
+    const struct peer *peer = peer_of_rank(channel, dest);
+
+    return likely(peer && !(mode & P2P_SYNC)) && send_at_once(channel, peer, peer->send_end, buf, len, type, tag);
 }
 
 /* On a request of its own. With the lock. */
 static int send_request(struct p2p_req *r, const void *buf, MPI_Count count, int dest, int tag, int mode)
 {
     struct peer *peer;
-    const int rc = peer_get(r->channel->lane, group_proc(r->channel->comm->remote_group, dest), &peer);
+    const int rc = peer_get_rank(r->channel, dest, &peer);
 
     if (rc)
         return rc;
@@ -184,8 +196,7 @@ int p2p_send_mode(struct comm *comm, const void *buf, MPI_Count count, struct ty
     if (dest == MPI_PROC_NULL)
         return 0;
     lane_lock(channel->lane);
-    is_sent = !(mode & P2P_SYNC) && send_at_once(channel, buf, type_bytes(type, count), type,
-                                                 group_proc(comm->remote_group, dest), tag);
+    is_sent = send_locked(channel, buf, type_bytes(type, count), type, dest, tag, mode);
     if (!is_sent) {
         request_init(&r, channel, type);
         rc = send_request(&r, buf, count, dest, tag, mode);
@@ -197,13 +208,18 @@ int p2p_send_mode(struct comm *comm, const void *buf, MPI_Count count, struct ty
     return r.req.error;
 }
 
-int p2p_send(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag)
+/* Short, room, one thread: no request, no lock. `extern inline` asks the link-time optimiser to put it into the
+ * bindings. */
+extern inline int p2p_send(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag)
 {
-    struct channel *channel = channel_of(comm, P2P_STANDARD);
+    const struct channel *channel = channel_of(comm, P2P_STANDARD);
 
-    if (likely(dest != MPI_PROC_NULL && !channel->lane->is_threaded) &&
-        likely(send_at_once(channel, buf, type_bytes(type, count), type, group_proc(comm->remote_group, dest), tag)))
-        return 0;
+    if (likely(dest >= 0)) {
+        const struct peer *peer = peer_of_rank(channel, dest);
+        if (likely(peer) &&
+            likely(send_at_once(channel, peer, peer->direct_end, buf, type_bytes(type, count), type, tag)))
+            return 0;
+    }
     return p2p_send_mode(comm, buf, count, type, dest, tag, P2P_STANDARD);
 }
 
@@ -222,7 +238,7 @@ static NOINLINE int isend_slow(struct channel *channel, const void *buf, MPI_Cou
     return rc;
 }
 
-int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode,
+extern inline int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode,
               struct req **out)
 {
     struct channel *channel = channel_of(comm, mode);
@@ -232,8 +248,7 @@ int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *
     if (unlikely(dest == MPI_PROC_NULL))
         return 0;
     lane_lock(channel->lane);
-    if (unlikely(mode & P2P_SYNC) || unlikely(!send_at_once(channel, buf, type_bytes(type, count), type,
-                                                            group_proc(comm->remote_group, dest), tag)))
+    if (unlikely(!send_locked(channel, buf, type_bytes(type, count), type, dest, tag, mode)))
         rc = isend_slow(channel, buf, count, type, dest, tag, mode, out);
     lane_unlock(channel->lane);
     return rc;

@@ -58,12 +58,15 @@ enum { WIRE_CONTROL_MAX = sizeof(struct wire_cts), WIRE_SYNC_ID = sizeof(uint64_
 
 _Static_assert(sizeof(struct wire_cts) == 32 && sizeof(struct wire_rts) == 24, "payloads have no holes");
 
+enum { WIRE_SIGNATURE_SHIFT = 16 };
+
 /* A match key is the second word of the head; see match_key. */
 static ALWAYS_INLINE struct net_head wire_head(enum wire_kind kind, unsigned flags, unsigned signature,
                                                uint32_t ctx, uint64_t key)
 {
     return (struct net_head){
-        { (uint64_t)kind | (uint64_t)flags << 8 | (uint64_t)signature << 16 | (uint64_t)ctx << 32, key },
+        { (uint64_t)kind | (uint64_t)flags << 8 | (uint64_t)signature << WIRE_SIGNATURE_SHIFT | (uint64_t)ctx << 32,
+          key },
     };
 }
 
