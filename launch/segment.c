@@ -11,6 +11,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "sys/cpus.h"
+
 /* Ranks find their descriptors at numbers from here on, where scripts do not put theirs. */
 enum { FIRST_FD = 100, FIRST_FD_IF_FEW = 20 };
 
@@ -39,6 +41,7 @@ static void fill_head(struct job *job)
     head->apps = (uint32_t)job->options.app_count;
     head->errhandler = (uint32_t)job->options.errhandler;
     head->launcher_pid = getpid();
+    head->cpus = (uint32_t)cpus_in_mask();
     head->start_ns = now_ns();
     snprintf(head->launcher, sizeof head->launcher, "mpiexec of Parley %s", PARLEY_VERSION);
     if (getrandom(head->token, sizeof head->token, 0) != (ssize_t)sizeof head->token)

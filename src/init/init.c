@@ -66,17 +66,19 @@ static int start_transports(bool is_threaded)
 {
     struct pm_job *job = &process.job;
     struct p2p_config config = { .proc = job->rank, .procs = job->size, .is_threaded = is_threaded };
-    _Atomic uint32_t *sleep_word = NULL;
+    struct progress_config waiting = { .local_ranks = job->local_size };
     int rc = 0;
 
     if (job->size > 1) {
         if (!pm_map(job, p2p_segment_needed(job->size), &rc))
             return rc;
         config.segment = job->head;
-        sleep_word = &job_proc(job->head, job->rank)->sleep;
+        waiting.sleep_word = &job_proc(job->head, job->rank)->sleep;
+        waiting.cpus = (int)job->head->cpus;
+        waiting.has_fences = waiting.cpus && waiting.local_ranks > waiting.cpus;
         wake_barrier_init();
     }
-    progress_init(&(struct progress_config){ .sleep_word = sleep_word, .local_ranks = job->local_size });
+    progress_init(&waiting);
     return p2p_init(&config);
 }
 

@@ -298,9 +298,9 @@ static void rules_of_both(void)
         }
 }
 
-/* The hash stage begins with a search that does not end among the first 16 receives, and ends with the last one, so that
- * a queue whose length goes up and down around 16 does not change its form each time. A queue of any length that is
- * received in order stays a list. */
+/* The hash stage begins with a search that does not end among the first 16 receives, and ends with the last one, so
+ * that a queue whose length goes up and down around 16 does not change its form each time. A queue of any length that
+ * is received in order stays a list. */
 static void stages_of_posted(void)
 {
     begin();

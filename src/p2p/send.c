@@ -238,8 +238,8 @@ static NOINLINE int isend_slow(struct channel *channel, const void *buf, MPI_Cou
     return rc;
 }
 
-extern inline int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode,
-              struct req **out)
+extern inline int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest,
+                            int tag, int mode, struct req **out)
 {
     struct channel *channel = channel_of(comm, mode);
     int rc = 0;

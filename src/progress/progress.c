@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: progress. The waiting policy, in three steps:
  *
- *   1. spin for 20 us; for next to nothing when there are more ranks than processors or others were seen on ours;
+ *   1. spin for 20 us; not at all when there are more ranks than processors or others were seen on ours;
  *   2. yield, timing each: one that took some time let somebody else run, perhaps the very process that is waited
- *      for, and then the next 64 waits hardly spin; one that took long shows foreign load, and then the next 256
- *      waits skip this step;
+ *      for, and then the next 64 waits do not spin; one that took long shows foreign load, and then the next
+ *      1024 waits skip this step;
  *   3. announce it in the sleep word, barrier, look once more, sleep on the word with a growing time limit.
  *
  * Knows: base, sys. Does not know: what is being waited for. */
@@ -20,13 +20,13 @@
 enum {
     POLL_REST_EVERY = 64,        /* spins on the hint between two polls of everything */
     SPIN_NS = 20000,
-    SPIN_CROWDED_NS = 200,
-    YIELD_NS = 1000000,          /* how long to go on yielding */
+    YIELD_NS = 500000,           /* how long to go on yielding, for each rank */
     YIELDS_PER_RANK = 4,         /* and how often, without a processor for each rank */
-    YIELD_LONG_NS = 30000,       /* a yield that takes this plus YIELD_LONG_RANK_NS a rank shows foreign load */
-    YIELD_LONG_RANK_NS = 2000,
+    YIELD_LONG_NS = 400000,      /* a yield that takes this plus YIELD_LONG_RANK_NS a rank shows foreign load: no rank
+                                  * runs so long without yielding itself or sleeping, others use their time slice */
+    YIELD_LONG_RANK_NS = 20000,
     YIELD_SHARED_NS = 3000,      /* a yield that took this let somebody else run: spinning would keep them out */
-    SKIP_YIELDS = 256,
+    SKIP_YIELDS = 1024,
     SKIP_SPINS = 64,
     SLEEP_MIN_NS = 1000000,
     SLEEP_MAX_NS = 100000000,
@@ -44,7 +44,10 @@ struct wait {
 
 void progress_init(const struct progress_config *config)
 {
-    progress = (struct progress){ .local_ranks = config->local_ranks };
+    progress = (struct progress){
+        .local_ranks = config->local_ranks, .cpus_given = config->cpus, .has_fences = config->has_fences,
+        .first_polls = POLL_REST_EVERY,
+    };
     progress.sleep_word = config->sleep_word ? config->sleep_word : &progress.private_word;
 }
 
@@ -113,8 +116,10 @@ static bool is_crowded(void)
     int cpus = atomic_load_explicit(&progress.cpus, memory_order_relaxed);
 
     if (unlikely(!cpus)) {
-        cpus = cpus_usable();
+        cpus = cpus_within_quota(progress.cpus_given ? progress.cpus_given : cpus_in_mask());
         atomic_store_explicit(&progress.cpus, cpus, memory_order_relaxed);
+        if (progress.local_ranks > cpus)
+            progress.first_polls = 1;
     }
     return progress.local_ranks > cpus || atomic_load_explicit(&progress.skip_yields, memory_order_relaxed);
 }
@@ -125,11 +130,11 @@ static ALWAYS_INLINE int poll_hint(const struct wait *wait)
 }
 
 /* The budget is for idle time: it starts anew with every piece of news. */
-static bool spin(const struct wait *wait, uint64_t budget_ns)
+static bool spin(const struct wait *wait)
 {
     uint64_t start = clock_ns(), now = start;
 
-    while (now - start < budget_ns) {
+    while (now - start < SPIN_NS) {
         int events = 0;
         for (int i = 0; i < POLL_REST_EVERY; i++) {
             events += poll_hint(wait);
@@ -151,11 +156,11 @@ static bool spin(const struct wait *wait, uint64_t budget_ns)
 static bool yield(const struct wait *wait)
 {
     const int most = is_crowded() ? YIELDS_PER_RANK * progress.local_ranks : INT_MAX;
-    const uint64_t start = clock_ns();
+    const uint64_t start = clock_ns(), end = start + (uint64_t)YIELD_NS * (uint64_t)progress.local_ranks;
     const uint64_t is_long = YIELD_LONG_NS + (uint64_t)YIELD_LONG_RANK_NS * (uint64_t)progress.local_ranks;
     uint64_t now = start;
 
-    for (int i = 0; i < most && now - start < YIELD_NS; i++) {
+    for (int i = 0; i < most && now < end; i++) {
         const uint64_t before = now;
         sched_yield();
         progress_poll();
@@ -179,7 +184,9 @@ static bool sleep_once(const struct wait *wait, uint64_t limit_ns)
 
     atomic_fetch_add_explicit(&progress.sleepers, 1, memory_order_seq_cst);
     atomic_store_explicit(progress.sleep_word, 1, memory_order_seq_cst); /* pairs with progress_wake */
-    if (!wake_barrier())
+    if (progress.has_fences)
+        atomic_thread_fence(memory_order_seq_cst);
+    else if (!wake_barrier())
         limit_ns = SLEEP_NO_BARRIER_NS;
     is_news = progress_poll() > 0;
     is_over = wait->is_done(wait->arg);
@@ -200,7 +207,7 @@ static NOINLINE void wait_long(const struct wait *wait)
     uint64_t limit_ns = SLEEP_MIN_NS;
     bool is_told;
 
-    if (spin(wait, use_up(&progress.skip_spins) || is_crowded() ? SPIN_CROWDED_NS : SPIN_NS))
+    if (!use_up(&progress.skip_spins) && !is_crowded() && spin(wait))
         return;
     if (!use_up(&progress.skip_yields) && yield(wait))
         return;
@@ -243,7 +250,7 @@ static NOINLINE void wait_for_word(_Atomic uint32_t *done, struct progress_hint 
 void progress_wait(_Atomic uint32_t *done, struct progress_hint hint)
 {
     if (likely(hint.poll)) {
-        for (int idle = 0; idle < POLL_REST_EVERY;) {
+        for (int idle = 0; idle < progress.first_polls;) {
             if (word_is_set(done))
                 return;
             idle = hint.poll(hint.arg, done) ? 0 : idle + 1;

@@ -35,6 +35,8 @@ struct progress_watch {
 struct progress_config {
     _Atomic uint32_t *sleep_word; /* in shared memory, where others wake us; NULL: nobody does */
     int local_ranks;              /* ranks that share this machine's processors */
+    int cpus;                     /* processors that these ranks have together; 0: those of this process */
+    bool has_fences;              /* wakers use a fence, so sleepers need no barrier; the same in all of them */
 };
 
 enum { PROGRESS_POLLERS = 8 };
@@ -46,12 +48,15 @@ struct progress {
     } pollers[PROGRESS_POLLERS];
     int poller_count;
     int local_ranks;
+    int cpus_given;               /* cpus of progress_config */
+    bool has_fences;              /* see progress_config */
+    int first_polls;              /* idle polls of the hint before anything else is done about a wait */
     const struct progress_watch *watch; /* NULL: nobody */
     _Atomic uint32_t *sleep_word;
     _Atomic uint32_t private_word;
     _Atomic int sleepers;         /* threads of this process in or on the way to sleep */
     _Atomic uint32_t skip_yields; /* waits left that go to sleep without yielding: foreign load was seen */
-    _Atomic uint32_t skip_spins;  /* waits left that hardly spin: somebody else runs on our processor */
+    _Atomic uint32_t skip_spins;  /* waits left that do not spin: somebody else runs on our processor */
     _Atomic int cpus;             /* usable processors; 0: not asked yet */
     _Atomic uint64_t sleeps;      /* counter: times this process has gone to sleep */
 };
@@ -91,9 +96,12 @@ static ALWAYS_INLINE void progress_notify(void)
 void progress_wake_other(_Atomic uint32_t *sleep_word) COLD;
 
 /* News for another process has just been stored (release): wake it if it sleeps. One load, no fence; the sleeper's
- * barrier makes up for it. */
+ * barrier makes up for it. With more ranks than processors sleeping is frequent, the barrier is what costs, and the
+ * fence is here. */
 static ALWAYS_INLINE void progress_wake(_Atomic uint32_t *sleep_word)
 {
+    if (unlikely(progress.has_fences))
+        atomic_thread_fence(memory_order_seq_cst);
     if (unlikely(atomic_load_explicit(sleep_word, memory_order_relaxed)))
         progress_wake_other(sleep_word);
 }

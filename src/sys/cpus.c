@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static int in_affinity_mask(void)
+int cpus_in_mask(void)
 {
     cpu_set_t mask;
 
-    if (sched_getaffinity(0, sizeof mask, &mask))
+    if (sched_getaffinity(0, sizeof mask, &mask) || !CPU_COUNT(&mask))
         return 1;
     return CPU_COUNT(&mask);
 }
@@ -77,10 +77,9 @@ static int in_cgroup(void)
     }
 }
 
-int cpus_usable(void)
+int cpus_within_quota(int cpus)
 {
-    const int mask = in_affinity_mask(), quota = in_cgroup();
-    const int cpus = quota && quota < mask ? quota : mask;
+    const int quota = in_cgroup();
 
-    return cpus > 0 ? cpus : 1;
+    return quota && quota < cpus ? quota : cpus;
 }

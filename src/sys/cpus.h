@@ -3,8 +3,11 @@
 #ifndef SYS_CPUS_H
 #define SYS_CPUS_H
 
-/* The smaller of the affinity mask and the cgroup's quota (rounded up), at least 1. Reads files: not for start-up
- * and not for the short path. */
-int cpus_usable(void);
+/* Processors in the affinity mask of the calling thread, at least 1. */
+int cpus_in_mask(void);
+
+/* `cpus`, or fewer if the cgroup has a quota (rounded up); at least 1. Reads files: not for start-up and not for the
+ * short path. */
+int cpus_within_quota(int cpus);
 
 #endif

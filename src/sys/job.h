@@ -55,7 +55,7 @@ struct job_head {
     uint32_t apps;         /* [L] number of programs (blocks between colons) */
     uint32_t errhandler;   /* [L] enum job_errhandler */
     int32_t launcher_pid;  /* [L] */
-    uint32_t reserved;
+    uint32_t cpus;         /* [L] processors in the launcher's affinity mask; a rank may bind itself to fewer */
     uint64_t token[2]; /* [L] random; names the job and authenticates who connects to the launcher */
     int64_t start_ns;  /* [L] CLOCK_MONOTONIC when the launcher began */
 

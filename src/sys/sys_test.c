@@ -72,6 +72,8 @@ int main(void)
 {
     test_wake();
     test_peek();
-    CHECK(cpus_usable() >= 1);
+    CHECK(cpus_in_mask() >= 1);
+    CHECK(cpus_within_quota(1) == 1);
+    CHECK(cpus_within_quota(1000000) >= 1);
     return 0;
 }
