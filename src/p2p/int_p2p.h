@@ -176,7 +176,8 @@ static inline void peer_set_crowded(struct peer *peer, bool is_crowded)
 {
     peer->is_crowded = is_crowded;
     peer->send_end = is_crowded ? 0 : peer->ops->short_max + 1;
-    peer->direct_end = peer->lane->is_threaded ? 0 : peer->send_end;
+    if (!peer->lane->is_threaded) /* else it stays 0: it is read without the lock */
+        peer->direct_end = peer->send_end;
 }
 
 /* NULL: no contact yet. May be called without the lock. */

@@ -119,7 +119,7 @@ static bool is_crowded(void)
         cpus = cpus_within_quota(progress.cpus_given ? progress.cpus_given : cpus_in_mask());
         atomic_store_explicit(&progress.cpus, cpus, memory_order_relaxed);
         if (progress.local_ranks > cpus)
-            progress.first_polls = 1;
+            atomic_store_explicit(&progress.first_polls, 1, memory_order_relaxed);
     }
     return progress.local_ranks > cpus || atomic_load_explicit(&progress.skip_yields, memory_order_relaxed);
 }
@@ -250,7 +250,8 @@ static NOINLINE void wait_for_word(_Atomic uint32_t *done, struct progress_hint 
 void progress_wait(_Atomic uint32_t *done, struct progress_hint hint)
 {
     if (likely(hint.poll)) {
-        for (int idle = 0; idle < progress.first_polls;) {
+        const int first_polls = atomic_load_explicit(&progress.first_polls, memory_order_relaxed);
+        for (int idle = 0; idle < first_polls;) {
             if (word_is_set(done))
                 return;
             idle = hint.poll(hint.arg, done) ? 0 : idle + 1;

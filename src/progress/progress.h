@@ -50,7 +50,7 @@ struct progress {
     int local_ranks;
     int cpus_given;               /* cpus of progress_config */
     bool has_fences;              /* see progress_config */
-    int first_polls;              /* idle polls of the hint before anything else is done about a wait */
+    _Atomic int first_polls;      /* idle polls of the hint before anything else is done about a wait */
     const struct progress_watch *watch; /* NULL: nobody */
     _Atomic uint32_t *sleep_word;
     _Atomic uint32_t private_word;
