@@ -254,7 +254,12 @@ void progress_wait(_Atomic uint32_t *done, struct progress_hint hint)
         for (int idle = 0; idle < first_polls;) {
             if (word_is_set(done))
                 return;
-            idle = hint.poll(hint.arg, done) ? 0 : idle + 1;
+            if (hint.poll(hint.arg, done)) {
+                idle = 0;
+            } else {
+                cpu_relax(); /* a tight loop would take the line away from the sender that is writing it */
+                idle++;
+            }
         }
     }
     if (!word_is_set(done))
