@@ -33,7 +33,6 @@ enum wire_kind {
 enum wire_flag {
     WIRE_SYNC = 1,   /* EAGER: acknowledge at the match */
     WIRE_CONTIG = 2, /* RTS: address is that of one run of bytes */
-    WIRE_READY = 4,  /* from a ready send: it must be matched already */
 };
 
 struct wire_rts {
@@ -54,7 +53,7 @@ struct wire_reply {
     uint64_t id;      /* the sender's */
 };
 
-enum { WIRE_CONTROL_MAX = sizeof(struct wire_cts), WIRE_SYNC_ID = sizeof(uint64_t) };
+enum { WIRE_SYNC_ID = sizeof(uint64_t) };
 
 _Static_assert(sizeof(struct wire_cts) == 32 && sizeof(struct wire_rts) == 24, "payloads have no holes");
 
