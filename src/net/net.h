@@ -17,7 +17,7 @@
 
 #include "base/base.h"
 
-enum { NET_AGAIN = -1 };
+enum { NET_AGAIN = -1, NET_WISHES = 2 };
 
 /* Travels in registers on both sides. */
 struct net_head {
@@ -46,14 +46,12 @@ struct net_config {
 struct net_record {
     _Atomic uint32_t state;       /* the transport's: free or in use */
     _Atomic uint32_t users;       /* sides that have not let go yet */
-    _Atomic uint32_t next;        /* next part to claim */
-    _Atomic uint32_t done;        /* parts copied */
-    _Atomic int32_t error;        /* errno of a copy that failed */
-    uint32_t parts;
-    uint64_t part_size;
+    _Atomic uint64_t next;        /* bytes claimed so far, from the front */
+    _Atomic uint64_t done;        /* bytes copied */
     uint64_t address;             /* of the receiver's buffer */
     uint64_t len;
-    uint64_t reserved;
+    _Atomic int32_t error;        /* errno of a copy that failed */
+    uint32_t reserved[5];
 } ALIGNED(CACHE_LINE);
 
 _Static_assert(sizeof(struct net_record) == CACHE_LINE, "a record is one line");
@@ -93,9 +91,9 @@ struct net_ops {
     /* Give a buffer back unsent. */
     void (*release)(struct net_ep *ep, const struct net_buffer *buffer);
 
-    /* Two words between the processes of a pair, 0 at first: `in` is written here and read there, `out` the other way
-     * round. For telling a sender to hold back; a change is seen within a few records. */
-    void (*throttles)(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out);
+    /* NET_WISHES words each way between the processes of a pair, 0 at first: `in` is written here and read there, `out`
+     * the other way round. For what a receiver asks of a sender; a change is seen within a few records. */
+    void (*wishes)(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out);
     /* The peer may be asleep and something it waits for has been stored: wake it. */
     void (*wake)(struct net_ep *ep);
 

@@ -182,13 +182,13 @@ static void suite_copy(struct suite_end *from, struct suite_end *to)
 }
 
 /* What one end says the other one sees. */
-static void suite_throttle(struct suite_end *a, struct suite_end *b)
+static void suite_wishes(struct suite_end *a, struct suite_end *b)
 {
     _Atomic uint32_t *a_in, *b_in;
     const _Atomic uint32_t *a_out, *b_out;
 
-    a->ops->throttles(a->ep, &a_in, &a_out);
-    b->ops->throttles(b->ep, &b_in, &b_out);
+    a->ops->wishes(a->ep, &a_in, &a_out);
+    b->ops->wishes(b->ep, &b_in, &b_out);
     CHECK(!atomic_load(a_out) && !atomic_load(b_out));
     atomic_store(a_in, 1);
     CHECK_INT(atomic_load(b_out), 1);
@@ -204,8 +204,8 @@ static void net_suite(struct suite_end *a, struct suite_end *b)
     suite_stream(a, b, true);
     suite_release(a);
     suite_copy(a, b);
-    suite_throttle(a, b);
-    suite_throttle(b, a);
+    suite_wishes(a, b);
+    suite_wishes(b, a);
     a->ops->wake(a->ep);
 }
 

@@ -226,6 +226,22 @@ static NOINLINE int arrive_control(struct lane *lane, int proc, struct net_head 
     return 0;
 }
 
+/* A longer message that fits, of one run. Those that might have been offered as well are measured. */
+static NOINLINE void deliver_long(struct p2p_req *r, int proc, const void *payload, uint32_t len)
+{
+    struct peer *peer = atomic_load_explicit(&r->channel->lane->peers[proc], memory_order_relaxed);
+    uint64_t start;
+
+    if (len < SPEED_TIMED_MIN || !peer || !peer->ops->can_copy(peer->ep)) {
+        memcpy(r->buf, payload, len);
+        return;
+    }
+    start = speed_start(&peer->speed);
+    memcpy(r->buf, payload, len);
+    speed_eager(&peer->speed, len, start, peer->ops->eager_max);
+    ask_limit(peer);
+}
+
 /* A plain eager message that nobody has asked for. */
 static NOINLINE int arrive_unexpected(struct lane *lane, int proc, struct net_head head, struct channel *channel,
                                       const void *payload, uint32_t len)
@@ -267,10 +283,12 @@ int p2p_arrive(void *arg, int proc, struct net_head head, const void *payload, u
     r->req.source = wire_source(head);
     r->req.tag = wire_tag(head);
     r->req.bytes = len;
-    if (likely(len <= r->len && r->type->is_contig))
-        copy_bytes(r->buf, payload, len);
-    else
+    if (unlikely(len > r->len || !r->type->is_contig))
         deliver_uneven(r, len, payload);
+    else if (likely(len <= COPY_SHORT_MAX))
+        copy_short(r->buf, payload, len);
+    else
+        deliver_long(r, proc, payload, len);
     p2p_complete(r);
     return 0;
 }

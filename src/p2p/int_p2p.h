@@ -14,6 +14,7 @@
 #include "obj/req.h"
 #include "p2p/lane.h"
 #include "p2p/p2p.h"
+#include "p2p/speed.h"
 #include "p2p/wire.h"
 #include "type/type.h"
 
@@ -32,6 +33,7 @@ struct peer {
     int proc;
     const _Atomic uint32_t *throttle_out; /* not 0: the process wants only offers from us */
     _Atomic uint32_t *throttle_in; /* the same, from us to it */
+    struct speed speed;
     size_t held;               /* bytes of its messages that nobody has asked for yet */
     bool is_throttled;         /* what throttle_in says */
     bool is_crowded;           /* something waits, or is being sent from the queue: append, to keep order */
@@ -115,6 +117,7 @@ struct p2p_req {
     bool is_detached;                  /* the user has freed it: release when it completes */
     bool is_cancelling;                /* send: the receiver has been asked to give it up */
     size_t moved;                      /* stream: bytes packed or unpacked so far */
+    uint64_t started;                  /* receive, a long stream: when its first piece was in */
     size_t wanted;                     /* bytes that are to move: the smaller of message and buffer */
     uint64_t remote_id;                /* of the request on the other side */
     uint64_t remote_address;           /* receive: of the message in the sender */
@@ -192,6 +195,20 @@ static ALWAYS_INLINE int peer_get_rank(struct channel *channel, int rank, struct
     return likely(*out) ? 0 : peer_open_rank(channel, rank, out);
 }
 
+/* What the receiver asks for besides (throttle_out[1]): offer a run of bytes that is longer; 0: nothing asked. */
+static inline size_t eager_limit(const struct peer *peer)
+{
+    const uint32_t limit = atomic_load_explicit(peer->throttle_out + 1, memory_order_relaxed);
+
+    return limit ? limit : peer->ops->eager_max;
+}
+
+/* The other side of that. */
+static inline void ask_limit(struct peer *peer)
+{
+    atomic_store_explicit(peer->throttle_in + 1, peer->speed.limit, memory_order_relaxed);
+}
+
 /* The open channel of a context, or NULL. */
 struct channel *channel_find(struct lane *lane, uint32_t ctx);
 
@@ -213,12 +230,14 @@ static inline void work_add(struct lane *lane, struct list *list, struct list *l
 {
     list_append(list, link);
     lane->work++;
+    progress_work(1);
 }
 
 static inline void work_remove(struct lane *lane, struct list *link)
 {
     list_remove(link);
     lane->work--;
+    progress_work(-1);
 }
 
 static ALWAYS_INLINE struct channel *channel_of(const struct comm *comm, int mode)

@@ -148,7 +148,7 @@ int peer_open(struct lane *lane, int proc, struct peer **out)
     peer->lane = lane;
     peer->ops = lane->ops[which];
     peer_set_crowded(peer, false);
-    peer->ops->throttles(peer->ep, &peer->throttle_in, &peer->throttle_out);
+    peer->ops->wishes(peer->ep, &peer->throttle_in, &peer->throttle_out);
     peer->proc = proc;
     list_init(&peer->waiting);
     list_init(&peer->link);

@@ -13,13 +13,15 @@
 
 #include "base/err.h"
 #include "p2p/int_p2p.h"
+#include "sys/clock.h"
 
 enum {
     PART_MIN = 32768,
-    PART_MAX = 262144,
+    PART_ENOUGH = 262144, /* parts are not made smaller than this for the sake of balance alone */
+    PART_MAX = 1048576,   /* a call that only tests copies no more than this */
     PART_ALIGN = 4096,
-    PARTS_WANTED = 4,
     BOUNCE = 4096,       /* copy between two layouts in one process */
+    STREAM_TIMED = 131072, /* a stream this long is measured */
     STREAM_BATCH = 8,    /* records of one stream before the others have their turn */
 };
 
@@ -49,45 +51,59 @@ static void copy_here(struct p2p_req *r, const struct p2p_req *s)
 
 /* --- by record --- */
 
-static size_t part_size(size_t len)
+/* Half of what is left: as few system calls as possible while both sides end at about the same time. */
+static size_t part_size(size_t len, size_t left)
 {
-    size_t part = len / PARTS_WANTED;
+    const size_t least = size_max(PART_MIN, size_min(len / 2, PART_ENOUGH));
+    const size_t part = size_min(size_max(left / 2, least), PART_MAX);
 
-    part = part < PART_MIN ? PART_MIN : part > PART_MAX ? PART_MAX : part;
-    return (part + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+    return size_min((part + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN, left);
 }
 
-static int copy_part(struct p2p_req *r, uint64_t part)
+/* The next part of the message that nobody copies yet; 0 bytes: there is none. */
+static size_t claim_part(struct net_record *record, uint64_t *at)
 {
-    const struct net_record *record = r->record;
-    const uint64_t at = part * record->part_size;
-    const size_t len = size_min(record->part_size, record->len - at);
-    struct net_ep *ep = r->peer->ep;
+    size_t part;
 
-    if (r->req.is_send)
-        return r->peer->ops->copy_to(ep, (char *)r->buf + at, record->address + at, len);
-    return r->peer->ops->copy_from(ep, (char *)r->buf + at, r->remote_address + at, len);
+    *at = atomic_load_explicit(&record->next, memory_order_relaxed);
+    do {
+        if (*at >= record->len)
+            return 0;
+        part = part_size(record->len, record->len - *at);
+    } while (!atomic_compare_exchange_weak_explicit(&record->next, at, *at + part, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return part;
 }
 
-/* Claim one part and copy it. The counter stops near the number of parts, however often it is asked. */
+/* Claim one part and copy it. */
 static bool copy_some(struct p2p_req *r)
 {
+    const struct net_ops *ops = r->peer->ops;
     struct net_record *record = r->record;
-    uint32_t part = atomic_load_explicit(&record->next, memory_order_relaxed);
+    uint64_t at;
+    const size_t len = claim_part(record, &at);
+    char *own = (char *)r->buf + at;
+    uint64_t start;
     int failed;
 
-    if (part >= record->parts)
+    if (!len)
         return false;
-    part = atomic_fetch_add_explicit(&record->next, 1, memory_order_relaxed);
-    if (part >= record->parts)
-        return false;
-    failed = copy_part(r, part);
+    start = r->req.is_send ? 0 : speed_start(&r->peer->speed);
+    failed = r->req.is_send ? ops->copy_to(r->peer->ep, own, record->address + at, len)
+                            : ops->copy_from(r->peer->ep, own, r->remote_address + at, len);
     if (failed)
         atomic_store_explicit(&record->error, failed, memory_order_relaxed);
-    /* acquire and release: whoever sees all parts done sees their bytes */
-    if (atomic_fetch_add_explicit(&record->done, 1, memory_order_acq_rel) + 1 == record->parts)
-        r->peer->ops->wake(r->peer->ep);
+    speed_part(&r->peer->speed, len, start);
+    /* acquire and release: whoever sees all bytes counted sees them copied */
+    if (atomic_fetch_add_explicit(&record->done, len, memory_order_acq_rel) + len == record->len)
+        ops->wake(r->peer->ep);
     return true;
+}
+
+static COLD int copy_failed(const struct p2p_req *r, int failed)
+{
+    return err(MPI_ERR_BUFFER, "copying a message of %zu bytes to or from process %d: %s", r->wanted, r->peer->proc,
+               strerror(failed));
 }
 
 static void copy_finish(struct p2p_req *r)
@@ -95,8 +111,7 @@ static void copy_finish(struct p2p_req *r)
     const int failed = atomic_load_explicit(&r->record->error, memory_order_relaxed);
 
     if (failed && !r->req.error)
-        r->req.error = err(MPI_ERR_BUFFER, "copying a message of %zu bytes to or from process %d: %s", r->wanted,
-                           r->peer->proc, strerror(failed));
+        r->req.error = copy_failed(r, failed);
     r->peer->ops->record_close(r->peer->ep, r->record);
     work_remove(r->channel->lane, &r->link);
     p2p_complete(r);
@@ -106,11 +121,25 @@ static int copy_step(struct p2p_req *r)
 {
     const int moved = copy_some(r);
 
-    if (atomic_load_explicit(&r->record->done, memory_order_acquire) == r->record->parts) {
+    if (atomic_load_explicit(&r->record->done, memory_order_acquire) == r->record->len) {
         copy_finish(r);
         return 1;
     }
     return moved;
+}
+
+/* The receiver alone: shorter than the answer that would bring the sender in. */
+static void copy_alone(struct p2p_req *r)
+{
+    const uint64_t start = speed_start(&r->peer->speed);
+    const int failed = r->peer->ops->copy_from(r->peer->ep, r->buf, r->remote_address, r->wanted);
+
+    speed_alone(&r->peer->speed, r->wanted, start, r->peer->ops->eager_max);
+    ask_limit(r->peer);
+    if (failed && !r->req.error)
+        r->req.error = copy_failed(r, failed);
+    r->control.reply = (struct wire_reply){ r->remote_id };
+    control_send(r, WIRE_FIN, sizeof r->control.reply, THEN_COMPLETE);
 }
 
 /* Receiver: false when all records are in use. */
@@ -123,8 +152,6 @@ static bool copy_begin(struct p2p_req *r)
         return false;
     r->record->address = (uintptr_t)r->buf;
     r->record->len = r->wanted;
-    r->record->part_size = part_size(r->wanted);
-    r->record->parts = (uint32_t)((r->wanted + r->record->part_size - 1) / r->record->part_size);
     r->control.cts = (struct wire_cts){ .id = r->remote_id, .len = r->wanted, .record = index };
     control_send(r, WIRE_CTS_COPY, sizeof r->control.cts, THEN_COPY);
     return true;
@@ -160,9 +187,14 @@ void rndv_on_data(uint64_t recv_id, const void *payload, size_t len)
     struct p2p_req *r = (struct p2p_req *)(uintptr_t)recv_id;
 
     type_unpack(r->type, r->buf, r->count, r->moved, payload, len);
+    if (!r->moved && r->wanted >= STREAM_TIMED)
+        r->started = clock_ns();
     r->moved += len;
-    if (r->moved == r->wanted)
-        p2p_complete(r);
+    if (r->moved < r->wanted)
+        return;
+    if (r->wanted >= STREAM_TIMED)
+        speed_stream(&r->peer->speed, r->wanted - r->peer->ops->eager_max, r->started);
+    p2p_complete(r);
 }
 
 /* --- both sides --- */
@@ -180,8 +212,10 @@ void rndv_begin(struct p2p_req *r)
             copy_here(r, (const struct p2p_req *)(uintptr_t)r->remote_id);
         r->control.reply = (struct wire_reply){ r->remote_id };
         control_send(r, WIRE_FIN, sizeof r->control.reply, THEN_COMPLETE);
-    } else if (can_copy(r)) {
-        if (!copy_begin(r))
+    } else if (can_copy(r) && !speed_prefers_stream(&r->peer->speed, r->wanted)) {
+        if (r->wanted < SPEED_TOGETHER)
+            copy_alone(r);
+        else if (!copy_begin(r))
             work_add(r->channel->lane, &r->channel->lane->no_record, &r->link);
     } else {
         r->control.cts = (struct wire_cts){ .id = r->remote_id, .recv_id = (uintptr_t)r, .len = r->wanted };

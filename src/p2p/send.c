@@ -124,7 +124,7 @@ static int push_eager(struct outgoing *out, struct peer *peer)
 static void send_begin(struct p2p_req *r, bool is_sync)
 {
     r->flags = is_sync ? WIRE_SYNC : 0;
-    if (r->len + prefix_len(r) <= r->peer->ops->eager_max) {
+    if (r->len + prefix_len(r) <= (r->type->is_contig ? eager_limit(r->peer) : r->peer->ops->eager_max)) {
         r->head = wire_head(WIRE_EAGER, r->flags, r->type->signature, r->channel->ctx,
                             match_key(r->channel->comm->rank, r->req.tag));
         r->head_len = (uint32_t)(r->len + prefix_len(r));

@@ -124,9 +124,18 @@ static bool is_crowded(void)
     return progress.local_ranks > cpus || atomic_load_explicit(&progress.skip_yields, memory_order_relaxed);
 }
 
+static ALWAYS_INLINE bool has_work(void)
+{
+    return atomic_load_explicit(&progress.work, memory_order_relaxed) != 0;
+}
+
 static ALWAYS_INLINE int poll_hint(const struct wait *wait)
 {
-    return wait->hint.poll ? wait->hint.poll(wait->hint.arg, wait->done) : progress_poll();
+    int events = wait->hint.poll ? wait->hint.poll(wait->hint.arg, wait->done) : 0;
+
+    if (!wait->hint.poll || (!events && has_work()))
+        events = progress_poll();
+    return events;
 }
 
 /* The budget is for idle time: it starts anew with every piece of news. */
@@ -254,7 +263,7 @@ void progress_wait(_Atomic uint32_t *done, struct progress_hint hint)
         for (int idle = 0; idle < first_polls;) {
             if (word_is_set(done))
                 return;
-            if (hint.poll(hint.arg, done)) {
+            if (hint.poll(hint.arg, done) || (unlikely(has_work()) && progress_poll())) {
                 idle = 0;
             } else {
                 cpu_relax(); /* a tight loop would take the line away from the sender that is writing it */

@@ -58,6 +58,7 @@ struct progress {
     _Atomic uint32_t skip_yields; /* waits left that go to sleep without yielding: foreign load was seen */
     _Atomic uint32_t skip_spins;  /* waits left that do not spin: somebody else runs on our processor */
     _Atomic int cpus;             /* usable processors; 0: not asked yet */
+    _Atomic int work;             /* things to do that no hint knows of: then a wait polls everything each time */
     _Atomic uint64_t sleeps;      /* counter: times this process has gone to sleep */
 };
 
@@ -75,6 +76,12 @@ void progress_set_watch(const struct progress_watch *watch);
 
 /* Poll everything once. */
 int progress_poll(void);
+
+/* There is one thing more, or one less, that only polling everything moves on. From any thread. */
+static inline void progress_work(int change)
+{
+    atomic_fetch_add_explicit(&progress.work, change, memory_order_relaxed);
+}
 
 /* Return when *done is not 0. Polls the hint's source first and the rest now and then. */
 void progress_wait(_Atomic uint32_t *done, struct progress_hint hint);

@@ -216,9 +216,9 @@ static void chaos_release(struct net_ep *ep, const struct net_buffer *buffer)
     chaos_of(ep)->ops->release(inner_of(ep), buffer);
 }
 
-static void chaos_throttles(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out)
+static void chaos_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out)
 {
-    chaos_of(ep)->ops->throttles(inner_of(ep), in, out);
+    chaos_of(ep)->ops->wishes(inner_of(ep), in, out);
 }
 
 static void chaos_wake(struct net_ep *ep)
@@ -275,7 +275,7 @@ static void chaos_record_close(struct net_ep *ep, struct net_record *record)
 /* Sizes smaller than those of the wrapped transports would do as well; the same ones keep the protocols alike. */
 #define CHAOS_FUNCTIONS \
     .close = chaos_close, .connect = chaos_connect, .send = chaos_send, .alloc = chaos_alloc, \
-    .commit = chaos_commit, .release = chaos_release, .throttles = chaos_throttles, .wake = chaos_wake, \
+    .commit = chaos_commit, .release = chaos_release, .wishes = chaos_wishes, .wake = chaos_wake, \
     .poll = chaos_poll, .poll_ep = chaos_poll_ep, .can_copy = chaos_can_copy, .copy_from = chaos_copy_from, \
     .copy_to = chaos_copy_to, .record_open = chaos_record_open, .record_find = chaos_record_find, \
     .record_close = chaos_record_close

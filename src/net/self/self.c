@@ -13,7 +13,7 @@ struct self {
     struct net net;
     struct net_ep ep;
     struct mem_pool buffers;
-    _Atomic uint32_t throttle;
+    _Atomic uint32_t wishes[NET_WISHES];
 };
 
 static int self_open(const struct net_config *config, struct net **out)
@@ -76,12 +76,12 @@ static int self_commit(struct net_ep *ep, struct net_head head, const struct net
     return rc;
 }
 
-static void self_throttles(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out)
+static void self_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out)
 {
     struct self *self = (struct self *)(void *)ep->net;
 
-    *in = &self->throttle;
-    *out = &self->throttle;
+    *in = self->wishes;
+    *out = self->wishes;
 }
 
 static void self_wake(struct net_ep *ep)
@@ -113,7 +113,7 @@ const struct net_ops self_ops = {
     .alloc = self_alloc,
     .commit = self_commit,
     .release = self_release,
-    .throttles = self_throttles,
+    .wishes = self_wishes,
     .wake = self_wake,
     .poll = self_poll,
     .poll_ep = self_poll_ep,

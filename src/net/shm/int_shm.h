@@ -23,9 +23,16 @@ struct shm_peer {
     uint32_t idle_sweeps;           /* sweeps that found it silent; used to make it cold */
     uint32_t sweep_pos;             /* in_pos at the last sweep */
     uint8_t copy;                   /* enum shm_copy */
+    uint8_t last_cell;              /* own cell that went to this peer last; SHM_CELLS: none */
 } ALIGNED(CACHE_LINE);
 
 enum shm_copy { SHM_COPY_UNTRIED, SHM_COPY_WORKS, SHM_COPY_REFUSED };
+
+/* An own cell that is not free: on loan to the caller, or on its way. */
+struct shm_cell {
+    struct shm_peer *peer;          /* whom it was sent to; NULL: on loan */
+    uint32_t end;                   /* read when the peer's tail has come this far */
+};
 
 struct shm {
     struct net net;                 /* first */
@@ -37,6 +44,7 @@ struct shm {
     int active_count;
     uint32_t polls;                 /* since the last sweep */
     uint32_t cells_free;            /* bit set: own cell is free */
+    struct shm_cell cells[SHM_CELLS];
     uint32_t next_record;           /* where the search for a free one starts */
     uint64_t probe;                 /* what others read to find out whether they may */
 };
@@ -49,7 +57,7 @@ int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint3
 int shm_alloc(struct net_ep *ep, struct net_buffer *buffer);
 int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len);
 void shm_release(struct net_ep *ep, const struct net_buffer *buffer);
-void shm_throttles(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out);
+void shm_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out);
 void shm_wake(struct net_ep *ep);
 
 /* poll.c */

@@ -4,7 +4,7 @@
  *   offset (from job_transport_offset)  size        what
  *   0                                   n * n * 4K  ring pages [receiver][sender], see struct shm_page
  *   n * n * 4K                          n * 4K      records of each process, 64 of 64 bytes (struct net_record)
- *   n * n * 4K + n * 4K                 n * 1M      cells of each sender, 32 of 32 KB
+ *   n * n * 4K + n * 4K                 n * 1030K   cells of each sender, 32 of 32 KB and three lines
  *
  * and of the 1024 bytes that a process has in its job_proc (struct shm_proc). All of it starts as zeroes, and
  * memory is taken where it is touched: a page for each directed pair that really talks. */
@@ -25,6 +25,7 @@ enum {
     SHM_SHORT_MAX = SHM_INLINE + 2 * SHM_MORE,    /* three slots */
     SHM_CELLS = 32,
     SHM_CELL_SIZE = 32768,
+    SHM_CELL_STRIDE = 32768 + 3 * CACHE_LINE,     /* so that cells do not all meet in the same sets of the caches */
     SHM_RECORDS = 64,
     SHM_AHEAD = 8,                                /* slots that both sides fetch ahead */
     SHM_REPORT_EVERY = 12,                        /* slots consumed until the sender is told */
@@ -38,7 +39,7 @@ enum {
  * valid if its seq is (p + 1) with the top bit set: neither an older lap nor a following slot can look so.
  *
  *   0   seq      4
- *   4   len      4   of the payload; with SHM_IN_CELL the payload is the number of the cell that holds it
+ *   4   len      4   of the payload; with SHM_IN_CELL it lies in a cell, and here is struct shm_in_cell
  *   8   head    16   two words of the caller's
  *   24  payload 40
  */
@@ -49,13 +50,18 @@ struct shm_slot {
     unsigned char payload[SHM_INLINE];
 } ALIGNED(CACHE_LINE);
 
+struct shm_in_cell {
+    uint32_t index;  /* of the sender's cell */
+    uint32_t tail;   /* slots that this sender has consumed in the other direction */
+};
+
 /* The last two lines are written by the receiver. They are two because the sender looks at `hot` each time, and at
  * the tail only when it seems to be out of slots. */
 struct shm_page {
     struct shm_slot slot[SHM_SLOTS];
-    _Atomic uint32_t tail ALIGNED(CACHE_LINE); /* slots consumed, told every SHM_REPORT_EVERY */
+    _Atomic uint32_t tail ALIGNED(CACHE_LINE); /* slots consumed, told every SHM_REPORT_EVERY and after a cell */
     _Atomic uint32_t hot ALIGNED(CACHE_LINE);  /* 1: the receiver polls this ring; 0: ring the bell */
-    _Atomic uint32_t throttle;                 /* what net.h says; here since the sender reads this line anyway */
+    _Atomic uint32_t wishes[NET_WISHES];       /* what net.h says; here since the sender reads this line anyway */
 };
 
 /* The slot that is SHM_AHEAD after this one. */
@@ -68,7 +74,6 @@ static inline uint32_t shm_ahead(uint32_t index)
 struct shm_proc {
     _Atomic uint64_t bells ALIGNED(CACHE_LINE);              /* bit g: bell[g] is not zero */
     _Atomic uint64_t bell[SHM_MAX_PROCS / 64] ALIGNED(CACHE_LINE); /* bit s of word g: sender 64 g + s has sent */
-    _Atomic uint32_t cells_back ALIGNED(CACHE_LINE);         /* cells that receivers are done with */
     _Atomic uint64_t probe_address ALIGNED(CACHE_LINE);      /* of a word in this process … */
     _Atomic uint64_t probe_value;                            /* … and what is in it; 0: not ready */
 };
@@ -83,7 +88,7 @@ static inline size_t shm_segment_size(int procs)
 {
     const size_t n = (size_t)procs;
 
-    return job_transport_offset(procs) + n * n * JOB_PAGE + n * JOB_PAGE + n * SHM_CELLS * SHM_CELL_SIZE;
+    return job_transport_offset(procs) + n * n * JOB_PAGE + n * JOB_PAGE + n * SHM_CELLS * SHM_CELL_STRIDE;
 }
 
 static inline struct shm_page *shm_page(struct job_head *head, int procs, int receiver, int sender)
@@ -104,7 +109,7 @@ static inline void *shm_cell(struct job_head *head, int procs, int proc, uint32_
 {
     char *cells = (char *)shm_record(head, procs, procs, 0);
 
-    return cells + (size_t)SHM_CELL_SIZE * ((size_t)proc * SHM_CELLS + index);
+    return cells + (size_t)SHM_CELL_STRIDE * ((size_t)proc * SHM_CELLS + index);
 }
 
 static inline struct shm_proc *shm_proc(struct job_head *head, int proc)

@@ -70,7 +70,7 @@ struct shm_peer *shm_peer(struct shm *shm, int proc)
     peer = mem_alloc_aligned(CACHE_LINE, sizeof *peer);
     if (!peer)
         return NULL;
-    *peer = (struct shm_peer){ .ep = { &shm->net, proc } };
+    *peer = (struct shm_peer){ .ep = { &shm->net, proc }, .last_cell = SHM_CELLS };
     peer->out = shm_page(shm->segment, shm->procs, proc, shm->proc);
     peer->in = shm_page(shm->segment, shm->procs, shm->proc, proc);
     peer->sleep = &job_proc(shm->segment, proc)->sleep;
@@ -99,7 +99,7 @@ const struct net_ops shm_ops = {
     .alloc = shm_alloc,
     .commit = shm_commit,
     .release = shm_release,
-    .throttles = shm_throttles,
+    .wishes = shm_wishes,
     .wake = shm_wake,
     .poll = shm_poll,
     .poll_ep = shm_poll_ep,

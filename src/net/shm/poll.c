@@ -19,7 +19,7 @@ enum {
 static ALWAYS_INLINE void tell_sender(struct shm_peer *peer)
 {
     peer->in_told = peer->in_pos;
-    /* release pairs with look_for_room: what was in the slots has been used */
+    /* release pairs with look_for_room and collect_cells: what was in slots and cells has been used */
     atomic_store_explicit(&peer->in->tail, peer->in_pos, memory_order_release);
     progress_wake(peer->sleep);
 }
@@ -36,17 +36,17 @@ static ALWAYS_INLINE void advance(struct shm_peer *peer, uint32_t n)
 
 static NOINLINE bool take_cell(struct shm *shm, struct shm_peer *peer, const struct shm_slot *slot)
 {
-    uint32_t index;
+    struct shm_in_cell in_cell;
+    const void *cell;
 
-    memcpy(&index, slot->payload, sizeof index);
-    if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head,
-                             shm_cell(shm->segment, shm->procs, peer->ep.proc, index), slot->len & ~SHM_IN_CELL))
+    memcpy(&in_cell, slot->payload, sizeof in_cell);
+    peer->out_tail = in_cell.tail; /* the acquire of this slot covers what was read before it was sent */
+    cell = shm_cell(shm->segment, shm->procs, peer->ep.proc, in_cell.index);
+    if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, cell, slot->len & ~SHM_IN_CELL))
         return false;
-    /* release pairs with shm_alloc: the cell has been read */
-    atomic_fetch_or_explicit(&shm_proc(shm->segment, peer->ep.proc)->cells_back, UINT32_C(1) << index,
-                             memory_order_release);
     advance(peer, 1);
-    progress_wake(peer->sleep);
+    if (peer->in_told != peer->in_pos)
+        tell_sender(peer); /* the cell may be written again */
     return true;
 }
 

@@ -102,18 +102,51 @@ int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint3
     return 0;
 }
 
+/* Has the receiver read it, when its tail has come to `tail`? */
+static ALWAYS_INLINE bool is_read(const struct shm_cell *cell, uint32_t tail)
+{
+    return (int32_t)(tail - cell->end) >= 0;
+}
+
+/* Ask all receivers how far they have come. */
+static NOINLINE void collect_cells(struct shm *shm)
+{
+    for (uint32_t i = 0; i < SHM_CELLS; i++) {
+        struct shm_cell *cell = &shm->cells[i];
+        /* acquire pairs with tell_sender: the cell has been read */
+        if (!cell->peer || !is_read(cell, atomic_load_explicit(&cell->peer->out->tail, memory_order_acquire)))
+            continue;
+        cell->peer = NULL;
+        shm->cells_free |= UINT32_C(1) << i;
+    }
+}
+
+/* The cell that the same peer had before is warm on both sides, and an answer has mostly told that it has been read:
+ * asking the receiver's line would take as long as a short message. */
+static uint32_t choose_cell(struct shm *shm, const struct shm_peer *peer)
+{
+    uint32_t index = peer->last_cell;
+
+    if (index < SHM_CELLS && shm->cells[index].peer == peer && is_read(&shm->cells[index], peer->out_tail))
+        return index;
+    if (!shm->cells_free)
+        collect_cells(shm);
+    if (!shm->cells_free)
+        return SHM_CELLS;
+    index = (uint32_t)__builtin_ctz(shm->cells_free);
+    shm->cells_free &= shm->cells_free - 1;
+    return index;
+}
+
 int shm_alloc(struct net_ep *ep, struct net_buffer *buffer)
 {
     struct shm *shm = (struct shm *)(void *)ep->net;
 
-    /* acquire pairs with the receiver's return of the cell: it has read it */
-    if (!shm->cells_free)
-        shm->cells_free = atomic_exchange_explicit(&shm->own->cells_back, 0, memory_order_acquire);
-    if (!shm->cells_free)
+    buffer->index = choose_cell(shm, (struct shm_peer *)(void *)ep);
+    if (unlikely(buffer->index == SHM_CELLS))
         return NET_AGAIN;
-    buffer->index = (uint32_t)__builtin_ctz(shm->cells_free);
+    shm->cells[buffer->index].peer = NULL;
     buffer->data = shm_cell(shm->segment, shm->procs, shm->proc, buffer->index);
-    shm->cells_free &= shm->cells_free - 1;
     return 0;
 }
 
@@ -126,6 +159,7 @@ void shm_release(struct net_ep *ep, const struct net_buffer *buffer)
 
 int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len)
 {
+    struct shm *shm = (struct shm *)(void *)ep->net;
     struct shm_peer *peer = (struct shm_peer *)(void *)ep;
     struct shm_slot *slot = &peer->out->slot[peer->out_index];
 
@@ -133,17 +167,19 @@ int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer 
         return NET_AGAIN;
     slot->len = len | SHM_IN_CELL;
     slot->head = head;
-    memcpy(slot->payload, &buffer->index, sizeof buffer->index);
+    memcpy(slot->payload, &(struct shm_in_cell){ buffer->index, peer->in_pos }, sizeof(struct shm_in_cell));
     publish(peer, slot, 1);
+    shm->cells[buffer->index] = (struct shm_cell){ peer, peer->out_pos };
+    peer->last_cell = (uint8_t)buffer->index;
     return 0;
 }
 
-void shm_throttles(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out)
+void shm_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out)
 {
     struct shm_peer *peer = (struct shm_peer *)(void *)ep;
 
-    *in = &peer->in->throttle;
-    *out = &peer->out->throttle;
+    *in = peer->in->wishes;
+    *out = peer->out->wishes;
 }
 
 void shm_wake(struct net_ep *ep)

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: p2p. The model behind the choice of a protocol by size: a few numbers for each peer, learned from its
+ * messages.
+ * Knows: base, sys (clock). Does not know: requests, transports. */
+#include "p2p/speed.h"
+
+#include "sys/clock.h"
+
+enum {
+    TRIAL_EVERY = 512,    /* messages between trials of the way not chosen … */
+    TRIAL = 8,            /* … and how many of them are asked for; so the first ones are a trial */
+    OFFER_NS = 150,       /* what an offer costs more than an eager message, besides the copy */
+    ANSWER_NS = 300,      /* what asking the sender to take part costs, and finding the end */
+    STREAM_MARGIN = 20,   /* per cent by which a stream must be faster: it needs the sender's attention */
+};
+
+/* Quick to believe that something is fast, slow to believe the contrary: most slow copies were disturbed. */
+static void learn(float *value, size_t len, uint64_t start)
+{
+    const float sample = (float)(clock_ns() - start) / (float)len;
+
+    if (!*value)
+        *value = sample;
+    else if (sample < *value)
+        *value += (sample - *value) / 2;
+    else
+        *value += ((sample > 2 * *value ? 2 * *value : sample) - *value) / 8;
+}
+
+static bool is_trial(const struct speed *speed)
+{
+    return speed->seen % TRIAL_EVERY < TRIAL;
+}
+
+/* One in eight, in no pattern that a program's own could fall in step with. */
+static bool is_sample(const struct speed *speed)
+{
+    return speed->seen * UINT32_C(2654435761) >> 29 == 0;
+}
+
+uint64_t speed_start(const struct speed *speed)
+{
+    return is_trial(speed) || is_sample(speed) ? clock_ns() : 0;
+}
+
+/* Longest length of a class; a class begins behind the one before. */
+static size_t class_end(int class)
+{
+    return (size_t)SPEED_TIMED_MIN << (class + 1);
+}
+
+static int class_of(size_t len)
+{
+    int class = 0;
+
+    while (class < SPEED_CLASSES - 1 && len > class_end(class))
+        class++;
+    return class;
+}
+
+/* Eager, a message is copied twice, and the sender's copy takes about as long as ours. */
+static bool is_better_offered(const struct speed *speed, int class)
+{
+    const float len = (float)class_end(class);
+
+    return speed->alone[class] * len + OFFER_NS < 2 * speed->eager[class] * len;
+}
+
+static bool is_seen(const struct speed *speed, int class)
+{
+    return speed->eager[class] && speed->alone[class];
+}
+
+static uint32_t best_limit(const struct speed *speed, uint32_t eager_max)
+{
+    uint32_t limit = eager_max;
+
+    for (int class = class_of(eager_max); class >= 0; class--) {
+        if (!is_seen(speed, class))
+            continue;
+        if (!is_better_offered(speed, class))
+            break;
+        limit = (uint32_t)class_end(class) / 2;
+    }
+    return limit;
+}
+
+/* In a trial the other way is asked for, so that both are known as they are now. */
+static void count(struct speed *speed, uint32_t eager_max)
+{
+    speed->seen++;
+    speed->limit = best_limit(speed, eager_max);
+    if (is_trial(speed))
+        speed->limit = speed->limit < eager_max ? eager_max : SPEED_TIMED_MIN;
+}
+
+void speed_eager(struct speed *speed, size_t len, uint64_t start, uint32_t eager_max)
+{
+    if (start)
+        learn(&speed->eager[class_of(len)], len, start);
+    count(speed, eager_max);
+}
+
+void speed_alone(struct speed *speed, size_t len, uint64_t start, uint32_t eager_max)
+{
+    if (start)
+        learn(&speed->alone[class_of(len)], len, start);
+    count(speed, eager_max);
+}
+
+void speed_part(struct speed *speed, size_t len, uint64_t start)
+{
+    if (start && len >= SPEED_TOGETHER)
+        learn(&speed->part, len, start);
+}
+
+void speed_stream(struct speed *speed, size_t len, uint64_t start)
+{
+    learn(&speed->stream, len, start);
+}
+
+float speed_copy_cost(const struct speed *speed, size_t len)
+{
+    if (len < SPEED_TOGETHER)
+        return speed->alone[class_of(len)] * (float)len;
+    return speed->part ? ANSWER_NS + speed->part * (float)len / 2 : 0;
+}
+
+float speed_stream_cost(const struct speed *speed, size_t len)
+{
+    return speed->stream ? ANSWER_NS + speed->stream * (float)len : 0;
+}
+
+bool speed_prefers_stream(struct speed *speed, size_t len)
+{
+    const float copy = speed_copy_cost(speed, len), stream = speed_stream_cost(speed, len);
+    const bool is_faster = copy && stream && stream * (100 + STREAM_MARGIN) / 100 < copy;
+
+    /* a trial, unless it would be hopeless; a stream is measured only if it is long */
+    if (++speed->offers % TRIAL_EVERY == TRIAL)
+        return !is_faster && stream < 3 * copy;
+    return is_faster;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Unit test of the model that chooses protocols: machines with given costs are played to it, and what it asks for must
+ * be what is cheaper there; when the costs change, it must find out by its trials. */
+#include "p2p/speed.h"
+
+#include "base/check.h"
+#include "sys/clock.h"
+
+enum { EAGER_MAX = 32768 };
+
+/* A machine: ns per byte of reading a cell, of a copy by the system (and its fixed cost), of a stream. */
+struct machine {
+    double cell, fixed, byte, stream;
+};
+
+static uint64_t ago(double ns)
+{
+    return clock_ns() - (uint64_t)ns;
+}
+
+/* One message as the sender would send it; true if it was offered. */
+static bool message(struct speed *speed, const struct machine *m, size_t len)
+{
+    const bool is_timed = speed_start(speed) != 0;
+
+    if (len > (speed->limit ? speed->limit : EAGER_MAX)) {
+        speed_alone(speed, len, is_timed ? ago(m->fixed + m->byte * (double)len) : 0, EAGER_MAX);
+        return true;
+    }
+    speed_eager(speed, len, is_timed ? ago(m->cell * (double)len) : 0, EAGER_MAX);
+    return false;
+}
+
+/* How many of `n` messages were offered. */
+static int offered(struct speed *speed, const struct machine *m, size_t len, int n)
+{
+    int count = 0;
+
+    for (int i = 0; i < n; i++)
+        count += message(speed, m, len);
+    return count;
+}
+
+/* Lines between the cores are dear; lines are cheap. Times are long, so that the clock's own cost does not show. */
+static const struct machine far = { 33, 400e3, 20, 33 }, near = { 8, 400e3, 40, 10 };
+
+static void test_limit(void)
+{
+    struct speed speed = { 0 };
+
+    offered(&speed, &far, 16384, 100);
+    CHECK_INT(offered(&speed, &far, 16384, 400), 400);
+    CHECK_INT(speed.limit, 8192);
+    CHECK(offered(&speed, &near, 16384, 20000) < 20000 - 5000);
+    CHECK(offered(&speed, &near, 16384, 5120) < 200);
+    offered(&speed, &far, 16384, 20000);
+    CHECK(offered(&speed, &far, 16384, 5120) > 5120 - 200);
+}
+
+/* Each class of lengths has its own answer. */
+static void test_classes(void)
+{
+    const struct machine middle = { 20, 400e3, 20, 20 }; /* 12 KB eager 480e3 against 640e3; 32 KB 1310e3, 1055e3 */
+    struct speed speed = { 0 };
+
+    for (int i = 0; i < 2000; i++) {
+        message(&speed, &middle, 12288);
+        message(&speed, &middle, 32768);
+    }
+    CHECK_INT(speed.limit, 16384);
+}
+
+/* A peer whose memory cannot be copied is never asked for anything, since nothing of it is ever given to the model. */
+static void test_nothing_seen(void)
+{
+    struct speed speed = { 0 };
+
+    CHECK_INT(speed.limit, 0);
+    CHECK(!speed_prefers_stream(&speed, 1 << 20));
+    CHECK(speed_copy_cost(&speed, 1 << 20) <= 0 && speed_stream_cost(&speed, 1 << 20) <= 0);
+    offered(&speed, &far, 32768, 1000);
+    CHECK(speed.limit > 0 && speed.limit <= EAGER_MAX);
+}
+
+/* `n` long messages, moved as the model says; how many by stream. */
+static int streamed(struct speed *speed, const struct machine *m, size_t len, int n)
+{
+    int count = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (speed_prefers_stream(speed, len)) {
+            speed_stream(speed, len, ago(m->stream * (double)len));
+            count++;
+        } else {
+            speed_part(speed, len, ago(m->byte * (double)len));
+        }
+    }
+    return count;
+}
+
+static void test_stream(void)
+{
+    struct speed speed = { 0 };
+
+    CHECK(streamed(&speed, &near, 1 << 20, 20000) > 10000);
+    CHECK(streamed(&speed, &near, 1 << 20, 5120) > 5000);
+    streamed(&speed, &far, 1 << 20, 20000);
+    CHECK(streamed(&speed, &far, 1 << 20, 5120) < 100);
+}
+
+int main(void)
+{
+    test_limit();
+    test_classes();
+    test_nothing_seen();
+    test_stream();
+    return 0;
+}
