@@ -92,12 +92,28 @@ def assigned(expression):
     return f'(rc = {expression})'
 
 
+def look_up_when_checked(entry, declarations, expressions):
+    """Objects whose check is unconditional are looked up in it, so that the compiler branches once, and at once."""
+    owner = checks.owner_param(entry.function)
+    for p in entry.params:
+        user = entry.renames[p.name]
+        lookup = f'{p.name} = obj_{p.kind.object}({user})'
+        whole = f'{checks.struct(p)} *{lookup};'
+        at = next((i for i, text in enumerate(expressions)
+                   if text.startswith('(rc = check_') and f'({p.name}, {user}, ' in text), None)
+        if p is owner or whole not in declarations or at is None:
+            continue
+        declarations[declarations.index(whole)] = f'{checks.struct(p)} *{p.name};'
+        expressions[at] = expressions[at].replace(f'({p.name}, {user}, ', f'({lookup}, {user}, ', 1)
+
+
 def implemented(entry):
     function, call = entry.function, entry.call
     before = checks.all_checks(function, entry.large, entry.renames)
     owner = checks.owner(function)
     after = checks.owner_after_call(function)
     stores, declarations = entry.stores(), entry.declarations()
+    look_up_when_checked(entry, declarations, before)
     code = []
     expressions = list(before)
     if not call.is_statement and after == owner:

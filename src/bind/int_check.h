@@ -93,7 +93,7 @@ static ALWAYS_INLINE int check_type_used(const struct type *type, MPI_Datatype h
 {
     if (unlikely(!type))
         return failed(bind_bad_handle(MPI_ERR_TYPE, "datatype", (uintptr_t)handle, name));
-    return likely(type->is_committed) ? 0 : type_check_usable(type);
+    return likely(type->is_committed) ? 0 : failed(type_check_usable(type));
 }
 
 static inline int check_group(const struct group *group, MPI_Group handle, const char *name)

@@ -122,6 +122,12 @@ static inline int32_t match_key_tag(uint64_t key)
     return (int32_t)(uint32_t)key;
 }
 
+/* Is nothing posted here and nothing kept? */
+static inline bool match_is_empty(const struct match_ctx *ctx)
+{
+    return !(ctx->posted_count | ctx->arrival_count);
+}
+
 /* Once before an entry is posted or cancelled for the first time; to change key and mask later, while the
  * entry is not posted, call it again. */
 static inline void match_entry_init(struct match_entry *recv, uint64_t key, uint64_t mask)

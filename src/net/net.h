@@ -17,7 +17,7 @@
 
 #include "base/base.h"
 
-enum { NET_AGAIN = -1, NET_WISHES = 2 };
+enum { NET_AGAIN = -1, NET_NOT_YET = -1, NET_NOT_THIS = -2, NET_WISHES = 2 };
 
 /* Travels in registers on both sides. */
 struct net_head {
@@ -68,6 +68,7 @@ struct net;
 struct net_ep {
     struct net *net;
     int proc;
+    int room;      /* > 0: the next `send` finds room. Of a transport that cannot know, always 0 */
 };
 
 struct net_ops {
@@ -103,6 +104,11 @@ struct net_ops {
     int (*poll)(struct net *net);
     int (*poll_ep)(void *ep, const _Atomic uint32_t *done);
 
+    /* If the next record of this process has come, is not long nor longer than `max`, and its head is `head`: take it,
+     * copy the payload to `buf`, and return its length. NET_NOT_YET: none has come; NET_NOT_THIS: another one is
+     * next. The sink is not called. */
+    int (*take)(struct net_ep *ep, struct net_head head, void *buf, size_t max);
+
     /* Copying from and to the memory of the other process. can_copy is settled by trying, once a pair.
      * 0 or an errno. */
     bool (*can_copy)(struct net_ep *ep);
@@ -114,6 +120,9 @@ struct net_ops {
     /* Either side lets go; the second one frees it. */
     void (*record_close)(struct net_ep *ep, struct net_record *record);
 };
+
+/* `take` of a transport that has no such way: NET_NOT_THIS. */
+int net_take_nothing(struct net_ep *ep, struct net_head head, void *buf, size_t max);
 
 /* can_copy of a transport that cannot; its copy and record functions are never called then. */
 bool net_cannot_copy(struct net_ep *ep);

@@ -240,6 +240,12 @@ static inline void work_remove(struct lane *lane, struct list *link)
     progress_work(-1);
 }
 
+/* Of the remote group, and not MPI_PROC_NULL or MPI_ANY_SOURCE. The bindings have just compared the same. */
+static ALWAYS_INLINE bool is_rank_of(const struct comm *comm, int rank)
+{
+    return (unsigned)rank < (unsigned)comm->remote_size;
+}
+
 static ALWAYS_INLINE struct channel *channel_of(const struct comm *comm, int mode)
 {
     return &comm->p2p->channel[(mode & P2P_COLL) != 0];

@@ -93,16 +93,52 @@ static ALWAYS_INLINE void recv_begin(struct p2p_req *r, int source, int tag)
         deliver_message(r, CONTAINER_OF(found, struct message, arrival));
 }
 
-extern inline int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag,
-                           int mode, MPI_Status *status)
+/* Nothing has come yet: look for a while, before a request is made. */
+static NOINLINE int look_for_next(const struct peer *peer, struct net_head head, void *buf, size_t max)
 {
-    struct channel *channel = channel_of(comm, mode);
+    int len = NET_NOT_YET;
+
+    PROGRESS_LOOK_FIRST {
+        len = peer->ops->take(peer->ep, head, buf, max);
+        if (len != NET_NOT_YET)
+            break;
+    }
+    return len;
+}
+
+/* The whole of a short receive that nothing stands before: no other receive, no message kept, and the sender's next
+ * record is for it. No request, no lock. False: nothing was done. */
+static ALWAYS_INLINE bool recv_at_once(const struct comm *comm, const struct channel *channel, void *buf,
+                                       MPI_Count count, const struct type *type, int source, int tag,
+                                       MPI_Status *status)
+{
+    const struct net_head head = { {
+        channel->eager_word | (uint64_t)type->signature << WIRE_SIGNATURE_SHIFT,
+        match_key(source, tag),
+    } };
+    const size_t max = type_bytes(type, count);
+    const struct peer *peer;
+    int len;
+
+    if (unlikely(!is_rank_of(comm, source) || tag < 0 || !match_is_empty(&channel->match) || !type->is_contig))
+        return false;
+    peer = peer_of_rank(channel, source);
+    if (unlikely(!peer || !peer->direct_end))
+        return false;
+    len = peer->ops->take(peer->ep, head, buf, max);
+    if (len == NET_NOT_YET)
+        len = look_for_next(peer, head, buf, max);
+    if (unlikely(len < 0))
+        return false;
+    status_set(status, source, tag, len, false);
+    return true;
+}
+
+static NOINLINE int recv_request(struct channel *channel, void *buf, MPI_Count count, struct type *type, int source,
+                                 int tag, MPI_Status *status)
+{
     struct p2p_req r;
 
-    if (unlikely(source == MPI_PROC_NULL)) {
-        status_set_proc_null(status);
-        return 0;
-    }
     request_init(&r, channel, type);
     recv_prepare(&r, buf, count);
     lane_lock(channel->lane);
@@ -111,6 +147,20 @@ extern inline int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct
     progress_wait(&r.req.done, r.req.hint);
     status_set(status, r.req.source, r.req.tag, r.req.bytes, false);
     return r.req.error;
+}
+
+extern inline int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag,
+                           int mode, MPI_Status *status)
+{
+    struct channel *channel = channel_of(comm, mode);
+
+    if (likely(recv_at_once(comm, channel, buf, count, type, source, tag, status)))
+        return 0;
+    if (unlikely(source == MPI_PROC_NULL)) {
+        status_set_proc_null(status);
+        return 0;
+    }
+    return recv_request(channel, buf, count, type, source, tag, status);
 }
 
 /* `extern inline` as for p2p_send. */

@@ -149,19 +149,22 @@ static void send_prepare(struct p2p_req *r, struct peer *peer, const void *buf, 
 
 /* --- calls --- */
 
+static ALWAYS_INLINE struct net_head eager_head(const struct channel *channel, const struct type *type, int tag)
+{
+    return (struct net_head){ {
+        channel->eager_word | (uint64_t)type->signature << WIRE_SIGNATURE_SHIFT,
+        channel->source_key | (uint32_t)tag,
+    } };
+}
+
 /* True if the message has been sent, since it was shorter than `end`, the peer's direct_end or send_end, and there
  * was room. */
 static ALWAYS_INLINE bool send_at_once(const struct channel *channel, const struct peer *peer, uint32_t end,
                                        const void *buf, size_t len, const struct type *type, int tag)
 {
-    const struct net_head head = { {
-        channel->eager_word | (uint64_t)type->signature << WIRE_SIGNATURE_SHIFT,
-        channel->source_key | (uint32_t)tag,
-    } };
-
     if (unlikely(len >= end || !type->is_contig || is_throttled(peer)))
         return false;
-    return likely(!peer->ops->send(peer->ep, head, buf, (uint32_t)len));
+    return likely(!peer->ops->send(peer->ep, eager_head(channel, type, tag), buf, (uint32_t)len));
 }
 
 /* The same for all modes, with the lock. */
@@ -208,19 +211,27 @@ int p2p_send_mode(struct comm *comm, const void *buf, MPI_Count count, struct ty
     return r.req.error;
 }
 
-/* Short, room, one thread: no request, no lock. `extern inline` asks the link-time optimiser to put it into the
- * bindings. */
+/* All other standard sends. Out of line, for the seventh argument would cost the short path a frame. */
+static NOINLINE int send_standard(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest,
+                                  int tag)
+{
+    return p2p_send_mode(comm, buf, count, type, dest, tag, P2P_STANDARD);
+}
+
+/* Short, room, one thread: no request, no lock, nothing to be done afterwards. `extern inline` asks the link-time
+ * optimiser to put it into the bindings. */
 extern inline int p2p_send(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag)
 {
     const struct channel *channel = channel_of(comm, P2P_STANDARD);
 
-    if (likely(dest >= 0)) {
+    if (likely(is_rank_of(comm, dest))) {
         const struct peer *peer = peer_of_rank(channel, dest);
-        if (likely(peer) &&
-            likely(send_at_once(channel, peer, peer->direct_end, buf, type_bytes(type, count), type, tag)))
-            return 0;
+        const size_t len = type_bytes(type, count);
+        if (likely(peer) && likely(len < peer->direct_end && type->is_contig && peer->ep->room > 0) &&
+            likely(!is_throttled(peer)))
+            return peer->ops->send(peer->ep, eager_head(channel, type, tag), buf, (uint32_t)len);
     }
-    return p2p_send_mode(comm, buf, count, type, dest, tag, P2P_STANDARD);
+    return send_standard(comm, buf, count, type, dest, tag);
 }
 
 static NOINLINE int isend_slow(struct channel *channel, const void *buf, MPI_Count count, struct type *type,

@@ -99,6 +99,13 @@ void progress_wake_other(_Atomic uint32_t *sleep_word)
         wake_all(sleep_word);
 }
 
+const _Atomic uint32_t *progress_alert(const _Atomic uint32_t *sleep_word)
+{
+    static const _Atomic uint32_t always = 1;
+
+    return progress.has_fences ? &always : sleep_word;
+}
+
 /* One wait less of those that skip something; true while there were any. */
 static bool use_up(_Atomic uint32_t *waits)
 {

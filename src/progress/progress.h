@@ -83,6 +83,13 @@ static inline void progress_work(int change)
     atomic_fetch_add_explicit(&progress.work, change, memory_order_relaxed);
 }
 
+/* A loop that looks for what a short message brings, before anything is made ready for a longer wait: to be left by
+ * `break` when something is found. With a processor for each rank it goes round a while, else once. */
+#define PROGRESS_LOOK_FIRST                                                                                   \
+    for (int looks_ = 0; looks_ < atomic_load_explicit(&progress.first_polls, memory_order_relaxed) &&         \
+                         (!looks_ || !atomic_load_explicit(&progress.work, memory_order_relaxed));             \
+         looks_++, cpu_relax())
+
 /* Return when *done is not 0. Polls the hint's source first and the rest now and then. */
 void progress_wait(_Atomic uint32_t *done, struct progress_hint hint);
 
@@ -112,5 +119,8 @@ static ALWAYS_INLINE void progress_wake(_Atomic uint32_t *sleep_word)
     if (unlikely(atomic_load_explicit(sleep_word, memory_order_relaxed)))
         progress_wake_other(sleep_word);
 }
+
+/* A word that is 0 while progress_wake would do nothing. */
+const _Atomic uint32_t *progress_alert(const _Atomic uint32_t *sleep_word);
 
 #endif

@@ -182,7 +182,7 @@ static int chaos_connect(struct net *net, int proc, struct net_ep **out)
         mem_free(ep);
         return rc;
     }
-    ep->ep = (struct net_ep){ net, proc };
+    ep->ep = (struct net_ep){ .net = net, .proc = proc };
     ep->refuses_copy = chance(chaos, 2);
     mem_free(chaos->eps[proc]);
     chaos->eps[proc] = ep;
@@ -276,7 +276,8 @@ static void chaos_record_close(struct net_ep *ep, struct net_record *record)
 #define CHAOS_FUNCTIONS \
     .close = chaos_close, .connect = chaos_connect, .send = chaos_send, .alloc = chaos_alloc, \
     .commit = chaos_commit, .release = chaos_release, .wishes = chaos_wishes, .wake = chaos_wake, \
-    .poll = chaos_poll, .poll_ep = chaos_poll_ep, .can_copy = chaos_can_copy, .copy_from = chaos_copy_from, \
+    .take = net_take_nothing, .poll = chaos_poll, .poll_ep = chaos_poll_ep, \
+    .can_copy = chaos_can_copy, .copy_from = chaos_copy_from, \
     .copy_to = chaos_copy_to, .record_open = chaos_record_open, .record_find = chaos_record_find, \
     .record_close = chaos_record_close
 

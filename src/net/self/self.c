@@ -23,7 +23,7 @@ static int self_open(const struct net_config *config, struct net **out)
     if (!self)
         return err(MPI_ERR_NO_MEM, "no memory for the transport to the own process");
     self->net = (struct net){ &self_ops, config->sink };
-    self->ep = (struct net_ep){ &self->net, config->proc };
+    self->ep = (struct net_ep){ .net = &self->net, .proc = config->proc };
     mem_pool_init(&self->buffers, SELF_EAGER_MAX, 1);
     *out = &self->net;
     return 0;
@@ -117,5 +117,6 @@ const struct net_ops self_ops = {
     .wake = self_wake,
     .poll = self_poll,
     .poll_ep = self_poll_ep,
+    .take = net_take_nothing,
     .can_copy = net_cannot_copy,
 };

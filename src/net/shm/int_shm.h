@@ -10,14 +10,16 @@ struct shm_peer {
     struct net_ep ep;               /* first */
     /* outgoing ring: this process is its only writer */
     struct shm_page *out;
-    uint32_t out_index;             /* slot to fill next */
-    uint32_t out_pos;               /* slots filled so far */
+    struct shm_slot *out_slot;      /* to fill next */
+    uint32_t out_pos;               /* slots filled so far; ep.room: free ones as far as is known, but two */
     uint32_t out_tail;              /* slots the receiver has told us it consumed */
     uint32_t in_pos_at_send;        /* in_pos when the last record went out */
-    _Atomic uint32_t *sleep;        /* the peer's sleep word */
+    _Atomic uint32_t *sleep;        /* the peer's sleep word … */
+    const _Atomic uint32_t *alert;  /* … or, if wakers use a fence, a word that is never 0 */
     /* incoming ring */
     struct shm_page *in;
-    uint32_t in_index, in_pos;      /* slot to read next, slots read so far */
+    struct shm_slot *in_slot;       /* to read next */
+    uint32_t in_pos;                /* slots read so far */
     uint32_t in_told;               /* position told to the sender */
     bool is_active;                 /* in the list of rings that poll reads */
     uint32_t idle_sweeps;           /* sweeps that found it silent; used to make it cold */
@@ -63,6 +65,7 @@ void shm_wake(struct net_ep *ep);
 /* poll.c */
 int shm_poll(struct net *net) HOT;
 int shm_poll_ep(void *ep, const _Atomic uint32_t *done) HOT;
+int shm_take(struct net_ep *ep, struct net_head head, void *buf, size_t max) HOT;
 
 /* copy.c */
 bool shm_can_copy(struct net_ep *ep);

@@ -20,9 +20,11 @@
 enum {
     SHM_MAX_PROCS = 1024,
     SHM_SLOTS = 62,
+    SHM_ROOM = SHM_SLOTS - 2,                     /* while so many slots are free, any short record finds room */
     SHM_INLINE = 40,                              /* payload bytes of a slot */
     SHM_MORE = 60,                                /* payload bytes of a following slot */
     SHM_SHORT_MAX = SHM_INLINE + 2 * SHM_MORE,    /* three slots */
+    SHM_TAKE_MAX = 8191,                          /* longest payload that shm_take takes */
     SHM_CELLS = 32,
     SHM_CELL_SIZE = 32768,
     SHM_CELL_STRIDE = 32768 + 3 * CACHE_LINE,     /* so that cells do not all meet in the same sets of the caches */
@@ -64,10 +66,11 @@ struct shm_page {
     _Atomic uint32_t wishes[NET_WISHES];       /* what net.h says; here since the sender reads this line anyway */
 };
 
-/* The slot that is SHM_AHEAD after this one. */
-static inline uint32_t shm_ahead(uint32_t index)
+/* `n` slots on, at most as many as the ring has. */
+static ALWAYS_INLINE struct shm_slot *shm_next(struct shm_page *page, struct shm_slot *slot, uint32_t n)
 {
-    return index < SHM_SLOTS - SHM_AHEAD ? index + SHM_AHEAD : index + SHM_AHEAD - SHM_SLOTS;
+    slot += n;
+    return likely(slot < page->slot + SHM_SLOTS) ? slot : slot - SHM_SLOTS;
 }
 
 /* In job_proc.net: what others write for this process, and what they need of it. */

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "net/shm/int_shm.h"
+#include "progress/progress.h"
 #include "sys/peek.h"
 
 size_t shm_segment_needed(int procs)
@@ -70,10 +71,13 @@ struct shm_peer *shm_peer(struct shm *shm, int proc)
     peer = mem_alloc_aligned(CACHE_LINE, sizeof *peer);
     if (!peer)
         return NULL;
-    *peer = (struct shm_peer){ .ep = { &shm->net, proc }, .last_cell = SHM_CELLS };
+    *peer = (struct shm_peer){ .ep = { &shm->net, proc, SHM_ROOM }, .last_cell = SHM_CELLS };
     peer->out = shm_page(shm->segment, shm->procs, proc, shm->proc);
     peer->in = shm_page(shm->segment, shm->procs, shm->proc, proc);
+    peer->out_slot = peer->out->slot;
+    peer->in_slot = peer->in->slot;
     peer->sleep = &job_proc(shm->segment, proc)->sleep;
+    peer->alert = progress_alert(peer->sleep);
     shm->peers[proc] = peer;
     return peer;
 }
@@ -103,6 +107,7 @@ const struct net_ops shm_ops = {
     .wake = shm_wake,
     .poll = shm_poll,
     .poll_ep = shm_poll_ep,
+    .take = shm_take,
     .can_copy = shm_can_copy,
     .copy_from = shm_copy_from,
     .copy_to = shm_copy_to,

@@ -5,6 +5,7 @@
  * Knows: base, sys, progress (waking), net. */
 #include <string.h>
 
+#include "base/copy.h"
 #include "net/shm/int_shm.h"
 #include "progress/progress.h"
 #include "sys/wake.h"
@@ -24,13 +25,25 @@ static ALWAYS_INLINE void tell_sender(struct shm_peer *peer)
     progress_wake(peer->sleep);
 }
 
+static ALWAYS_INLINE bool is_time_to_tell(const struct shm_peer *peer)
+{
+    return peer->in_pos - peer->in_told >= SHM_REPORT_EVERY;
+}
+
 static ALWAYS_INLINE void advance(struct shm_peer *peer, uint32_t n)
 {
     peer->in_pos += n;
-    peer->in_index += n;
-    if (unlikely(peer->in_index >= SHM_SLOTS))
-        peer->in_index -= SHM_SLOTS;
-    if (unlikely(peer->in_pos - peer->in_told >= SHM_REPORT_EVERY))
+    peer->in_slot = shm_next(peer->in, peer->in_slot, n);
+    if (unlikely(is_time_to_tell(peer)))
+        tell_sender(peer);
+}
+
+/* The cell has been read and may be written again; and this record tells how far the sender has read. */
+static void leave_cell(struct shm_peer *peer, const struct shm_in_cell *in_cell)
+{
+    peer->out_tail = in_cell->tail; /* the acquire of its slot covers what was read before it was sent */
+    advance(peer, 1);
+    if (peer->in_told != peer->in_pos)
         tell_sender(peer);
 }
 
@@ -40,44 +53,54 @@ static NOINLINE bool take_cell(struct shm *shm, struct shm_peer *peer, const str
     const void *cell;
 
     memcpy(&in_cell, slot->payload, sizeof in_cell);
-    peer->out_tail = in_cell.tail; /* the acquire of this slot covers what was read before it was sent */
     cell = shm_cell(shm->segment, shm->procs, peer->ep.proc, in_cell.index);
     if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, cell, slot->len & ~SHM_IN_CELL))
         return false;
-    advance(peer, 1);
-    if (peer->in_told != peer->in_pos)
-        tell_sender(peer); /* the cell may be written again */
+    leave_cell(peer, &in_cell);
     return true;
 }
 
-static NOINLINE bool take_spread(struct shm *shm, struct shm_peer *peer, const struct shm_slot *slot)
+/* The payload of a record of several slots; how many there are. */
+static uint32_t gather(const struct shm_peer *peer, const struct shm_slot *slot, unsigned char *payload)
 {
-    unsigned char payload[SHM_SHORT_MAX];
     uint32_t left = slot->len - SHM_INLINE, n = 1;
     unsigned char *rest = payload + SHM_INLINE;
 
     memcpy(payload, slot->payload, SHM_INLINE);
     while (left) {
-        const struct shm_slot *more = &peer->in->slot[(peer->in_index + n) % SHM_SLOTS];
+        const struct shm_slot *more = shm_next(peer->in, peer->in_slot, n);
         const uint32_t part = left < SHM_MORE ? left : SHM_MORE;
         memcpy(rest, (const char *)more + sizeof more->seq, part);
         rest += part;
         left -= part;
         n++;
     }
+    return n;
+}
+
+static NOINLINE bool take_spread(struct shm *shm, struct shm_peer *peer, const struct shm_slot *slot)
+{
+    unsigned char payload[SHM_SHORT_MAX];
+    const uint32_t n = gather(peer, slot, payload);
+
     if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, payload, slot->len))
         return false;
     advance(peer, n);
     return true;
 }
 
+static ALWAYS_INLINE bool has_come(const struct shm_peer *peer, const struct shm_slot *slot)
+{
+    /* acquire pairs with publish in send.c */
+    return atomic_load_explicit(&slot->seq, memory_order_acquire) == ((peer->in_pos + 1) | SHM_IN_CELL);
+}
+
 /* Take the next record of a ring, if there is one and the sink has room for it. */
 static ALWAYS_INLINE bool take(struct shm *shm, struct shm_peer *peer)
 {
-    const struct shm_slot *slot = &peer->in->slot[peer->in_index];
+    const struct shm_slot *slot = peer->in_slot;
 
-    /* acquire pairs with publish in send.c */
-    if (atomic_load_explicit(&slot->seq, memory_order_acquire) != ((peer->in_pos + 1) | SHM_IN_CELL))
+    if (!has_come(peer, slot))
         return false;
     if (unlikely(slot->len > SHM_INLINE))
         return slot->len & SHM_IN_CELL ? take_cell(shm, peer, slot) : take_spread(shm, peer, slot);
@@ -97,9 +120,56 @@ int shm_poll_ep(void *ep, const _Atomic uint32_t *done)
         taken++;
         if (taken == BATCH || (done && atomic_load_explicit(done, memory_order_relaxed)))
             break;
-        prefetch_read(&peer->in->slot[shm_ahead(peer->in_index)]); /* there was one, so there may be a row of them */
+        prefetch_read(shm_next(peer->in, peer->in_slot, SHM_AHEAD)); /* there was one: perhaps a row of them */
     }
     return taken;
+}
+
+/* The last of shm_take, when the sender is to be told. */
+static NOINLINE int took_and_told(struct shm_peer *peer, int len)
+{
+    tell_sender(peer);
+    return len;
+}
+
+/* The rest of shm_take, for a record that is more than one slot. Long ones are left to the sink. */
+static NOINLINE int take_longer(struct shm_peer *peer, const struct shm_slot *slot, void *buf, size_t max)
+{
+    struct shm *shm = (struct shm *)(void *)peer->ep.net;
+    const uint32_t len = slot->len & ~SHM_IN_CELL;
+    struct shm_in_cell in_cell;
+
+    if (len > max || len > SHM_TAKE_MAX)
+        return NET_NOT_THIS;
+    if (!(slot->len & SHM_IN_CELL)) {
+        advance(peer, gather(peer, slot, buf));
+        return (int)len;
+    }
+    memcpy(&in_cell, slot->payload, sizeof in_cell);
+    memcpy(buf, shm_cell(shm->segment, shm->procs, peer->ep.proc, in_cell.index), len);
+    leave_cell(peer, &in_cell);
+    return (int)len;
+}
+
+int shm_take(struct net_ep *ep, struct net_head head, void *buf, size_t max)
+{
+    struct shm_peer *peer = (struct shm_peer *)(void *)ep;
+    const struct shm_slot *slot = peer->in_slot;
+    uint32_t len;
+
+    if (!has_come(peer, slot))
+        return NET_NOT_YET;
+    len = slot->len;
+    if (unlikely(slot->head.word[0] != head.word[0] || slot->head.word[1] != head.word[1]))
+        return NET_NOT_THIS;
+    if (unlikely(len > SHM_INLINE || len > max))
+        return take_longer(peer, slot, buf, max);
+    copy_short(buf, slot->payload, len);
+    peer->in_pos++;
+    peer->in_slot = shm_next(peer->in, peer->in_slot, 1);
+    if (unlikely(is_time_to_tell(peer)))
+        return took_and_told(peer, (int)len);
+    return (int)len;
 }
 
 static void activate(struct shm *shm, int proc)

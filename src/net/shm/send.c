@@ -9,68 +9,81 @@
 #include "progress/progress.h"
 
 /* Ask the receiver's line how far it has come: are `n` slots free now? */
-static NOINLINE bool look_for_room(struct shm_peer *peer, uint32_t n)
+static NOINLINE bool look_for_room(struct shm_peer *peer, int n)
 {
     /* acquire pairs with tell_sender: the receiver has read these slots */
     peer->out_tail = atomic_load_explicit(&peer->out->tail, memory_order_acquire);
-    return peer->out_pos - peer->out_tail + n <= SHM_SLOTS;
+    peer->ep.room = SHM_ROOM - (int)(peer->out_pos - peer->out_tail);
+    return peer->ep.room + SHM_SLOTS - SHM_ROOM >= n;
 }
 
-/* Are fewer than `n` slots free as far as is known? */
-static ALWAYS_INLINE bool seems_full(const struct shm_peer *peer, uint32_t n)
+/* As far as is known; the last two slots are found only by looking. */
+static ALWAYS_INLINE bool seems_full(const struct shm_peer *peer)
 {
-    return peer->out_pos - peer->out_tail + n > SHM_SLOTS;
+    return peer->ep.room <= 0;
 }
 
-/* The receiver does not poll this ring: leave word in its bells, once until it has answered. */
-static NOINLINE COLD void ring_bell(struct shm_peer *peer)
+/* The receiver does not poll this ring: leave word in its bells, unless it is there already. */
+static void ring_bell(struct shm_peer *peer)
 {
     struct shm *shm = (struct shm *)(void *)peer->ep.net;
     struct shm_proc *to = shm_proc(shm->segment, peer->ep.proc);
     const uint64_t bit = UINT64_C(1) << shm->proc % 64;
     const int group = shm->proc / 64;
 
+    /* Who takes the bit away polls the ring from then on. */
+    if (atomic_load_explicit(&to->bell[group], memory_order_relaxed) & bit)
+        return;
     /* sequentially consistent: the slot is visible before the bell, the word before its bit in `bells` */
     atomic_fetch_or_explicit(&to->bell[group], bit, memory_order_seq_cst);
     atomic_fetch_or_explicit(&to->bells, UINT64_C(1) << group, memory_order_seq_cst);
 }
 
+/* The receiver may not be looking. Returns 0, for those who have nothing else to do. */
+static NOINLINE int call_receiver(struct shm_peer *peer)
+{
+    if (!atomic_load_explicit(&peer->out->hot, memory_order_relaxed))
+        ring_bell(peer);
+    progress_wake(peer->sleep);
+    return 0;
+}
+
 /* In a row of sends the slots to come are fetched early, for each of them is in the receiver's cache. When sends and
  * arrivals alternate that would only take lines away from a receiver that is looking at them. */
-static ALWAYS_INLINE void fetch_ahead(struct shm_peer *peer)
+static ALWAYS_INLINE void fetch_ahead(struct shm_peer *peer, struct shm_slot *slot)
 {
-    if (peer->in_pos_at_send == peer->in_pos)
-        prefetch_write(&peer->out->slot[shm_ahead(peer->out_index)]);
+    if (peer->in_pos_at_send == peer->in_pos && likely(slot < peer->out->slot + SHM_SLOTS - SHM_AHEAD))
+        prefetch_write(slot + SHM_AHEAD);
     peer->in_pos_at_send = peer->in_pos;
 }
 
-/* Make `n` slots that start at `slot` visible. */
-static ALWAYS_INLINE void publish(struct shm_peer *peer, struct shm_slot *slot, uint32_t n)
+/* Make `n` slots that start at the next one visible. */
+static ALWAYS_INLINE int publish(struct shm_peer *peer, uint32_t n)
 {
     /* release pairs with the acquire in poll.c: the rest of the record is written */
-    atomic_store_explicit(&slot->seq, (peer->out_pos + 1) | SHM_IN_CELL, memory_order_release);
+    atomic_store_explicit(&peer->out_slot->seq, (peer->out_pos + 1) | SHM_IN_CELL, memory_order_release);
     peer->out_pos += n;
-    peer->out_index += n;
-    if (unlikely(peer->out_index >= SHM_SLOTS))
-        peer->out_index -= SHM_SLOTS;
-    if (unlikely(!atomic_load_explicit(&peer->out->hot, memory_order_relaxed)))
-        ring_bell(peer);
-    progress_wake(peer->sleep);
+    peer->ep.room -= (int)n;
+    peer->out_slot = shm_next(peer->out, peer->out_slot, n);
+    if (likely(atomic_load_explicit(&peer->out->hot, memory_order_relaxed) &&
+               !atomic_load_explicit(peer->alert, memory_order_relaxed)))
+        return 0;
+    return call_receiver(peer);
 }
 
 /* 41 to 160 bytes: the following slots first. */
 static NOINLINE int send_spread(struct shm_peer *peer, struct net_head head, const void *payload, uint32_t len)
 {
-    struct shm_slot *first = &peer->out->slot[peer->out_index];
+    struct shm_slot *first = peer->out_slot;
     const unsigned char *rest = (const unsigned char *)payload + SHM_INLINE;
     uint32_t left = len - SHM_INLINE, n = 1;
 
     const uint32_t slots = 1 + (left + SHM_MORE - 1) / SHM_MORE;
 
-    if (seems_full(peer, slots) && !look_for_room(peer, slots))
+    if (seems_full(peer) && !look_for_room(peer, (int)slots))
         return NET_AGAIN;
     while (left) {
-        struct shm_slot *slot = &peer->out->slot[(peer->out_index + n) % SHM_SLOTS];
+        struct shm_slot *slot = shm_next(peer->out, first, n);
         const uint32_t part = left < SHM_MORE ? left : SHM_MORE;
         atomic_store_explicit(&slot->seq, 0, memory_order_relaxed);
         memcpy((char *)slot + sizeof slot->seq, rest, part);
@@ -81,25 +94,34 @@ static NOINLINE int send_spread(struct shm_peer *peer, struct net_head head, con
     first->len = len;
     first->head = head;
     memcpy(first->payload, payload, SHM_INLINE);
-    publish(peer, first, n);
-    return 0;
+    return publish(peer, n);
+}
+
+static ALWAYS_INLINE int send_slot(struct shm_peer *peer, struct net_head head, const void *payload, uint32_t len)
+{
+    struct shm_slot *slot = peer->out_slot;
+
+    slot->len = len;
+    slot->head = head;
+    copy_short(slot->payload, payload, len);
+    return publish(peer, 1);
+}
+
+static NOINLINE int send_last(struct shm_peer *peer, struct net_head head, const void *payload, uint32_t len)
+{
+    return look_for_room(peer, 1) ? send_slot(peer, head, payload, len) : NET_AGAIN;
 }
 
 int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
 {
     struct shm_peer *peer = (struct shm_peer *)(void *)ep;
-    struct shm_slot *slot = &peer->out->slot[peer->out_index];
 
     if (unlikely(len > SHM_INLINE))
         return send_spread(peer, head, payload, len);
-    if (unlikely(seems_full(peer, 1)) && !look_for_room(peer, 1))
-        return NET_AGAIN;
-    fetch_ahead(peer);
-    slot->len = len;
-    slot->head = head;
-    copy_short(slot->payload, payload, len);
-    publish(peer, slot, 1);
-    return 0;
+    if (unlikely(seems_full(peer)))
+        return send_last(peer, head, payload, len);
+    fetch_ahead(peer, peer->out_slot);
+    return send_slot(peer, head, payload, len);
 }
 
 /* Has the receiver read it, when its tail has come to `tail`? */
@@ -161,14 +183,14 @@ int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer 
 {
     struct shm *shm = (struct shm *)(void *)ep->net;
     struct shm_peer *peer = (struct shm_peer *)(void *)ep;
-    struct shm_slot *slot = &peer->out->slot[peer->out_index];
+    struct shm_slot *slot = peer->out_slot;
 
-    if (seems_full(peer, 1) && !look_for_room(peer, 1))
+    if (seems_full(peer) && !look_for_room(peer, 1))
         return NET_AGAIN;
     slot->len = len | SHM_IN_CELL;
     slot->head = head;
     memcpy(slot->payload, &(struct shm_in_cell){ buffer->index, peer->in_pos }, sizeof(struct shm_in_cell));
-    publish(peer, slot, 1);
+    publish(peer, 1);
     shm->cells[buffer->index] = (struct shm_cell){ peer, peer->out_pos };
     peer->last_cell = (uint8_t)buffer->index;
     return 0;
