@@ -54,7 +54,7 @@ static struct message *message_create(struct lane *lane, uint32_t ctx, const str
             return NULL;
         }
     }
-    memcpy(message->data, payload, a->len);
+    copy_bytes(message->data, payload, a->len); /* an empty one may come from a null buffer */
     return message;
 }
 

@@ -5,8 +5,7 @@
  * Knows: base, net. */
 #include "net/chaos/chaos.h"
 
-#include <string.h>
-
+#include "base/copy.h"
 #include "base/err.h"
 #include "base/list.h"
 #include "base/mem.h"
@@ -86,7 +85,7 @@ static int hold(void *arg, int proc, struct net_head head, const void *payload, 
     held->proc = proc;
     held->head = head;
     held->len = len;
-    memcpy(held->payload, payload, len);
+    copy_bytes(held->payload, payload, len); /* an empty one may come from a null buffer */
     list_append(&chaos->held, &held->link);
     return 0;
 }
