@@ -2,6 +2,7 @@
 /* Room: base. Memory with a switch that makes it fail, and pools of equal objects. */
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -67,6 +68,13 @@ void mem_free(void *p)
     free(p);
 }
 
+void mem_trim(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 void mem_fail_after(long n)
 {
     atomic_store_explicit(&fail_countdown, n, memory_order_relaxed);
@@ -98,8 +106,10 @@ void mem_pool_fini(struct mem_pool *pool)
 /* The chunk's first line holds the link to the chunk before; the objects follow. */
 void *mem_pool_grow(struct mem_pool *pool)
 {
-    char *chunk = mem_alloc_aligned(pool->align, pool->align + pool->size * pool->per_chunk);
+    char *chunk = NULL;
 
+    if (!pool->max || pool->live < pool->max)
+        chunk = mem_alloc_aligned(pool->align, pool->align + pool->size * pool->per_chunk);
     if (!chunk)
         return NULL;
     *(void **)(void *)chunk = pool->chunks;

@@ -15,6 +15,38 @@ char *mem_strdup(const char *text);
 /* NULL is fine. */
 void mem_free(void *p);
 
+/* Hand memory that is free back to the system. Takes time: see struct mem_tide. */
+void mem_trim(void) COLD;
+
+/* Bytes in use for one purpose. When the tide has been high and has gone out, mem_trim is called, once. Not thread
+ * safe: its owner's lock guards it. */
+struct mem_tide {
+    size_t now;
+    size_t high; /* since the last trim */
+};
+
+enum {
+    MEM_TIDE_HIGH = 8 << 20, /* below that nothing is handed back */
+    MEM_TIDE_LOW = 65536,    /* it is out at so much or at a part of what it was, see mem_tide_out */
+    MEM_TIDE_PART = 256,
+};
+
+static inline void mem_tide_in(struct mem_tide *tide, size_t bytes)
+{
+    tide->now += bytes;
+    if (tide->now > tide->high)
+        tide->high = tide->now;
+}
+
+static inline void mem_tide_out(struct mem_tide *tide, size_t bytes)
+{
+    tide->now -= bytes;
+    if (unlikely(tide->high >= MEM_TIDE_HIGH) && tide->now <= size_max(MEM_TIDE_LOW, tide->high / MEM_TIDE_PART)) {
+        tide->high = tide->now;
+        mem_trim();
+    }
+}
+
 /* For tests: the allocation after the next `n` ones fails, and every later one as well, until called with a
  * negative number. */
 void mem_fail_after(long n);
@@ -28,6 +60,7 @@ struct mem_pool {
     size_t align;
     unsigned per_chunk;
     unsigned live;        /* objects handed out */
+    unsigned max;         /* at so many mem_pool_get gives NULL, rounded up to whole chunks; 0: no limit */
     void *free;           /* first word of a free object: the next one */
     void *chunks;         /* first word of a chunk: the next one */
 };

@@ -65,10 +65,14 @@ static void fini_objects(void)
 static int start_transports(bool is_threaded)
 {
     struct pm_job *job = &process.job;
-    struct p2p_config config = { .proc = job->rank, .procs = job->size, .is_threaded = is_threaded };
+    struct p2p_config config = {
+        .proc = job->rank, .procs = job->size, .is_threaded = is_threaded, .flooded = notice_flooded,
+    };
     struct progress_config waiting = { .local_ranks = job->local_size };
-    int rc = 0;
+    int rc = notice_init();
 
+    if (rc)
+        return rc;
     if (job->size > 1) {
         if (!pm_map(job, p2p_segment_needed(job->size), &rc))
             return rc;
@@ -159,6 +163,7 @@ int init_finish(void)
 {
     atomic_store(&process.state, INIT_FINALIZING);
     p2p_flush();
+    notice_counters();
     comm_fini();
     p2p_fini();
     progress_fini();

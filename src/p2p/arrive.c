@@ -21,15 +21,30 @@ void message_destroy(struct message *message)
     if (message->obj.kind == OBJ_MESSAGE)
         comm_unref(message->channel->comm);
     held_remove(message);
-    if (message->data != message->inline_data)
-        mem_free(message->data);
-    mem_pool_put(&message->lane->messages, message);
+    if (message->is_pooled)
+        mem_pool_put(&message->lane->messages, message);
+    else
+        mem_free(message);
+}
+
+/* The first short ones from the pool; others with as much room as they need, which goes back when they do. */
+static struct message *message_alloc(struct lane *lane, size_t len)
+{
+    struct message *message = len <= P2P_POOLED_DATA ? mem_pool_get(&lane->messages) : NULL;
+    const bool is_pooled = message;
+
+    if (!message)
+        message = mem_alloc_aligned(CACHE_LINE, sizeof *message + len);
+    if (message)
+        message->is_pooled = is_pooled;
+    return message;
 }
 
 /* A copy of what arrived; NULL: no memory. */
 static struct message *message_create(struct lane *lane, uint32_t ctx, const struct arrival *a, const void *payload)
 {
-    struct message *message = mem_pool_get(&lane->messages);
+    const size_t len = a->kind == WIRE_EAGER ? a->len : 0;
+    struct message *message = message_alloc(lane, len);
 
     if (!message)
         return NULL;
@@ -44,17 +59,8 @@ static struct message *message_create(struct lane *lane, uint32_t ctx, const str
     message->len = a->len;
     message->sync_id = a->sync_id;
     message->address = a->address;
-    message->data = message->inline_data;
-    if (a->kind != WIRE_EAGER)
-        return message;
-    if (a->len > sizeof message->inline_data) {
-        message->data = mem_alloc(a->len);
-        if (!message->data) {
-            mem_pool_put(&lane->messages, message);
-            return NULL;
-        }
-    }
-    copy_bytes(message->data, payload, a->len); /* an empty one may come from a null buffer */
+    if (len)
+        memcpy(message->data, payload, len);
     return message;
 }
 
@@ -69,12 +75,12 @@ static NOINLINE int keep(struct lane *lane, struct channel *channel, uint32_t ct
     message = message_create(lane, ctx, a, payload);
     if (!message)
         return NET_AGAIN;
-    held_add(message);
     message->channel = channel;
+    held_add(message);
     if (channel)
         match_keep(&channel->match, &message->arrival, match_key(a->source, a->tag));
     else
-        list_append(&lane->orphans, &message->link);
+        list_append(&lane->orphans, &message->out.link);
     return 0;
 }
 
@@ -156,33 +162,39 @@ static struct message *find_offer(struct lane *lane, uint32_t ctx, int proc, uin
         return search.found ? CONTAINER_OF(search.found, struct message, arrival) : NULL;
     }
     LIST_FOR_EACH(link, &lane->orphans) {
-        struct message *message = CONTAINER_OF(link, struct message, link);
+        struct message *message = CONTAINER_OF(link, struct message, out.link);
         if (message->ctx == ctx && message->proc == proc && message->sync_id == id)
             return message;
     }
     return NULL;
 }
 
-/* The answer goes out before the message is dropped; if there is no room now, the question is asked again. */
-static int on_cancel(struct lane *lane, int proc, struct net_head head, const struct wire_reply *question)
+static int push_cancelled(struct outgoing *out, struct peer *peer)
+{
+    struct message *message = CONTAINER_OF(out, struct message, out);
+    const struct wire_reply reply = { message->sync_id };
+    const struct net_head head = wire_head(WIRE_CANCELLED, 0, 0, message->ctx,
+                                           match_key(message->source, message->tag));
+    const int rc = peer->ops->send(peer->ep, head, &reply, sizeof reply);
+
+    if (!rc)
+        message_destroy(message);
+    return rc;
+}
+
+/* The message itself becomes the answer, so that none is too many. Its sender is a peer. */
+static void on_cancel(struct lane *lane, int proc, struct net_head head, const struct wire_reply *question)
 {
     struct message *message = find_offer(lane, wire_ctx(head), proc, question->id);
-    struct net_head answer;
-    struct peer *peer;
 
     if (!message)
-        return 0;
-    if (peer_get(lane, proc, &peer) || peer->is_crowded)
-        return NET_AGAIN;
-    answer = wire_head(WIRE_CANCELLED, 0, 0, message->ctx, match_key(message->source, message->tag));
-    if (peer->ops->send(peer->ep, answer, question, sizeof *question))
-        return NET_AGAIN;
+        return;
     if (message->channel)
         match_take(&message->channel->match, &message->arrival);
     else
-        list_remove(&message->link);
-    message_destroy(message);
-    return 0;
+        list_remove(&message->out.link);
+    message->out.push = push_cancelled;
+    outgoing_control(&message->out, atomic_load_explicit(&lane->peers[proc], memory_order_relaxed));
 }
 
 static void on_cancelled(const struct wire_reply *reply)
@@ -218,7 +230,8 @@ static NOINLINE int arrive_control(struct lane *lane, int proc, struct net_head 
         p2p_complete(request_of(reply.id));
         return 0;
     case WIRE_CANCEL:
-        return on_cancel(lane, proc, head, &reply);
+        on_cancel(lane, proc, head, &reply);
+        return 0;
     case WIRE_CANCELLED:
         on_cancelled(&reply);
         return 0;

@@ -1,21 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: p2p. The bound on memory for messages that nobody has asked for yet.
  *
- * What is kept is counted by sender. A sender that holds more than its share of the limit is throttled: it sees so in
- * a word of the transport's, and from then on offers its messages (RTS) and keeps the data itself, so that order
- * and progress stay as they are. Below half its share it is let go. What can come beyond the limit is what was
- * on its way, and the envelopes. */
+ * What is kept is counted by sender, with all that it costs. A sender may fill as much as is left of the limit for all,
+ * so one alone fills half of it, two a third each (dynamic thresholds: A. K. Choudhury, E. L. Hahne, 1998). One with
+ * more is told in two steps, by a word of the transport's:
+ *
+ *   offer  it offers its messages (RTS) and keeps the data itself; order and progress stay as they are
+ *   hold   it keeps even the offers: when what is held passes the same rule for five fourths of the limit
+ *
+ * When half of what it had at the first step is gone it is let go. What can come beyond the limit is what was on its
+ * way, and a floor for each sender.
+ *
+ * Nobody may wait for a message that is held back (MPI 5.0 §3.5: progress). So while somebody is, each poll looks at
+ * the receives that are posted, and each probe that fails tells: whoever may have what they wait for may send offers
+ * again, a quantum at a time. So there are more offers than the limit allows only if the program itself asks for what
+ * lies behind them.
+ *
+ * Knows: match, net's words, obj. Does not know: how messages come and go. */
 #include "base/setting.h"
 #include "p2p/int_p2p.h"
 
-enum { SHARE_MIN = 65536, ENVELOPE = sizeof(struct message) };
+enum {
+    FLOOR = 65536,
+    LIMIT_MIN = 4096,
+    FLOORS_IN_LIMIT = 4,      /* at least */
+    QUANTA_IN_LIMIT = 256,
+    OFFER_FOURTHS = 4,
+    HOLD_FOURTHS = 5,
+    LOOK = 16,                /* of a context with more receives than that, all senders are wanted */
+    ALLOCATOR = 16,           /* bytes that an allocation costs besides */
+};
 
 static struct setting limit = {
     .name = "UNEXPECTED_MAX",
     .help = "bytes of unexpected messages that a process keeps before senders must keep theirs",
     .kind = SETTING_INT,
     .value = 64 << 20,
-    .min = SHARE_MIN,
+    .min = LIMIT_MIN,
     .max = 1L << 40,
 };
 
@@ -24,45 +45,160 @@ int held_init(void)
     return setting_read(&limit);
 }
 
-static size_t cost(const struct message *message)
+static struct peer *sender_of(const struct message *message)
 {
-    return ENVELOPE + (message->data != message->inline_data ? message->len : 0);
+    return atomic_load_explicit(&message->lane->peers[message->proc], memory_order_relaxed);
 }
 
-static size_t share(const struct lane *lane)
+static size_t cost(const struct message *message)
 {
-    return size_max(SHARE_MIN, (size_t)limit.value / (lane->holders ? lane->holders : 1));
+    if (message->is_pooled)
+        return message->lane->messages.size;
+    return sizeof *message + ALLOCATOR + (message->kind == WIRE_EAGER ? message->len : 0);
+}
+
+/* What one sender may hold at most when so many fourths of the limit are there for all. */
+static size_t share(const struct lane *lane, unsigned fourths)
+{
+    const size_t all = (size_t)limit.value / 4 * fourths;
+    const size_t least = size_min(FLOOR, (size_t)limit.value / FLOORS_IN_LIMIT) / 4 * fourths;
+
+    return all > lane->held.now + least ? all - lane->held.now : least;
+}
+
+/* The sender polls its queue after it is woken, see net.h. */
+static void tell(struct peer *peer, enum wire_throttle throttle)
+{
+    peer->throttle = (uint8_t)throttle;
+    atomic_store_explicit(peer->throttle_in, throttle, memory_order_release);
+}
+
+static void unhold(struct peer *peer, enum wire_throttle throttle)
+{
+    peer->lane->holds--;
+    work_remove(peer->lane, &peer->hold_link);
+    tell(peer, throttle);
+    peer->ops->wake(peer->ep);
+}
+
+static void report(struct peer *peer, const struct message *message)
+{
+    struct lane *lane = peer->lane;
+    const struct channel *channel = message->channel;
+    p2p_flooded_fn *flooded = lane->flooded;
+
+    lane->flooded = NULL;
+    if (flooded)
+        flooded(&(struct p2p_flood){
+            .proc = peer->proc,
+            .held = peer->held,
+            .limit = (size_t)limit.value,
+            .tag = message->tag,
+            .len = message->len,
+            .comm = channel ? channel->comm : NULL,
+            .is_coll = message->ctx & 1,
+        });
+}
+
+static NOINLINE void restrain(struct peer *peer, const struct message *message)
+{
+    struct lane *lane = peer->lane;
+
+    if (peer->throttle == THROTTLE_NONE) {
+        peer->held_when_throttled = peer->held;
+        tell(peer, THROTTLE_OFFER);
+        lane->counters.throttles++;
+        report(peer, message);
+    }
+    if (peer->throttle == THROTTLE_OFFER && peer->held > size_max(share(lane, HOLD_FOURTHS), peer->held_allowed)) {
+        tell(peer, THROTTLE_HOLD);
+        work_add(lane, &lane->held_back, &peer->hold_link);
+        lane->holds++;
+        lane->counters.holds++;
+        held_work(lane);
+    }
 }
 
 void held_add(struct message *message)
 {
     struct lane *lane = message->lane;
-    struct peer *peer = atomic_load_explicit(&lane->peers[message->proc], memory_order_relaxed);
+    struct p2p_counters *counters = &lane->counters;
+    struct peer *peer = sender_of(message);
 
-    if (message->kind != WIRE_EAGER)
-        return;
-    if (!peer->held)
-        lane->holders++;
+    mem_tide_in(&lane->held, cost(message));
     peer->held += cost(message);
-    if (unlikely(peer->held > share(lane)) && !peer->is_throttled) {
-        peer->is_throttled = true;
-        atomic_store_explicit(peer->throttle_in, 1, memory_order_relaxed);
-        lane->throttles++;
-    }
+    counters->unexpected++;
+    if (++counters->unexpected_now > counters->unexpected_high)
+        counters->unexpected_high = counters->unexpected_now;
+    if (lane->held.now > counters->bytes_high)
+        counters->bytes_high = lane->held.now;
+    if (unlikely(peer->held > share(lane, OFFER_FOURTHS)))
+        restrain(peer, message);
+}
+
+static NOINLINE void let_go(struct peer *peer)
+{
+    if (peer->throttle == THROTTLE_HOLD)
+        unhold(peer, THROTTLE_NONE);
+    else
+        tell(peer, THROTTLE_NONE);
+    peer->held_allowed = 0;
 }
 
 void held_remove(struct message *message)
 {
     struct lane *lane = message->lane;
-    struct peer *peer = atomic_load_explicit(&lane->peers[message->proc], memory_order_relaxed);
+    struct peer *peer = sender_of(message);
 
-    if (message->kind != WIRE_EAGER)
-        return;
+    lane->counters.unexpected_now--;
     peer->held -= cost(message);
-    if (!peer->held)
-        lane->holders--;
-    if (unlikely(peer->is_throttled) && peer->held < share(lane) / 2) {
-        peer->is_throttled = false;
-        atomic_store_explicit(peer->throttle_in, 0, memory_order_relaxed);
+    mem_tide_out(&lane->held, cost(message));
+    if (unlikely(peer->throttle != THROTTLE_NONE) && peer->held <= peer->held_when_throttled / 2)
+        let_go(peer);
+}
+
+/* --- hunger --- */
+
+static void feed(struct peer *peer)
+{
+    if (peer->throttle != THROTTLE_HOLD)
+        return;
+    peer->held_allowed = peer->held + (size_t)limit.value / QUANTA_IN_LIMIT;
+    peer->lane->counters.hungers++;
+    unhold(peer, THROTTLE_OFFER);
+}
+
+void held_want(struct channel *channel, uint64_t key, uint64_t mask)
+{
+    struct peer *peer;
+
+    if (mask >> 32) {
+        peer = peer_of_rank(channel, match_key_source(key));
+        if (peer)
+            feed(peer);
+        return;
+    }
+    LIST_FOR_EACH_SAFE(link, &channel->lane->held_back) {
+        peer = CONTAINER_OF(link, struct peer, hold_link);
+        if (group_rank_of(channel->comm->remote_group, peer->proc) != MPI_UNDEFINED)
+            feed(peer);
+    }
+}
+
+static void want_posted(const struct match_entry *recv, void *channel)
+{
+    held_want(channel, recv->node.key, recv->mask);
+}
+
+void held_work(struct lane *lane)
+{
+    for (unsigned i = 0; i < lane->channel_slots && lane->holds; i++) {
+        struct channel *channel = lane->channels[i];
+        if (!channel || !channel->match.posted_count)
+            continue;
+        if (channel->match.posted_count > LOOK || channel->match.is_hashed)
+            held_want(channel, 0, match_mask(true, true));
+        else
+            match_each_posted(&channel->match, want_posted, channel);
     }
 }

@@ -12,6 +12,7 @@
 #include "net/net.h"
 #include "obj/comm.h"
 #include "obj/req.h"
+#include "p2p/counters.h"
 #include "p2p/lane.h"
 #include "p2p/p2p.h"
 #include "p2p/speed.h"
@@ -21,6 +22,8 @@
 enum {
     P2P_PACK_ON_STACK = 160,   /* a message of gaps up to this is packed on the stack */
     P2P_CHANNELS_FIRST = 64,   /* size of the table of contexts at first */
+    P2P_REQUESTS_POOLED = 512, /* more at a time are allocated one by one, so that their memory can go back */
+    P2P_MESSAGES_POOLED = 256, /* the same of short unexpected messages */
 };
 
 /* The way to one process, made at first contact. */
@@ -31,13 +34,17 @@ struct peer {
     uint32_t direct_end;       /* a run of fewer bytes may go out without the lock; 0 with threads */
     uint32_t send_end;         /* and with the lock; both are 0 while something waits */
     int proc;
-    const _Atomic uint32_t *throttle_out; /* not 0: the process wants only offers from us */
-    _Atomic uint32_t *throttle_in; /* the same, from us to it */
+    const _Atomic uint32_t *throttle_out; /* enum wire_throttle: what the process wants from us */
+    _Atomic uint32_t *throttle_in; /* the same, what we want from it */
     struct speed speed;
     size_t held;               /* bytes of its messages that nobody has asked for yet */
-    bool is_throttled;         /* what throttle_in says */
+    size_t held_allowed;       /* it may send offers until so many are held, whatever the limit */
+    size_t held_when_throttled;
+    uint8_t throttle;          /* what throttle_in says */
+    struct list hold_link;     /* in lane.held_back while throttle is THROTTLE_HOLD */
     bool is_crowded;           /* something waits, or is being sent from the queue: append, to keep order */
-    struct list waiting;       /* struct outgoing that found no room, in order */
+    struct list controls;      /* struct outgoing of other kinds than messages that found no room */
+    struct list waiting;       /* struct outgoing of messages that found no room or are held back, in order */
     struct list link;          /* in lane.crowded while is_crowded */
 };
 
@@ -72,17 +79,21 @@ struct lane {
     int proc, procs;
     struct net *nets[2];           /* to this process, to others on the machine (or NULL) */
     const struct net_ops *ops[2];
-    struct mem_pool requests;      /* struct p2p_req */
-    struct mem_pool messages;      /* struct message */
-    unsigned work;                 /* entries of the first four lists below: anything to do besides polling? */
+    struct mem_pool requests;      /* struct p2p_req, the first of them */
+    struct mem_pool messages;      /* struct message, the first of those that are short */
+    struct mem_tide singles;       /* bytes of the other requests */
+    unsigned work;                 /* entries of the first five lists below: anything to do besides polling? */
     struct list crowded;           /* peers with outgoing records that found no room */
+    struct list held_back;         /* peers that we have told to keep their messages */
     struct list copies;            /* requests that take part in a copy */
     struct list streams;           /* sends that stream DATA */
     struct list no_record;         /* receives that wait for a record */
     struct list orphans;           /* messages for contexts that are not open here yet; not counted in work */
-    unsigned holders;              /* peers with held > 0 */
-    unsigned long throttles;       /* counter: how often a sender was throttled */
+    unsigned holds;                /* entries of held_back */
     unsigned detached;             /* sends whose user has let go */
+    struct mem_tide held;          /* bytes of messages that nobody has asked for yet, of all peers */
+    struct p2p_counters counters;
+    p2p_flooded_fn *flooded;       /* to be told when a sender is throttled for the first time; NULL: nobody, or told */
 };
 
 /* Something that goes out as one record when there is room. `push` sends it: 0 or NET_AGAIN. */
@@ -145,11 +156,13 @@ struct message {
     uint64_t address;
     struct lane *lane;
     struct channel *channel;           /* NULL: an orphan */
-    void *data;                        /* EAGER: inline_data or from mem_alloc */
-    struct list link;                  /* in lane.orphans */
+    bool is_pooled;                    /* else allocated with its data */
+    struct outgoing out;               /* link: in lane.orphans; once it is cancelled: the answer, while it waits */
     struct match_arrival arrival;
-    unsigned char inline_data[CACHE_LINE];
+    unsigned char data[];              /* EAGER; from the pool: room for P2P_POOLED_DATA bytes */
 };
+
+enum { P2P_POOLED_DATA = CACHE_LINE };
 
 static ALWAYS_INLINE void lane_lock(struct lane *lane)
 {
@@ -251,8 +264,10 @@ static ALWAYS_INLINE struct channel *channel_of(const struct comm *comm, int mod
     return &comm->p2p->channel[(mode & P2P_COLL) != 0];
 }
 
-/* out.c: send `out` now, or queue it behind what waits for this peer. True if it went out. */
-bool outgoing_send(struct outgoing *out, struct peer *peer);
+/* out.c: send `out`, a message, now, or queue it behind those that wait for this peer. */
+void outgoing_send(struct outgoing *out, struct peer *peer);
+/* The same for a record of another kind, which need not stay behind messages that wait. */
+void outgoing_control(struct outgoing *out, struct peer *peer);
 /* A record of control to r->peer, with the payload that stands in r->control. Once it is out: nothing, or r completes,
  * or r takes part in the copy it has announced. */
 void control_send(struct p2p_req *r, enum wire_kind kind, size_t len, enum p2p_then then);
@@ -292,13 +307,16 @@ static ALWAYS_INLINE void request_init(struct p2p_req *r, struct channel *channe
     r->is_special = r->is_detached = r->is_cancelling = false;
 }
 
-/* A request from the pool, with references to type and communicator; NULL: no memory. */
+/* request_create, when many are alive. */
+struct p2p_req *request_create_single(struct channel *channel, struct type *type) COLD;
+
+/* A request with references to type and communicator; NULL: no memory. */
 static ALWAYS_INLINE struct p2p_req *request_create(struct channel *channel, struct type *type)
 {
     struct p2p_req *r = mem_pool_get(&channel->lane->requests);
 
     if (unlikely(!r))
-        return NULL;
+        return request_create_single(channel, type);
     request_init(r, channel, type);
     r->req.waiter = REQ_IN_WAIT;
     type_ref(type);
@@ -314,10 +332,17 @@ void describe_key(uint64_t key, uint64_t mask, struct blocked *out) COLD;
 int p2p_arrive(void *arg, int proc, struct net_head head, const void *payload, uint32_t len) HOT;
 void message_destroy(struct message *message);
 
-/* held.c: count a message that is kept, or is given up. The sender is a peer. */
+/* held.c. Read the setting. */
 int held_init(void);
+/* A message that is complete is kept, or is given up: count it, and slow its sender down or let it go. The sender is a
+ * peer. */
 void held_add(struct message *message);
 void held_remove(struct message *message);
+/* Somebody waits for a message with this key on the channel and it is not here: whoever may have it and is held back
+ * is let go for a while. Call it when lane.holds is not 0. */
+void held_want(struct channel *channel, uint64_t key, uint64_t mask);
+/* The same for all receives that are posted. */
+void held_work(struct lane *lane);
 
 /* rndv.c: a receive has met an RTS; the sender's side of what follows; the lane's work. */
 void rndv_begin(struct p2p_req *r);

@@ -64,12 +64,15 @@ static int open_nets(struct lane *lane, const struct p2p_config *config)
 static void init_lists(struct lane *lane)
 {
     list_init(&lane->crowded);
+    list_init(&lane->held_back);
     list_init(&lane->copies);
     list_init(&lane->streams);
     list_init(&lane->no_record);
     list_init(&lane->orphans);
     mem_pool_init(&lane->requests, sizeof(struct p2p_req), 16);
-    mem_pool_init(&lane->messages, sizeof(struct message), 16);
+    mem_pool_init(&lane->messages, sizeof(struct message) + P2P_POOLED_DATA, 16);
+    lane->requests.max = P2P_REQUESTS_POOLED;
+    lane->messages.max = P2P_MESSAGES_POOLED;
     match_init(&lane->match);
 }
 
@@ -84,6 +87,7 @@ int p2p_init(const struct p2p_config *config)
     pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&lane->lock, &attributes);
     init_lists(lane);
+    lane->flooded = config->flooded;
     obj_predefine(&message_no_proc.obj, OBJ_MESSAGE, (uintptr_t)MPI_MESSAGE_NO_PROC);
     lane->channel_slots = P2P_CHANNELS_FIRST;
     lane->channels = mem_zalloc(P2P_CHANNELS_FIRST * sizeof(struct channel *));
@@ -105,7 +109,7 @@ void p2p_fini(void)
 
     progress_remove(lane_poll, lane);
     LIST_FOR_EACH_SAFE(link, &lane->orphans)
-        message_destroy(CONTAINER_OF(link, struct message, link));
+        message_destroy(CONTAINER_OF(link, struct message, out.link));
     for (int proc = 0; lane->peers && proc < lane->procs; proc++)
         mem_free(atomic_load_explicit(&lane->peers[proc], memory_order_relaxed));
     for (int i = 0; i < 2; i++) {
@@ -124,7 +128,7 @@ static bool is_flushed(void *arg)
 {
     struct lane *lane = arg;
 
-    return !lane->work && !lane->detached;
+    return lane->work == lane->holds && !lane->detached; /* whom we hold back is not our work */
 }
 
 void p2p_flush(void)
@@ -150,8 +154,10 @@ int peer_open(struct lane *lane, int proc, struct peer **out)
     peer_set_crowded(peer, false);
     peer->ops->wishes(peer->ep, &peer->throttle_in, &peer->throttle_out);
     peer->proc = proc;
+    list_init(&peer->controls);
     list_init(&peer->waiting);
     list_init(&peer->link);
+    list_init(&peer->hold_link);
     *out = peer;
     atomic_store_explicit(&lane->peers[proc], peer, memory_order_release); /* pairs with peer_of_rank */
     return 0;
@@ -166,6 +172,13 @@ int peer_open_rank(struct channel *channel, int rank, struct peer **out)
     return rc;
 }
 
+static NOINLINE int lane_work(struct lane *lane)
+{
+    if (lane->holds)
+        held_work(lane);
+    return outgoing_work(lane) + rndv_work(lane);
+}
+
 int lane_poll(void *arg)
 {
     struct lane *lane = arg;
@@ -178,7 +191,7 @@ int lane_poll(void *arg)
             events += lane->ops[i]->poll(lane->nets[i]);
     }
     if (unlikely(lane->work))
-        events += outgoing_work(lane) + rndv_work(lane);
+        events += lane_work(lane);
     lane_unlock(lane);
     return events;
 }
@@ -193,9 +206,35 @@ int lane_poll_peer(void *arg, const _Atomic uint32_t *done)
         return 0;
     events = peer->ops->poll_ep(peer->ep, done);
     if (unlikely(lane->work))
-        events += outgoing_work(lane) + rndv_work(lane);
+        events += lane_work(lane);
     lane_unlock(lane);
     return events;
+}
+
+/* --- counters --- */
+
+/* Take in what a context has counted. */
+static void add_match(struct p2p_counters *counters, const struct match_ctx *match)
+{
+    if (match->posted_high > counters->posted_high)
+        counters->posted_high = match->posted_high;
+    if (match->arrival_high > counters->arrivals_high)
+        counters->arrivals_high = match->arrival_high;
+    counters->walked += match->walked;
+}
+
+void p2p_counters(struct p2p_counters *out)
+{
+    struct lane *lane = &the_lane;
+
+    lane_lock(lane);
+    *out = lane->counters;
+    out->bytes_now = lane->held.now;
+    for (unsigned i = 0; i < lane->channel_slots; i++) {
+        if (lane->channels[i])
+            add_match(out, &lane->channels[i]->match);
+    }
+    lane_unlock(lane);
 }
 
 /* --- contexts --- */
@@ -267,7 +306,7 @@ static void channel_remove(struct lane *lane, struct channel *channel)
 static void adopt_orphans(struct lane *lane, struct channel *channel)
 {
     LIST_FOR_EACH_SAFE(link, &lane->orphans) {
-        struct message *message = CONTAINER_OF(link, struct message, link);
+        struct message *message = CONTAINER_OF(link, struct message, out.link);
         if (message->ctx != channel->ctx)
             continue;
         list_remove(link);
@@ -363,6 +402,7 @@ void p2p_comm_close(struct comm *comm)
     for (int i = 0; i < 2; i++) {
         struct channel *channel = &comm->p2p->channel[i];
         channel_remove(lane, channel);
+        add_match(&lane->counters, &channel->match);
         match_ctx_fini(&channel->match, drop_posted, drop_message, NULL);
     }
     lane_unlock(lane);

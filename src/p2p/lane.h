@@ -12,10 +12,24 @@
 
 struct job_head;
 
+/* A sender of whom much is kept here that nobody has asked for. */
+struct p2p_flood {
+    int proc;               /* the sender */
+    size_t held, limit;     /* bytes of its messages that are kept; for all senders together */
+    int tag;                /* of the last one */
+    size_t len;             /* in bytes */
+    const struct comm *comm; /* NULL: not known here yet */
+    bool is_coll;           /* part of a collective operation, the tag says nothing */
+};
+
+/* Called once at most, from a poll or a send, with the lane's lock. May take its time; may not call this room. */
+typedef void p2p_flooded_fn(const struct p2p_flood *flood);
+
 struct p2p_config {
     int proc, procs;          /* this process and all of the job */
     struct job_head *segment; /* mapped, of p2p_segment_needed() bytes; NULL when procs is 1 */
     bool is_threaded;         /* several threads may call at once (MPI_THREAD_MULTIPLE) */
+    p2p_flooded_fn *flooded;  /* NULL: nobody wants to know */
 };
 
 /* Bytes that the job segment must have. */

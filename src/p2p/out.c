@@ -1,37 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: p2p. Records on their way out. What finds no room waits in a queue of its peer, so that order is kept; the
- * queue moves whenever the lane is polled. */
+/* Room: p2p. Records on their way out. What finds no room waits with its peer: messages in a queue, so that order is
+ * kept, and all else in another one, since it must come through when the messages are held back (see wire.h). The
+ * queues move whenever the lane is polled. */
 #include "p2p/int_p2p.h"
 
-bool outgoing_send(struct outgoing *out, struct peer *peer)
+static void enqueue(struct outgoing *out, struct peer *peer, struct list *queue)
 {
-    if (likely(!peer->is_crowded)) {
-        if (!out->push(out, peer))
-            return true;
+    if (!peer->is_crowded) {
         peer_set_crowded(peer, true);
         work_add(peer->lane, &peer->lane->crowded, &peer->link);
     }
-    list_append(&peer->waiting, &out->link);
-    return false;
+    list_append(queue, &out->link);
+}
+
+void outgoing_send(struct outgoing *out, struct peer *peer)
+{
+    if (unlikely(peer->is_crowded) || out->push(out, peer))
+        enqueue(out, peer, &peer->waiting);
+}
+
+void outgoing_control(struct outgoing *out, struct peer *peer)
+{
+    if (unlikely(!list_is_empty(&peer->controls)) || out->push(out, peer))
+        enqueue(out, peer, &peer->controls);
 }
 
 /* A push may complete its request, which may be gone then: it is unlinked first. */
-static int push_waiting(struct peer *peer)
+static int push_queue(struct list *queue, struct peer *peer)
 {
     int sent = 0;
 
-    while (!list_is_empty(&peer->waiting)) {
-        struct list *link = list_first(&peer->waiting);
+    while (!list_is_empty(queue)) {
+        struct list *link = list_first(queue);
         struct outgoing *out = CONTAINER_OF(link, struct outgoing, link);
         list_remove(link);
         if (out->push(out, peer)) {
-            list_prepend(&peer->waiting, link);
-            return sent;
+            list_prepend(queue, link);
+            break;
         }
         sent++;
     }
-    peer_set_crowded(peer, false);
-    work_remove(peer->lane, &peer->link);
+    return sent;
+}
+
+static int push_waiting(struct peer *peer)
+{
+    const int sent = push_queue(&peer->controls, peer) + push_queue(&peer->waiting, peer);
+
+    if (list_is_empty(&peer->controls) && list_is_empty(&peer->waiting)) {
+        peer_set_crowded(peer, false);
+        work_remove(peer->lane, &peer->link);
+    }
     return sent;
 }
 
@@ -64,5 +83,5 @@ void control_send(struct p2p_req *r, enum wire_kind kind, size_t len, enum p2p_t
     r->head_len = (uint32_t)len;
     r->out.push = push_control;
     r->then = (uint8_t)then;
-    outgoing_send(&r->out, r->peer);
+    outgoing_control(&r->out, r->peer);
 }

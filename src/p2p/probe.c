@@ -23,9 +23,10 @@ static void probe_init(struct probe *probe, struct comm *comm, int source, int t
 static bool try_probe(void *arg)
 {
     struct probe *probe = arg;
+    struct lane *lane = probe->channel->lane;
     struct match_arrival *found;
 
-    lane_lock(probe->channel->lane);
+    lane_lock(lane);
     found = match_probe(&probe->channel->match, probe->key, probe->mask);
     if (found) {
         probe->message = CONTAINER_OF(found, struct message, arrival);
@@ -35,8 +36,10 @@ static bool try_probe(void *arg)
             obj_init(&probe->message->obj, OBJ_MESSAGE);
             obj_ref(&probe->channel->comm->obj);
         }
+    } else if (unlikely(lane->holds)) {
+        held_want(probe->channel, probe->key, probe->mask);
     }
-    lane_unlock(probe->channel->lane);
+    lane_unlock(lane);
     return found;
 }
 

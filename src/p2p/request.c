@@ -3,14 +3,30 @@
 #include "base/err.h"
 #include "p2p/int_p2p.h"
 
-/* With the lock. */
-static void request_free(struct p2p_req *r)
+static void request_release(struct req *req)
 {
+    struct p2p_req *r = (struct p2p_req *)(void *)req;
     struct lane *lane = r->channel->lane;
 
+    lane_lock(lane);
     type_unref(r->type);
     comm_unref(r->channel->comm);
     mem_pool_put(&lane->requests, r);
+    lane_unlock(lane);
+}
+
+/* Beyond the pool. Its table of functions says so, which costs those from the pool nothing. */
+static void single_release(struct req *req)
+{
+    struct p2p_req *r = (struct p2p_req *)(void *)req;
+    struct lane *lane = r->channel->lane;
+
+    lane_lock(lane);
+    type_unref(r->type);
+    comm_unref(r->channel->comm);
+    mem_free(r);
+    mem_tide_out(&lane->singles, sizeof *r);
+    lane_unlock(lane);
 }
 
 void complete_special(struct p2p_req *r)
@@ -22,21 +38,11 @@ void complete_special(struct p2p_req *r)
         return;
     }
     r->channel->lane->detached -= r->req.is_send;
-    request_free(r);
+    r->req.ops->release(&r->req);
     progress_notify();
 }
 
 /* --- what the user does with one --- */
-
-static void request_release(struct req *req)
-{
-    struct p2p_req *r = (struct p2p_req *)(void *)req;
-    struct lane *lane = r->channel->lane;
-
-    lane_lock(lane);
-    request_free(r);
-    lane_unlock(lane);
-}
 
 static int request_detach(struct req *req)
 {
@@ -45,7 +51,7 @@ static int request_detach(struct req *req)
 
     lane_lock(lane);
     if (req_is_done(req)) {
-        request_free(r);
+        req->ops->release(req);
     } else {
         r->is_detached = r->is_special = true;
         lane->detached += req->is_send;
@@ -105,3 +111,26 @@ const struct req_ops p2p_req_ops = {
     .start = request_start,
     .describe = request_describe,
 };
+
+static const struct req_ops single_ops = {
+    .release = single_release,
+    .cancel = request_cancel,
+    .detach = request_detach,
+    .start = request_start,
+    .describe = request_describe,
+};
+
+struct p2p_req *request_create_single(struct channel *channel, struct type *type)
+{
+    struct p2p_req *r = mem_alloc_aligned(CACHE_LINE, sizeof *r);
+
+    if (!r)
+        return NULL;
+    request_init(r, channel, type);
+    r->req.waiter = REQ_IN_WAIT;
+    r->req.ops = &single_ops;
+    type_ref(type);
+    obj_ref(&channel->comm->obj);
+    mem_tide_in(&channel->lane->singles, sizeof *r);
+    return r;
+}

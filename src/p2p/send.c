@@ -38,6 +38,12 @@ static ALWAYS_INLINE bool is_throttled(const struct peer *peer)
     return atomic_load_explicit(peer->throttle_out, memory_order_relaxed);
 }
 
+/* So much that not even offers may go out now? They wait then, in order, with those behind them. */
+static ALWAYS_INLINE bool is_held_back(const struct peer *peer)
+{
+    return atomic_load_explicit(peer->throttle_out, memory_order_relaxed) == THROTTLE_HOLD;
+}
+
 /* Room for the sender's id in front of a synchronous message. */
 static ALWAYS_INLINE size_t prefix_len(const struct p2p_req *r)
 {
@@ -60,6 +66,8 @@ static int push_rts(struct outgoing *out, struct peer *peer)
     struct p2p_req *r = CONTAINER_OF(out, struct p2p_req, out);
     int rc;
 
+    if (unlikely(is_held_back(peer)))
+        return NET_AGAIN;
     r->state = P2P_OFFERED; /* before the record is out: within the process the answer may come during the call */
     rc = peer->ops->send(peer->ep, r->head, &r->control, r->head_len);
     if (rc)
@@ -108,6 +116,8 @@ static int push_eager(struct outgoing *out, struct peer *peer)
     int rc;
 
     if (is_throttled(peer)) {
+        if (is_held_back(peer))
+            return NET_AGAIN;
         prepare_rts(r);
         return push_rts(out, peer);
     }

@@ -16,8 +16,11 @@
  *   CANCEL         struct wire_reply: take the message back, if nobody has it yet; head as that of the message
  *   CANCELLED      struct wire_reply: answer, it is gone; no answer comes when it was matched
  *
- * Records of a pair stay in order. DATA of different messages may be mixed with everything else. The version of
- * this page is checked when a job starts (the job segment's major number). */
+ * EAGER and RTS of a pair stay in order. The other kinds need none: DATA of one message is in order, CANCEL comes after
+ * its message because it is asked only once that is out, and all else answers something that has arrived. So they may
+ * pass messages that wait. The version of this page is checked when a job starts (the job segment's major number).
+ *
+ * Beside the records, the receiver of a pair sets the transport's word `throttle` to one of enum wire_throttle. */
 #ifndef P2P_WIRE_H
 #define P2P_WIRE_H
 
@@ -33,6 +36,12 @@ enum wire_kind {
 enum wire_flag {
     WIRE_SYNC = 1,   /* EAGER: acknowledge at the match */
     WIRE_CONTIG = 2, /* RTS: address is that of one run of bytes */
+};
+
+enum wire_throttle {
+    THROTTLE_NONE,
+    THROTTLE_OFFER, /* of messages only RTS; their data stays with the sender */
+    THROTTLE_HOLD,  /* no messages at all, but all other kinds */
 };
 
 struct wire_rts {

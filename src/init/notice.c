@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: init. What the library tells the user through the launcher without being asked: that somebody floods this
+ * process, and at the end, with PARLEY_COUNTERS, the counters. */
+#include <stdio.h>
+
+#include "base/setting.h"
+#include "init/int_init.h"
+#include "obj/comm.h"
+#include "p2p/counters.h"
+
+static struct setting warn = {
+    .name = "WARN",
+    .help = "tell of what is legal and yet seldom meant",
+    .kind = SETTING_BOOL,
+    .value = 1,
+};
+
+static struct setting counters = {
+    .name = "COUNTERS",
+    .help = "print each rank's counters when it leaves MPI",
+    .kind = SETTING_BOOL,
+};
+
+int notice_init(void)
+{
+    const int rc = setting_read(&warn);
+
+    return rc ? rc : setting_read(&counters);
+}
+
+static double megabytes(size_t bytes)
+{
+    return (double)bytes / 1e6;
+}
+
+static const char *comm_name(const struct p2p_flood *flood)
+{
+    if (!flood->comm)
+        return "a communicator that is not known here yet";
+    return *flood->comm->name ? flood->comm->name : "a communicator without a name";
+}
+
+void notice_flooded(const struct p2p_flood *flood)
+{
+    char what[64] = "of a collective operation", text[PM_TEXT_MAX];
+
+    if (!warn.value)
+        return;
+    if (!flood->is_coll)
+        snprintf(what, sizeof what, "with tag %d", flood->tag);
+    snprintf(text, sizeof text,
+             "keeps %.1f MB of messages from rank %d that nobody has received (PARLEY_UNEXPECTED_MAX is %.1f MB for "
+             "all senders); the last one: %zu bytes, %s, on %s. From now on rank %d keeps its data until it is "
+             "received.\n"
+             "Receive earlier, or let the sender wait for an answer now and then. PARLEY_UNEXPECTED_MAX sets the "
+             "limit, PARLEY_WARN=0 silences this.",
+             megabytes(flood->held), flood->proc, megabytes(flood->limit), flood->len, what, comm_name(flood),
+             flood->proc);
+    pm_diagnose(&process.job, text);
+}
+
+void notice_counters(void)
+{
+    struct p2p_counters c;
+    char text[PM_TEXT_MAX];
+
+    if (!counters.value)
+        return;
+    p2p_counters(&c);
+    snprintf(text, sizeof text,
+             "counters\n"
+             "unexpected messages   %12llu   most at a time %llu, left %llu\n"
+             "their memory, bytes   %12llu   left %llu\n"
+             "senders throttled     %12llu   held back %llu, let go because somebody waited %llu\n"
+             "deepest queues        %12llu   receives, %llu messages; entries passed in vain %llu",
+             (unsigned long long)c.unexpected, (unsigned long long)c.unexpected_high,
+             (unsigned long long)c.unexpected_now, (unsigned long long)c.bytes_high,
+             (unsigned long long)c.bytes_now, (unsigned long long)c.throttles, (unsigned long long)c.holds,
+             (unsigned long long)c.hungers, (unsigned long long)c.posted_high,
+             (unsigned long long)c.arrivals_high, (unsigned long long)c.walked);
+    pm_diagnose(&process.job, text);
+}
