@@ -28,7 +28,7 @@ struct mem_tide {
 enum {
     MEM_TIDE_HIGH = 8 << 20, /* below that nothing is handed back */
     MEM_TIDE_LOW = 65536,    /* it is out at so much or at a part of what it was, see mem_tide_out */
-    MEM_TIDE_PART = 256,
+    MEM_TIDE_PART = 1024,
 };
 
 static inline void mem_tide_in(struct mem_tide *tide, size_t bytes)

@@ -21,22 +21,25 @@ void message_destroy(struct message *message)
     if (message->obj.kind == OBJ_MESSAGE)
         comm_unref(message->channel->comm);
     held_remove(message);
-    if (message->is_pooled)
-        mem_pool_put(&message->lane->messages, message);
+    if (message->memory)
+        mem_free(message->memory);
     else
-        mem_free(message);
+        mem_pool_put(&message->lane->messages, message);
 }
 
-/* The first short ones from the pool; others with as much room as they need, which goes back when they do. */
+/* The first short ones from the pool; others with as much room as they need, which goes back when they do. They are
+ * aligned here, since that is twice as fast as an aligned allocation. */
 static struct message *message_alloc(struct lane *lane, size_t len)
 {
     struct message *message = len <= P2P_POOLED_DATA ? mem_pool_get(&lane->messages) : NULL;
-    const bool is_pooled = message;
+    void *memory = NULL;
 
-    if (!message)
-        message = mem_alloc_aligned(CACHE_LINE, sizeof *message + len);
+    if (!message) {
+        memory = mem_alloc(message_size(len));
+        message = (struct message *)(((uintptr_t)memory + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
+    }
     if (message)
-        message->is_pooled = is_pooled;
+        message->memory = memory;
     return message;
 }
 

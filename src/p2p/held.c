@@ -52,9 +52,9 @@ static struct peer *sender_of(const struct message *message)
 
 static size_t cost(const struct message *message)
 {
-    if (message->is_pooled)
+    if (!message->memory)
         return message->lane->messages.size;
-    return sizeof *message + ALLOCATOR + (message->kind == WIRE_EAGER ? message->len : 0);
+    return message_size(message->kind == WIRE_EAGER ? message->len : 0) + ALLOCATOR;
 }
 
 /* What one sender may hold at most when so many fourths of the limit are there for all. */

@@ -156,13 +156,19 @@ struct message {
     uint64_t address;
     struct lane *lane;
     struct channel *channel;           /* NULL: an orphan */
-    bool is_pooled;                    /* else allocated with its data */
+    void *memory;                      /* what was allocated for it and its data; NULL: it is from the pool */
     struct outgoing out;               /* link: in lane.orphans; once it is cancelled: the answer, while it waits */
     struct match_arrival arrival;
     unsigned char data[];              /* EAGER; from the pool: room for P2P_POOLED_DATA bytes */
 };
 
 enum { P2P_POOLED_DATA = CACHE_LINE };
+
+/* To allocate for a message that is not from the pool, wherever the memory begins. */
+static inline size_t message_size(size_t len)
+{
+    return sizeof(struct message) + len + CACHE_LINE - 1;
+}
 
 static ALWAYS_INLINE void lane_lock(struct lane *lane)
 {
