@@ -10,7 +10,7 @@
  * step. When the leader goes, the next in its ring takes its place in the bucket.
  *
  * The table starts with the buckets that are built in, grows fourfold when there are half as many leaders as
- * buckets, and gives large memory back when it is empty. It never fails: without memory it stays as it is. */
+ * buckets, and gives large memory back when few are left. It never fails: without memory it stays as it is. */
 #ifndef MATCH_INT_TABLE_H
 #define MATCH_INT_TABLE_H
 

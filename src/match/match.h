@@ -56,7 +56,8 @@ struct match_table {
     struct match_node **buckets;
     unsigned shift;          /* 64 - log2 of the number of buckets */
     unsigned leaders;
-    unsigned grow_at;        /* number of leaders at which the table grows */
+    unsigned grow_at;        /* more leaders than that, and the table grows */
+    unsigned shrink_at;      /* so many are left, and it shrinks or, at 0, begins anew */
     struct match_node *hint; /* the last leader touched, or NULL */
     struct match_node *first[MATCH_TABLE_FIRST];
 };

@@ -9,7 +9,7 @@
 #include "match/int_match.h"
 #include "match/int_table.h"
 
-enum { MANY = 3000, ANY = -1, FILLER_TAG = 1000000, FILLER_SOURCE = 1000000 };
+enum { MANY = 3000, KEPT_BUCKETS = 4096, ANY = -1, FILLER_TAG = 1000000, FILLER_SOURCE = 1000000 };
 
 static struct match match;
 static struct match_ctx ctx;
@@ -380,6 +380,17 @@ static void begin_hash_stage(struct match_ctx *of)
     CHECK(!match_posted_search(of, match_key(1 << 30, 1 << 30)));
 }
 
+static void count_dropped(struct match_entry *recv, void *arg)
+{
+    (void)recv;
+    ++*(int *)arg;
+}
+
+static bool is_small(const struct match_table *table)
+{
+    return match_table_size(table) <= KEPT_BUCKETS;
+}
+
 /* The tables grow with the queues and give large memory back; a small one is kept for the next time. */
 static void table_grows_and_shrinks(void)
 {
@@ -391,7 +402,7 @@ static void table_grows_and_shrinks(void)
     CHECK_INT(mem_live(), 1);
     for (unsigned i = 0; i < MANY; i++)
         CHECK_INT(arrive(0, (int)i, 0), i);
-    CHECK_INT(mem_live(), 0);
+    CHECK(is_small(&match.posted));
     begin_hash_stage(&ctx);
     for (unsigned i = 0; i < MATCH_TABLE_FIRST; i++)
         CHECK_INT(post(i, (int)i, 0), -1);
@@ -399,7 +410,39 @@ static void table_grows_and_shrinks(void)
         CHECK_INT(arrive(0, (int)i, 0), i);
     CHECK_INT(mem_live(), 1);
     fill_and_drain_table();
-    CHECK_INT(mem_live(), 0);
+    CHECK(is_small(&match.posted) && is_small(&match.unexpected));
+    end();
+}
+
+/* Those that stay behind keep no large table, and are still found; so they are when there is no memory for a small one,
+ * and when the context is closed while the table shrinks. */
+static void table_shrinks_around_strays(void)
+{
+    int dropped = 0;
+
+    for (int has_memory = 0; has_memory < 2; has_memory++) {
+        begin();
+        begin_hash_stage(&ctx);
+        for (unsigned i = 0; i < MANY; i++)
+            CHECK_INT(post(i, (int)i, 0), -1);
+        mem_fail_after(has_memory ? -1 : 0);
+        for (unsigned i = 0; i < MANY - 3; i++)
+            CHECK_INT(arrive(0, (int)i, 0), i);
+        mem_fail_after(-1);
+        CHECK_INT(is_small(&match.posted), has_memory);
+        for (unsigned i = MANY - 3; i < MANY; i++)
+            CHECK_INT(arrive(0, (int)i, 0), i);
+        CHECK(is_small(&match.posted));
+        end();
+    }
+    begin();
+    begin_hash_stage(&ctx);
+    for (unsigned i = 0; i < MANY; i++)
+        CHECK_INT(post(i, (int)i, 0), -1);
+    match_ctx_fini(&ctx, count_dropped, NULL, &dropped);
+    CHECK_INT(dropped, MANY);
+    CHECK(is_small(&match.posted));
+    match_ctx_init(&ctx, &match, 7);
     end();
 }
 
@@ -416,7 +459,7 @@ static void table_cannot_grow(void)
         }
         mem_fail_after(-1);
         fill_and_drain_table();
-        CHECK_INT(mem_live(), 0);
+        CHECK(is_small(&match.posted) && is_small(&match.unexpected));
         end();
     }
 }
@@ -609,6 +652,7 @@ int main(void)
     stages_of_posted();
     stages_of_unexpected();
     table_grows_and_shrinks();
+    table_shrinks_around_strays();
     table_cannot_grow();
     keys_spread(0);
     keys_spread(7);

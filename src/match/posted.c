@@ -107,20 +107,29 @@ static void drop_one(struct match_ctx *ctx, struct match_node *node, match_drop_
     drop(recv, arg);
 }
 
-/* The table may become empty and small on the way; then the count is 0 and nothing more is looked at. */
+/* True when the bucket is done; false when the table has shrunk meanwhile, or nothing is left at all. */
+static bool drop_bucket(struct match_ctx *ctx, size_t bucket, match_drop_posted *drop, void *arg)
+{
+    const struct match_table *table = &ctx->match->posted;
+    const unsigned shift = table->shift;
+    struct match_node **link = &table->buckets[bucket];
+
+    while (*link) {
+        if (match_owner_ctx((*link)->owner) != ctx) {
+            link = &(*link)->bucket_next;
+            continue;
+        }
+        drop_one(ctx, *link, drop, arg);
+        if (table->shift != shift || !ctx->posted_count)
+            return false;
+    }
+    return true;
+}
+
 void match_posted_drop(struct match_ctx *ctx, match_drop_posted *drop, void *arg)
 {
-    struct match_table *table = &ctx->match->posted;
-
     while (!list_is_empty(&ctx->posted))
         drop_one(ctx, CONTAINER_OF(ctx->posted.next, struct match_node, ring), drop, arg);
-    for (size_t i = 0; ctx->posted_count; i++) {
-        struct match_node **link = &table->buckets[i];
-
-        while (ctx->posted_count && *link)
-            if (match_owner_ctx((*link)->owner) == ctx)
-                drop_one(ctx, *link, drop, arg);
-            else
-                link = &(*link)->bucket_next;
-    }
+    for (size_t i = 0; ctx->posted_count;)
+        i = drop_bucket(ctx, i, drop, arg) ? i + 1 : 0;
 }

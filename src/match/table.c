@@ -11,7 +11,8 @@
 enum {
     FIRST_SHIFT = 64 - 8, /* MATCH_TABLE_FIRST buckets */
     LAST_SHIFT = 64 - 28, /* it does not grow beyond that */
-    KEEP_SHIFT = 64 - 12  /* an empty table of up to 32 KB is kept */
+    KEEP_SHIFT = 64 - 12, /* a table of up to 32 KB is kept */
+    SHRINK_PART = 64      /* a larger one shrinks when it has so many times as many buckets as leaders */
 };
 
 _Static_assert(MATCH_TABLE_FIRST == 1 << (64 - FIRST_SHIFT), "first buckets and their shift");
@@ -37,6 +38,7 @@ static void use_first(struct match_table *table)
     table->buckets = table->first;
     table->shift = FIRST_SHIFT;
     table->grow_at = MATCH_TABLE_FIRST / 2;
+    table->shrink_at = 0;
 }
 
 void match_table_init(struct match_table *table)
@@ -82,22 +84,19 @@ static inline void link_leader(struct match_node *node, struct match_node **link
     *link = node;
 }
 
-/* When there is no memory: try again only after as many more leaders, longer chains do until then. */
-static void COLD NOINLINE grow(struct match_table *table)
+/* Another number of buckets; false: no memory, and nothing has changed. */
+static bool resize(struct match_table *table, unsigned shift)
 {
-    const size_t size = match_table_size(table);
+    const size_t size = match_table_size(table), new_size = (size_t)1 << (64 - shift);
     struct match_node **old = table->buckets;
-    struct match_node **buckets = NULL;
+    struct match_node **buckets = mem_zalloc(new_size * sizeof *buckets);
 
-    if (table->shift > LAST_SHIFT)
-        buckets = mem_zalloc(size * 4 * sizeof *buckets);
-    if (!buckets) {
-        table->grow_at = table->grow_at > UINT_MAX / 2 ? UINT_MAX : table->grow_at * 2;
-        return;
-    }
+    if (!buckets)
+        return false;
     table->buckets = buckets;
-    table->shift -= 2;
-    table->grow_at = (unsigned)(size * 4 / 2);
+    table->shift = shift;
+    table->grow_at = (unsigned)(new_size / 2);
+    table->shrink_at = shift < KEEP_SHIFT ? (unsigned)(new_size / SHRINK_PART) : 0;
     for (size_t i = 0; i < size; i++)
         for (struct match_node *node = old[i], *next; node; node = next) {
             next = node->bucket_next;
@@ -105,6 +104,14 @@ static void COLD NOINLINE grow(struct match_table *table)
         }
     if (old != table->first)
         mem_free(old);
+    return true;
+}
+
+/* When there is no memory: try again only after as many more leaders, longer chains do until then. */
+static void COLD NOINLINE grow(struct match_table *table)
+{
+    if (table->shift <= LAST_SHIFT || !resize(table, table->shift - 2))
+        table->grow_at = table->grow_at > UINT_MAX / 2 ? UINT_MAX : table->grow_at * 2;
 }
 
 void match_table_add(struct match_table *table, struct match_node *node)
@@ -142,6 +149,18 @@ static void empty(struct match_table *table)
     use_first(table);
 }
 
+/* Few are left of many, and may stay for long: half as many leaders as before grow it again. When there is no memory
+ * it waits until it is empty. */
+static void COLD NOINLINE shrink(struct match_table *table)
+{
+    const unsigned shift = table->shift + 4;
+
+    if (!table->leaders)
+        empty(table);
+    else if (!resize(table, shift < KEEP_SHIFT ? shift : KEEP_SHIFT))
+        table->shrink_at = 0;
+}
+
 static void unlink_only(struct match_table *table, struct match_node *leader)
 {
     *leader->bucket_link = leader->bucket_next;
@@ -149,8 +168,8 @@ static void unlink_only(struct match_table *table, struct match_node *leader)
         leader->bucket_next->bucket_link = leader->bucket_link;
     if (table->hint == leader)
         table->hint = NULL;
-    if (--table->leaders == 0)
-        empty(table);
+    if (unlikely(--table->leaders <= table->shrink_at))
+        shrink(table);
 }
 
 static void promote_next(struct match_table *table, struct match_node *leader)
