@@ -108,6 +108,33 @@ static void test_mem(void)
     CHECK(!mem_pool_get(&pool));
     mem_fail_after(-1);
     CHECK_INT(mem_live(), before);
+
+    pool.max = 6; /* two chunks */
+    for (int i = 0; i < 8; i++)
+        CHECK((objects[i] = mem_pool_get(&pool)));
+    CHECK(!mem_pool_get(&pool) && pool.live == 8);
+    mem_pool_put(&pool, objects[3]);
+    CHECK(mem_pool_get(&pool) == objects[3]);
+    mem_pool_fini(&pool);
+    CHECK_INT(mem_live(), before);
+}
+
+/* The high mark starts anew when the tide is out, and only then. */
+static void test_tide(void)
+{
+    struct mem_tide tide = { 0, 0 };
+
+    mem_tide_in(&tide, 1000);
+    mem_tide_out(&tide, 1000);
+    CHECK(tide.now == 0 && tide.high == 1000);
+    mem_tide_in(&tide, MEM_TIDE_HIGH + MEM_TIDE_LOW + 1);
+    mem_tide_out(&tide, MEM_TIDE_HIGH);
+    CHECK(tide.now == MEM_TIDE_LOW + 1 && tide.high == MEM_TIDE_HIGH + MEM_TIDE_LOW + 1);
+    mem_tide_out(&tide, 1);
+    CHECK(tide.now == MEM_TIDE_LOW && tide.high == MEM_TIDE_LOW);
+    mem_tide_in(&tide, (size_t)MEM_TIDE_LOW * MEM_TIDE_PART * 2 - MEM_TIDE_LOW);
+    mem_tide_out(&tide, (size_t)MEM_TIDE_LOW * MEM_TIDE_PART * 2 - MEM_TIDE_LOW * 2);
+    CHECK(tide.now == MEM_TIDE_LOW * 2 && tide.high == tide.now);
 }
 
 static void test_setting(void)
@@ -138,6 +165,7 @@ int main(void)
     test_err_all_classes_and_ring();
     test_list();
     test_mem();
+    test_tide();
     test_setting();
     return 0;
 }
