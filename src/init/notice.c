@@ -28,9 +28,13 @@ int notice_init(void)
     return rc ? rc : setting_read(&counters);
 }
 
-static double megabytes(size_t bytes)
+/* In the units of a setting. */
+static void write_bytes(size_t bytes, char *text, size_t size)
 {
-    return (double)bytes / 1e6;
+    if (bytes < 1 << 20)
+        snprintf(text, size, "%.1f KB", (double)bytes / (1 << 10));
+    else
+        snprintf(text, size, "%.1f MB", (double)bytes / (1 << 20));
 }
 
 static const char *comm_name(const struct p2p_flood *flood)
@@ -42,20 +46,20 @@ static const char *comm_name(const struct p2p_flood *flood)
 
 void notice_flooded(const struct p2p_flood *flood)
 {
-    char what[64] = "of a collective operation", text[PM_TEXT_MAX];
+    char what[64] = "of a collective operation", held[32], limit[32], text[PM_TEXT_MAX];
 
     if (!warn.value)
         return;
     if (!flood->is_coll)
         snprintf(what, sizeof what, "with tag %d", flood->tag);
+    write_bytes(flood->held, held, sizeof held);
+    write_bytes(flood->limit, limit, sizeof limit);
     snprintf(text, sizeof text,
-             "keeps %.1f MB of messages from rank %d that nobody has received (PARLEY_UNEXPECTED_MAX is %.1f MB for "
-             "all senders); the last one: %zu bytes, %s, on %s. From now on rank %d keeps its data until it is "
-             "received.\n"
+             "keeps %s of messages from rank %d that nobody has received (PARLEY_UNEXPECTED_MAX is %s for all "
+             "senders); the last one: %zu bytes, %s, on %s. From now on rank %d keeps its data until it is received.\n"
              "Receive earlier, or let the sender wait for an answer now and then. PARLEY_UNEXPECTED_MAX sets the "
              "limit, PARLEY_WARN=0 silences this.",
-             megabytes(flood->held), flood->proc, megabytes(flood->limit), flood->len, what, comm_name(flood),
-             flood->proc);
+             held, flood->proc, limit, flood->len, what, comm_name(flood), flood->proc);
     pm_diagnose(&process.job, text);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: p2p. The bound on memory for messages that nobody has asked for yet.
  *
- * What is kept is counted by sender, with all that it costs. A sender may fill as much as is left of the limit for all,
- * so one alone fills half of it, two a third each (dynamic thresholds: A. K. Choudhury, E. L. Hahne, 1998). One with
- * more is told in two steps, by a word of the transport's:
+ * What is kept is counted by sender, with all that it costs. A sender may hold four times what is left of the limit for
+ * all: one alone four fifths of it, two four ninths each, and there is always something left for others (dynamic
+ * thresholds: A. K. Choudhury, E. L. Hahne, 1998). One with more is told in two steps, by a word of the transport's:
  *
  *   offer  it offers its messages (RTS) and keeps the data itself; order and progress stay as they are
  *   hold   it keeps even the offers: when what is held passes the same rule for five fourths of the limit
@@ -24,6 +24,7 @@ enum {
     FLOOR = 65536,
     LIMIT_MIN = 4096,
     FLOORS_IN_LIMIT = 4,      /* at least */
+    TIMES_LEFT = 4,
     QUANTA_IN_LIMIT = 256,
     OFFER_FOURTHS = 4,
     HOLD_FOURTHS = 5,
@@ -63,7 +64,7 @@ static size_t share(const struct lane *lane, unsigned fourths)
     const size_t all = (size_t)limit.value / 4 * fourths;
     const size_t least = size_min(FLOOR, (size_t)limit.value / FLOORS_IN_LIMIT) / 4 * fourths;
 
-    return all > lane->held.now + least ? all - lane->held.now : least;
+    return all > lane->held.now ? size_max(least, TIMES_LEFT * (all - lane->held.now)) : least;
 }
 
 /* The sender polls its queue after it is woken, see net.h. */
