@@ -19,6 +19,7 @@ NULL_HANDLES = {
 HANDLE_CHECKS = ('comm_intra', 'comm_inter', 'comm_or_null', 'type_used', 'type_or_null', 'info_or_null',
                  'request_or_null', 'win_or_null')
 UNCHECKED_HANDLES = ('comm_unused',)
+FAILED_REQUEST = 'failed request'    # stands for an owner that is known only when a call has failed
 # Scalars passed by value: kind -> check, which takes (value, name).
 NUMBER_CHECKS = {
     'count': 'check_count', 'count_large': 'check_count', 'count_positive': 'check_positive',
@@ -85,10 +86,10 @@ def owner(function):
 
 
 def owner_after_call(function):
-    """After the call a request may be gone; room obj remembers whose it was."""
+    """After the call a request may be gone; room obj remembers whose it was (bind_raise_request)."""
     if not owner_param(function) and any(p.kind.object == 'request' and p.direction in ('inout', 'free')
                                          for p in function.params):
-        return 'req_failed_comm()'
+        return FAILED_REQUEST
     return owner(function)
 
 

@@ -80,6 +80,8 @@ class Entry:
 def raise_line(function, owner, name):
     if function.is_tool:
         return f'return bind_tool(rc, "MPI_{name}");'
+    if owner == checks.FAILED_REQUEST:
+        return f'return bind_raise_request(rc, "MPI_{name}");'
     return f'return bind_raise({owner}, rc, "MPI_{name}");'
 
 

@@ -133,7 +133,8 @@ class Entries(unittest.TestCase):
         self.assertEqual(checks.owner(function('File_open')), 'comm')
         self.assertEqual(checks.owner(function('Intercomm_create')), 'local_comm')
         self.assertEqual(checks.owner(function('Type_commit')), 'NULL')
-        self.assertEqual(checks.owner_after_call(function('Wait')), 'req_failed_comm()')
+        self.assertEqual(checks.owner_after_call(function('Wait')), checks.FAILED_REQUEST)
+        self.assertIn('return bind_raise_request(rc, "MPI_Wait");', entry('Wait', 'f(request, status)'))
 
 
 class CallFiles(unittest.TestCase):

@@ -10,6 +10,10 @@
  * goes to MPI_COMM_SELF's handler, or, when MPI does not run, to the initial one. */
 int bind_raise(void *object, int rc, const char *function) COLD NOINLINE;
 
+/* The same for a failed call on requests, on the communicator that room obj remembers: the request, and the user's
+ * handle of the communicator, may be gone (§7.4.3). */
+int bind_raise_request(int rc, const char *function) COLD NOINLINE;
+
 /* The same for a function that is not there yet. */
 int bind_unsupported(void *object, const char *function) COLD NOINLINE;
 

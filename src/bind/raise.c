@@ -9,6 +9,7 @@
 #include "init/init.h"
 #include "obj/comm.h"
 #include "obj/info.h"
+#include "obj/req.h"
 
 /* Guards the errhandler of every object: a handler may be replaced while another thread raises an error. Not held
  * while a handler runs. */
@@ -125,6 +126,16 @@ int bind_raise(void *object, int rc, const char *function)
 {
     rc = err_prefix(rc, function);
     bind_call_errhandler(object, rc);
+    return rc;
+}
+
+int bind_raise_request(int rc, const char *function)
+{
+    struct comm *comm = req_failed_comm();
+
+    rc = bind_raise(comm, rc, function);
+    if (comm)
+        comm_unref(comm);
     return rc;
 }
 

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "obj/grequest.h"
+
 struct obj *obj_table[OBJ_PREDEFINED_END];
 
 enum { OBJ_KINDS = OBJ_SESSION + 1, OBJECTS_PER_CHUNK = 8 };
@@ -54,6 +56,7 @@ void obj_destroy(struct obj *obj)
 
 void obj_fini(void)
 {
+    grequest_fini();
     pthread_mutex_lock(&store.lock);
     for (int kind = 0; kind < OBJ_KINDS; kind++) {
         if (store.pool[kind].live)

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/err.h"
 #include "obj/errhandler.h"
+#include "obj/grequest.h"
 #include "obj/group.h"
 #include "obj/req.h"
 
@@ -118,6 +119,14 @@ static int fake_cancel(struct req *req)
     return 0;
 }
 
+static int start_rc;
+
+static int fake_begin(struct req *req)
+{
+    ((struct fake *)(void *)req)->polls_left = 3;
+    return start_rc;
+}
+
 static void fake_describe(const struct req *req, struct blocked *out)
 {
     *out = (struct blocked){ .call = "MPI_Wait or MPI_Waitall", .of = "MPI_Irecv", .peer = req->source };
@@ -127,6 +136,7 @@ static const struct req_ops fake_ops = {
     .release = fake_release,
     .cancel = fake_cancel,
     .detach = fake_detach,
+    .start = fake_begin,
     .describe = fake_describe,
 };
 
@@ -175,16 +185,16 @@ static void test_one(void)
     CHECK_INT(req_get_status(request, &flag, &status), 0);
     CHECK(flag && status.MPI_internal[STATUS_CANCELLED] == 1 && !fakes[2].is_released);
     CHECK_INT(req_wait(&request, MPI_STATUS_IGNORE), 0);
-    fake_start(3, 1000);
-    CHECK_INT(req_free(&fakes[3].req), 0);
-    CHECK(fakes[3].is_detached && !fakes[3].is_released);
+    request = fake_start(3, 1000);
+    CHECK_INT(req_free(&request), 0);
+    CHECK(fakes[3].is_detached && !fakes[3].is_released && request == MPI_REQUEST_NULL);
     fakes[3].polls_left = 0;
     request = fake_start(4, 0);
     fakes[4].req.is_persistent = true; /* not started */
     CHECK_INT(req_test(&request, &flag, &status), 0);
     CHECK(flag && request != MPI_REQUEST_NULL && status.MPI_SOURCE == MPI_ANY_SOURCE);
-    CHECK_INT(req_free(&fakes[4].req), 0);
-    CHECK(fakes[4].is_released);
+    CHECK_INT(req_free(&request), 0);
+    CHECK(fakes[4].is_released && request == MPI_REQUEST_NULL);
 }
 
 static void test_any_some(void)
@@ -276,6 +286,83 @@ static void test_all(void)
     CHECK_INT(req_waitall(3, requests, MPI_STATUSES_IGNORE), 0);
 }
 
+static void test_start(void)
+{
+    MPI_Request requests[3] = { fake_start(0, 0), fake_start(1, 0), fake_start(2, 0) };
+    MPI_Status status;
+    int flag;
+
+    CHECK_INT(err_class(req_start(&fakes[0].req)), MPI_ERR_REQUEST); /* not persistent */
+    fakes[1].req.is_persistent = fakes[2].req.is_persistent = true;
+    CHECK_INT(err_class(req_startall(3, requests)), MPI_ERR_REQUEST);
+    CHECK(!fakes[1].req.is_active && !fakes[2].req.is_active);
+    fakes[1].req.error = MPI_ERR_TRUNCATE; /* of the last time */
+    fakes[1].req.is_cancelled = true;
+    CHECK_INT(req_startall(2, &requests[1]), 0);
+    CHECK_INT(err_class(req_start(&fakes[1].req)), MPI_ERR_REQUEST); /* active */
+    CHECK_INT(req_test(&requests[1], &flag, &status), 0);
+    CHECK_INT(flag, 0);
+    CHECK_INT(req_waitall(2, &requests[1], MPI_STATUSES_IGNORE), 0);
+    CHECK(requests[1] != MPI_REQUEST_NULL && !fakes[1].req.is_active && !fakes[1].is_released);
+    start_rc = MPI_ERR_NO_MEM;
+    CHECK_INT(req_startall(1, &requests[1]), MPI_ERR_NO_MEM);
+    CHECK(!fakes[1].req.is_active);
+    start_rc = 0;
+    CHECK_INT(req_startall(0, NULL), 0);
+    fakes[1].polls_left = 0;
+    CHECK_INT(req_wait(&requests[0], MPI_STATUS_IGNORE), 0);
+}
+
+/* --- generalized ones: what they do is tested in tests/pt2pt --- */
+
+static int user_free(void *state)
+{
+    ++*(int *)state;
+    return MPI_ERR_OTHER;
+}
+
+static int user_query(void *state, MPI_Status *status)
+{
+    CHECK(status && status->MPI_SOURCE == MPI_ANY_SOURCE);
+    status->MPI_TAG = *(int *)state;
+    return 0;
+}
+
+static int user_cancel(void *state, int complete)
+{
+    *(int *)state += complete ? 100 : 10;
+    return 0;
+}
+
+static void test_generalized(void)
+{
+    struct req *req = NULL;
+    MPI_Request request, copy;
+    int state = 0;
+
+    mem_fail_after(0);
+    CHECK_INT(err_class(grequest_start(user_query, user_free, user_cancel, &state, &req)), MPI_ERR_NO_MEM);
+    mem_fail_after(-1);
+    CHECK_INT(grequest_start(user_query, user_free, user_cancel, &state, &req), 0);
+    request = copy = (MPI_Request)req;
+    CHECK_INT(req_cancel(req), 0);
+    CHECK_INT(state, 10);
+    CHECK_INT(grequest_complete(req), 0);
+    CHECK_INT(req_cancel(req), 0);
+    CHECK_INT(state, 110);
+    CHECK_INT(err_class(grequest_complete(req)), MPI_ERR_REQUEST);
+    CHECK_INT(req_wait(&request, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
+    CHECK(state == 111 && request == MPI_REQUEST_NULL && !obj_request(copy));
+    fake_start(0, 0);
+    CHECK_INT(err_class(grequest_complete(&fakes[0].req)), MPI_ERR_REQUEST);
+    CHECK_INT(grequest_start(user_query, user_free, user_cancel, &state, &req), 0);
+    request = copy = (MPI_Request)req;
+    CHECK_INT(req_free(&request), 0);
+    CHECK(state == 111 && request == MPI_REQUEST_NULL && obj_request(copy) == req);
+    CHECK_INT(grequest_complete(req), MPI_ERR_OTHER);
+    CHECK(state == 112 && !obj_request(copy));
+}
+
 static void test_get_status(void)
 {
     MPI_Request requests[2] = { fake_start(0, 0), fake_start(1, 3) };
@@ -307,7 +394,9 @@ int main(void)
     test_any_some();
     test_told();
     test_all();
+    test_start();
     test_get_status();
+    test_generalized();
     obj_fini();
     CHECK_INT(mem_live(), 0);
     return 0;

@@ -23,19 +23,20 @@ struct req_ops {
     int (*cancel)(struct req *req);
     /* The user freed an active request: let it finish by itself, then release it. */
     int (*detach)(struct req *req);
-    /* Persistent: begin once more. */
+    /* Persistent, and only of such a kind: begin once more. What struct req holds of the last time is reset. */
     int (*start)(struct req *req);
     /* Somebody has been waiting for it for long: say for what. Fills in what it knows. */
     void (*describe)(const struct req *req, struct blocked *out);
 };
 
 /* In which call the user waits for a request. */
-enum req_waiter { REQ_IN_OWN_CALL, REQ_IN_MRECV, REQ_IN_SENDRECV, REQ_IN_WAIT };
+enum req_waiter { REQ_IN_OWN_CALL, REQ_IN_MRECV, REQ_IN_SENDRECV, REQ_IN_SENDRECV_REPLACE, REQ_IN_WAIT };
 
 struct req {
     struct obj obj;                  /* kind OBJ_REQUEST; the handle points here */
     _Atomic uint32_t done;
-    bool is_persistent;
+    bool is_persistent : 1;          /* these two never change; one look tells that a request is neither */
+    bool is_generalized : 1;         /* always active; a struct grequest */
     bool is_active;                  /* of a persistent one */
     bool is_cancelled;
     bool is_send;                    /* the status of a completed send is empty */
@@ -60,8 +61,9 @@ static ALWAYS_INLINE bool req_is_done(struct req *req)
     return atomic_load_explicit(&req->done, memory_order_acquire); /* pairs with req_complete */
 }
 
-/* The error of a wait on several requests stands in the statuses; which communicator to raise it on is said
- * through this: the one of the first request that failed, or NULL. Per thread. */
+/* Which communicator to raise an error of the functions below on, once: that of a request that failed, or NULL. The
+ * request may be gone, and the user's handle of the communicator may be; the reference that keeps it is the caller's
+ * from now on. Per thread. */
 struct comm *req_failed_comm(void);
 
 /* MPI 5.0 §3.7.3 to §3.7.5. Handles are checked by the caller; those of completed requests become
@@ -76,14 +78,21 @@ int req_testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuse
 int req_waitsome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses);
 int req_testsome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses);
 
-/* MPI 5.0 §3.7.6: these neither free nor deactivate, and do not fail. */
+/* MPI 5.0 §3.7.6: these neither free nor deactivate, and do not fail but with the code of the first query function of a
+ * generalized request that says so. */
 int req_get_status(MPI_Request request, int *flag, MPI_Status *status);
 int req_get_status_any(int count, const MPI_Request *requests, int *index, int *flag, MPI_Status *status);
 int req_get_status_all(int count, const MPI_Request *requests, int *flag, MPI_Status *statuses);
 int req_get_status_some(int count, const MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses);
 
-/* MPI 5.0 §3.7.3 and §3.8.4. */
-int req_free(struct req *req);
+/* MPI 5.0 §3.9: begin what persistent requests are for; local. In the order of the array, all of them or, when one
+ * cannot be started, none. Errors: MPI_ERR_REQUEST if one is not persistent or is active; those of the kind. */
+int req_start(struct req *req);
+int req_startall(int count, const MPI_Request *requests);
+
+/* MPI 5.0 §3.7.3 and §3.8.4. The handle, which is that of a request, becomes MPI_REQUEST_NULL when the request is not
+ * the user's any more, also when the free function of a generalized one says that it failed. */
+int req_free(MPI_Request *request);
 int req_cancel(struct req *req);
 
 /* What a long wait of this thread waits for, as progress_watch hands it over. False: not for requests. */

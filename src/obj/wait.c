@@ -1,9 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: obj. Waiting for requests and testing them (MPI 5.0 §3.7.3 to §3.7.6), for all kinds of requests alike.
+/* Room: obj. Waiting for requests and testing them (MPI 5.0 §3.7.3 to §3.7.6), starting persistent ones (§3.9), for all
+ * kinds of requests alike.
  * Knows: base, progress. Does not know: what a request does. */
 #include "obj/req.h"
 
-static _Thread_local struct comm *failed_comm;
+#include <stdio.h>
+
+#include "base/err.h"
+#include "obj/grequest.h"
+
+static _Thread_local struct comm *failed_comm; /* referenced */
+
+/* NULL: nobody's communicator. What nobody has asked for is forgotten. */
+static COLD void set_failed(struct comm *comm)
+{
+    struct comm *old = failed_comm;
+
+    if (comm)
+        obj_ref(&comm->obj);
+    failed_comm = comm;
+    if (old)
+        comm_unref(old);
+}
 
 struct comm *req_failed_comm(void)
 {
@@ -31,18 +49,48 @@ static ALWAYS_INLINE void fill_status(const struct req *req, MPI_Status *status)
         status_set(status, req->source, req->tag, req->bytes, false);
 }
 
+/* The status of a complete request, which stays as it is. An error comes from a generalized one only. */
+static int show_status(const struct req *req, MPI_Status *status)
+{
+    if (unlikely(req->is_generalized))
+        return grequest_query(req, status);
+    fill_status(req, status);
+    return 0;
+}
+
+/* Of a generalized request the user's functions say what came of it (§13.2). The code of the last one counts, and that
+ * of the first when the last has none. */
+static int finish_generalized(MPI_Request *handle, struct req *req, MPI_Status *status)
+{
+    const int query_rc = grequest_query(req, status), free_rc = grequest_end(req);
+
+    *handle = MPI_REQUEST_NULL;
+    if (free_rc || query_rc)
+        set_failed(NULL);
+    return free_rc ? free_rc : query_rc;
+}
+
+static NOINLINE int finish_special(MPI_Request *handle, struct req *req, MPI_Status *status)
+{
+    if (req->is_generalized)
+        return finish_generalized(handle, req, status);
+    fill_status(req, status);
+    if (req->error)
+        set_failed(req->comm);
+    req->is_active = false;
+    return req->error;
+}
+
 /* The operation is over: hand out what came of it and let go of the request. */
 static ALWAYS_INLINE int finish(MPI_Request *handle, struct req *req, MPI_Status *status)
 {
     const int rc = req->error;
 
+    if (unlikely(req->is_persistent || req->is_generalized))
+        return finish_special(handle, req, status);
     fill_status(req, status);
     if (unlikely(rc))
-        failed_comm = req->comm;
-    if (unlikely(req->is_persistent)) {
-        req->is_active = false;
-        return rc;
-    }
+        set_failed(req->comm);
     *handle = MPI_REQUEST_NULL;
     req->ops->release(req);
     return rc;
@@ -101,17 +149,82 @@ int req_get_status(MPI_Request request, int *flag, MPI_Status *status)
     if (!req_is_done(req))
         poll_for(req);
     *flag = req_is_done(req);
-    if (*flag)
-        fill_status(req, status);
-    return 0;
+    return *flag ? show_status(req, status) : 0;
 }
 
-int req_free(struct req *req)
+/* --- starting persistent ones --- */
+
+/* `index` in the array of MPI_Startall; -1: the only one. */
+static int check_startable(const struct req *req, int index)
 {
-    if (!is_idle(req))
-        return req->ops->detach(req);
-    req->ops->release(req);
-    return 0;
+    char place[48] = "the request";
+
+    if (likely(req->is_persistent && !req->is_active))
+        return 0;
+    if (index >= 0)
+        snprintf(place, sizeof place, "array_of_requests[%d]", index);
+    if (!req->is_persistent)
+        return err(MPI_ERR_REQUEST, "%s is not persistent: only what a function like MPI_Send_init made can be started",
+                   place);
+    return err(MPI_ERR_REQUEST, "%s is active: it has been started, and not been completed since", place);
+}
+
+static int start(struct req *req)
+{
+    int rc;
+
+    atomic_store_explicit(&req->done, 0, memory_order_relaxed); /* nobody looks before it is active */
+    req->error = 0;
+    req->is_cancelled = false;
+    req->is_active = true;
+    rc = req->ops->start(req);
+    if (unlikely(rc))
+        req->is_active = false;
+    return rc;
+}
+
+int req_start(struct req *req)
+{
+    const int rc = check_startable(req, -1);
+
+    return rc ? rc : start(req);
+}
+
+int req_startall(int count, const MPI_Request *requests)
+{
+    struct req *req = NULL;
+    int rc = 0;
+
+    for (int i = 0; i < count && !rc; i++)
+        rc = check_startable(req = obj_request(requests[i]), i);
+    /* One that stands twice in the array is seen when its turn comes again. */
+    for (int i = 0; i < count && !rc; i++) {
+        rc = check_startable(req = obj_request(requests[i]), i);
+        if (!rc)
+            rc = start(req);
+    }
+    if (rc)
+        set_failed(req->comm);
+    return rc;
+}
+
+/* --- freeing, cancelling --- */
+
+int req_free(MPI_Request *request)
+{
+    struct req *req = obj_request(*request);
+    const bool is_generalized = req->is_generalized;
+    int rc = 0;
+
+    if (is_idle(req))
+        req->ops->release(req);
+    else
+        rc = req->ops->detach(req);
+    if (rc)
+        set_failed(is_generalized ? NULL : req->comm);
+    if (!rc || is_generalized) /* what may not be freed is still there */
+        *request = MPI_REQUEST_NULL;
+    return rc;
 }
 
 int req_cancel(struct req *req)
@@ -306,29 +419,35 @@ int req_get_status_any(int count, const MPI_Request *requests, int *index, int *
     *index = MPI_UNDEFINED;
     if (set.first_done >= 0) {
         *index = set.first_done;
-        fill_status(obj_request(requests[set.first_done]), status);
-    } else if (*flag) {
-        status_set_empty(status);
+        return show_status(obj_request(requests[set.first_done]), status);
     }
+    if (*flag)
+        status_set_empty(status);
     return 0;
 }
 
 int req_get_status_all(int count, const MPI_Request *requests, int *flag, MPI_Status *statuses)
 {
+    int rc = 0;
+
     *flag = all_done_polling(count, requests);
-    for (int i = 0; *flag && statuses && i < count; i++) {
+    for (int i = 0; *flag && i < count; i++) {
         const struct req *req = obj_request(requests[i]);
-        if (is_idle(req))
-            status_set_empty(&statuses[i]);
-        else
-            fill_status(req, &statuses[i]);
+        MPI_Status *status = statuses ? &statuses[i] : NULL;
+        if (is_idle(req)) {
+            status_set_empty(status);
+        } else {
+            const int query_rc = show_status(req, status);
+            rc = rc ? rc : query_rc;
+        }
     }
-    return 0;
+    return rc;
 }
 
 int req_get_status_some(int count, const MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
 {
     struct set set = { .count = count, .requests = requests, .first_done = -1 };
+    int rc = 0;
 
     look_polling(&set);
     *outcount = set.active ? 0 : MPI_UNDEFINED;
@@ -336,10 +455,11 @@ int req_get_status_some(int count, const MPI_Request *requests, int *outcount, i
         struct req *req = obj_request(requests[i]);
         if (is_idle(req) || !req_is_done(req))
             continue;
-        fill_status(req, statuses ? &statuses[*outcount] : NULL);
+        const int query_rc = show_status(req, statuses ? &statuses[*outcount] : NULL);
+        rc = rc ? rc : query_rc;
         indices[(*outcount)++] = i;
     }
-    return 0;
+    return rc;
 }
 
 /* --- for reports --- */

@@ -9,10 +9,23 @@ void describe_key(uint64_t key, uint64_t mask, struct blocked *out)
     out->tag = (uint32_t)mask ? match_key_tag(key) : MPI_ANY_TAG;
 }
 
+static const char *name_of_persistent(const struct p2p_req *r)
+{
+    if (!r->req.is_send)
+        return "MPI_Start of MPI_Recv_init";
+    if (r->mode & P2P_SYNC)
+        return "MPI_Start of MPI_Ssend_init";
+    return r->mode & P2P_READY ? "MPI_Start of MPI_Rsend_init" : "MPI_Start of MPI_Send_init";
+}
+
 static const char *name_of(const struct p2p_req *r)
 {
     const bool is_sync = r->flags & WIRE_SYNC, is_in_call = r->req.waiter == REQ_IN_OWN_CALL;
 
+    if (r->req.is_persistent)
+        return name_of_persistent(r);
+    if (r->is_half)
+        return r->pair->is_replace ? "MPI_Isendrecv_replace" : "MPI_Isendrecv";
     if (r->req.waiter == REQ_IN_MRECV)
         return "MPI_Mrecv";
     if (!r->req.is_send)
@@ -29,6 +42,8 @@ static void describe_call(const struct p2p_req *r, struct blocked *out)
     out->call = name_of(r);
     if (r->req.waiter == REQ_IN_SENDRECV)
         out->call = "MPI_Sendrecv";
+    if (r->req.waiter == REQ_IN_SENDRECV_REPLACE)
+        out->call = "MPI_Sendrecv_replace";
     if (r->req.waiter == REQ_IN_WAIT) {
         out->of = out->call;
         out->call = "MPI_Wait or MPI_Waitall";

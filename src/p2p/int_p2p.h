@@ -24,6 +24,7 @@ enum {
     P2P_CHANNELS_FIRST = 64,   /* size of the table of contexts at first */
     P2P_REQUESTS_POOLED = 512, /* more at a time are allocated one by one, so that their memory can go back */
     P2P_MESSAGES_POOLED = 256, /* the same of short unexpected messages */
+    P2P_NOBODY = 128,          /* a mode of persistent requests: the partner is MPI_PROC_NULL */
 };
 
 /* The way to one process, made at first contact. */
@@ -80,6 +81,7 @@ struct lane {
     struct net *nets[2];           /* to this process, to others on the machine (or NULL) */
     const struct net_ops *ops[2];
     struct mem_pool requests;      /* struct p2p_req, the first of them */
+    struct mem_pool pairs;         /* struct p2p_pair */
     struct mem_pool messages;      /* struct message, the first of those that are short */
     struct mem_tide singles;       /* bytes of the other requests */
     unsigned work;                 /* entries of the first five lists below: anything to do besides polling? */
@@ -124,9 +126,12 @@ struct p2p_req {
     uint8_t state;                     /* enum p2p_state */
     uint8_t flags;                     /* enum wire_flag */
     uint8_t then;                      /* enum p2p_then: once the control record in `out` has gone out */
-    bool is_special;                   /* one of the next two: completing it takes more than saying so */
+    bool is_special;                   /* one of the next three: completing it takes more than saying so */
     bool is_detached;                  /* the user has freed it: release when it completes */
     bool is_cancelling;                /* send: the receiver has been asked to give it up */
+    bool is_half;                      /* of a pair: report to it */
+    uint8_t mode;                      /* of one that was set up to be started: enum p2p_mode, P2P_NOBODY */
+    struct p2p_pair *pair;             /* of a half */
     size_t moved;                      /* stream: bytes packed or unpacked so far */
     uint64_t started;                  /* receive, a long stream: when its first piece was in */
     size_t wanted;                     /* bytes that are to move: the smaller of message and buffer */
@@ -142,6 +147,18 @@ struct p2p_req {
         struct wire_cts cts;
         struct wire_reply reply;
     } control;                         /* payload of the record in `out` */
+};
+
+/* A send and a receive that are one request of the user's; sendrecv.c. */
+struct p2p_pair {
+    struct req req;                    /* first: the handle is its address; the result is that of the receive */
+    struct lane *lane;
+    struct p2p_req *send, *recv;       /* NULL: complete and gone, or there is none (MPI_PROC_NULL) */
+    unsigned left;                     /* halves not complete, and one while they are being started */
+    bool has_recv;                     /* there is or was a receive */
+    bool is_replace;                   /* one buffer for both */
+    bool is_detached;                  /* the user has freed it: release when it completes */
+    void *packed;                      /* what is sent, if it is a copy; owned until the send is complete */
 };
 
 /* A message that came before its receive, or is held by a matched probe. */
@@ -295,7 +312,7 @@ void deliver(struct p2p_req *r, const struct arrival *a, const void *payload);
 /* An eager message that does not fit, or whose type is not one run. */
 void deliver_uneven(struct p2p_req *r, size_t len, const void *payload);
 
-extern const struct req_ops p2p_req_ops;
+extern const struct req_ops p2p_req_ops, pair_ops;
 
 /* Set what every request needs; what else it needs, the caller sets. For those on the stack of a blocking call. */
 static ALWAYS_INLINE void request_init(struct p2p_req *r, struct channel *channel, struct type *type)
@@ -308,9 +325,9 @@ static ALWAYS_INLINE void request_init(struct p2p_req *r, struct channel *channe
     r->channel = channel;
     r->type = type;
     r->state = P2P_NEW;
-    r->flags = r->then = 0;
+    r->flags = r->then = r->mode = 0;
     r->moved = 0;
-    r->is_special = r->is_detached = r->is_cancelling = false;
+    r->is_special = r->is_detached = r->is_cancelling = r->is_half = false;
 }
 
 /* request_create, when many are alive. */
@@ -329,6 +346,17 @@ static ALWAYS_INLINE struct p2p_req *request_create(struct channel *channel, str
     obj_ref(&channel->comm->obj);
     return r;
 }
+
+/* send.c, recv.c: fill in a request that is begun later, perhaps more than once; for a send, `mode` stands in it. */
+int send_set_up(struct p2p_req *r, const void *buf, MPI_Count count, int dest, int tag);
+void recv_set_up(struct p2p_req *r, void *buf, MPI_Count count, int source, int tag);
+/* Begin it, as a call of its own would; it may be complete, and gone, on return. Neither fails nor allocates. */
+void send_start(struct p2p_req *r);
+void recv_start(struct p2p_req *r);
+/* sendrecv.c: a half is complete, its pair may be, and the half is gone. */
+void half_complete(struct p2p_req *r);
+/* persistent.c: MPI_Start of one of ours; without the lock. */
+int request_start(struct req *req);
 
 /* blocked.c, for reports: what a request waits for (takes the lock itself); what is receivable by a key. */
 void request_describe(const struct req *req, struct blocked *out) COLD;

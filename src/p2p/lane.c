@@ -70,6 +70,7 @@ static void init_lists(struct lane *lane)
     list_init(&lane->no_record);
     list_init(&lane->orphans);
     mem_pool_init(&lane->requests, sizeof(struct p2p_req), 16);
+    mem_pool_init(&lane->pairs, sizeof(struct p2p_pair), 8);
     mem_pool_init(&lane->messages, sizeof(struct message) + P2P_POOLED_DATA, 16);
     lane->requests.max = P2P_REQUESTS_POOLED;
     lane->messages.max = P2P_MESSAGES_POOLED;
@@ -120,6 +121,7 @@ void p2p_fini(void)
     mem_free(lane->peers);
     mem_free(lane->channels);
     mem_pool_fini(&lane->requests);
+    mem_pool_fini(&lane->pairs);
     mem_pool_fini(&lane->messages);
     pthread_mutex_destroy(&lane->lock);
 }

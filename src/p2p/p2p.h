@@ -37,6 +37,13 @@ int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct type *type, i
 int p2p_irecv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag, int mode,
               struct req **out);
 
+/* Persistent requests (§3.9): all of the arguments are kept, with references to type and communicator; req_start
+ * begins. A process that cannot be reached is an error here. Errors: MPI_ERR_NO_MEM. */
+int p2p_send_init(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode,
+                  struct req **out);
+int p2p_recv_init(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag, int mode,
+                  struct req **out);
+
 /* Both at once (§3.2.7). */
 struct p2p_sendrecv {
     const void *send_buf;
@@ -49,6 +56,13 @@ struct p2p_sendrecv {
     int source, recv_tag;
 };
 int p2p_sendrecv(struct comm *comm, const struct p2p_sendrecv *args, int mode, MPI_Status *status);
+/* With one buffer for both, which stands in `args` twice; `args` is used up. */
+int p2p_sendrecv_replace(struct comm *comm, struct p2p_sendrecv *args, MPI_Status *status);
+/* Nonblocking (§3.7.2): one request, which is complete when both are. Status and errors are those of the receive; an
+ * error of the send counts if the receive has none. MPI_Cancel cancels both, or nothing once the receive has its
+ * message. */
+int p2p_isendrecv(struct comm *comm, const struct p2p_sendrecv *args, struct req **out);
+int p2p_isendrecv_replace(struct comm *comm, struct p2p_sendrecv *args, struct req **out);
 
 /* §3.8.1 and §3.8.2. The nonblocking ones progress once; *message is NULL when flag is 0 and
  * &message_no_proc for MPI_PROC_NULL. */

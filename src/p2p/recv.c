@@ -76,21 +76,37 @@ static ALWAYS_INLINE void recv_prepare(struct p2p_req *r, void *buf, MPI_Count c
     r->len = type_bytes(r->type, count);
 }
 
-/* Meet an unexpected message or be posted. With the lock. */
-static ALWAYS_INLINE void recv_begin(struct p2p_req *r, int source, int tag)
+/* What it takes, and where that will come from. With the lock. */
+static ALWAYS_INLINE void recv_aim(struct p2p_req *r, int source, int tag)
 {
-    struct channel *channel = r->channel;
-    struct match_arrival *found;
-
     match_entry_init(&r->match, match_key(source, tag), match_mask(source == MPI_ANY_SOURCE, tag == MPI_ANY_TAG));
     if (likely(source != MPI_ANY_SOURCE)) {
         struct peer *peer;
-        if (likely(!peer_get_rank(channel, source, &peer)))
+        if (likely(!peer_get_rank(r->channel, source, &peer)))
             r->req.hint = recv_hint(peer);
     }
-    found = match_post(&channel->match, &r->match);
+}
+
+/* Meet an unexpected message or be posted. */
+extern inline void recv_start(struct p2p_req *r)
+{
+    struct match_arrival *found = match_post(&r->channel->match, &r->match);
+
     if (unlikely(found))
         deliver_message(r, CONTAINER_OF(found, struct message, arrival));
+}
+
+/* With the lock. */
+static ALWAYS_INLINE void recv_begin(struct p2p_req *r, int source, int tag)
+{
+    recv_aim(r, source, tag);
+    recv_start(r);
+}
+
+void recv_set_up(struct p2p_req *r, void *buf, MPI_Count count, int source, int tag)
+{
+    recv_prepare(r, buf, count);
+    recv_aim(r, source, tag);
 }
 
 /* Nothing has come yet: look for a while, before a request is made. */

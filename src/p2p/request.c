@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: p2p. Life of a request: made, completed, released, cancelled. */
-#include "base/err.h"
 #include "p2p/int_p2p.h"
 
 static void request_release(struct req *req)
@@ -33,6 +32,10 @@ void complete_special(struct p2p_req *r)
 {
     if (r->is_cancelling)
         list_remove(&r->out.link); /* the question may still wait for room */
+    if (r->is_half) {
+        half_complete(r);
+        return;
+    }
     if (!r->is_detached) {
         req_complete(&r->req);
         return;
@@ -96,12 +99,6 @@ static int request_cancel(struct req *req)
     }
     lane_unlock(lane);
     return 0;
-}
-
-static int request_start(struct req *req)
-{
-    (void)req;
-    return err(MPI_ERR_REQUEST, "the request is not persistent");
 }
 
 const struct req_ops p2p_req_ops = {

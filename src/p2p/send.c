@@ -19,7 +19,7 @@ static int ignore(struct req *req)
     return 0;
 }
 
-static const struct req_ops shared_ops = { .release = keep, .cancel = ignore, .detach = ignore, .start = ignore };
+static const struct req_ops shared_ops = { .release = keep, .cancel = ignore, .detach = ignore };
 
 static struct req sent = { .obj = { .kind = OBJ_REQUEST, .refs = 1 }, .done = 1, .is_send = true, .ops = &shared_ops };
 static struct req from_nobody = {
@@ -186,17 +186,35 @@ static ALWAYS_INLINE bool send_locked(const struct channel *channel, const void 
     return likely(peer && !(mode & P2P_SYNC)) && send_at_once(channel, peer, peer->send_end, buf, len, type, tag);
 }
 
-/* On a request of its own. With the lock. */
-static int send_request(struct p2p_req *r, const void *buf, MPI_Count count, int dest, int tag, int mode)
+int send_set_up(struct p2p_req *r, const void *buf, MPI_Count count, int dest, int tag)
 {
     struct peer *peer;
     const int rc = peer_get_rank(r->channel, dest, &peer);
 
-    if (rc)
-        return rc;
-    send_prepare(r, peer, buf, count, tag);
-    send_begin(r, mode & P2P_SYNC);
-    return 0;
+    if (!rc)
+        send_prepare(r, peer, buf, count, tag);
+    return rc;
+}
+
+void send_start(struct p2p_req *r)
+{
+    const bool is_sync = r->mode & P2P_SYNC;
+
+    if (likely(!is_sync) &&
+        send_at_once(r->channel, r->peer, r->peer->send_end, r->buf, r->len, r->type, r->req.tag))
+        p2p_complete(r);
+    else
+        send_begin(r, is_sync);
+}
+
+/* On a request of its own. With the lock. */
+static int send_request(struct p2p_req *r, const void *buf, MPI_Count count, int dest, int tag, int mode)
+{
+    const int rc = send_set_up(r, buf, count, dest, tag);
+
+    if (!rc)
+        send_begin(r, mode & P2P_SYNC);
+    return rc;
 }
 
 int p2p_send_mode(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode)
@@ -273,36 +291,6 @@ extern inline int p2p_isend(struct comm *comm, const void *buf, MPI_Count count,
         rc = isend_slow(channel, buf, count, type, dest, tag, mode, out);
     lane_unlock(channel->lane);
     return rc;
-}
-
-static int sendrecv_wait(struct req *req, MPI_Status *status)
-{
-    MPI_Request handle = (MPI_Request)req;
-
-    if (!req_is_done(req))
-        req->waiter = REQ_IN_SENDRECV; /* one that is complete may be shared */
-    return req_wait(&handle, status);
-}
-
-int p2p_sendrecv(struct comm *comm, const struct p2p_sendrecv *args, int mode, MPI_Status *status)
-{
-    struct req *recv, *send;
-    int rc, send_rc;
-
-    rc = p2p_irecv(comm, args->recv_buf, args->recv_count, args->recv_type, args->source, args->recv_tag, mode,
-                   &recv);
-    if (rc)
-        return rc;
-    send_rc = p2p_isend(comm, args->send_buf, args->send_count, args->send_type, args->dest, args->send_tag, mode,
-                        &send);
-    if (send_rc) {
-        req_cancel(recv);
-        sendrecv_wait(recv, MPI_STATUS_IGNORE);
-        return send_rc;
-    }
-    rc = sendrecv_wait(recv, status);
-    send_rc = sendrecv_wait(send, MPI_STATUS_IGNORE);
-    return rc ? rc : send_rc;
 }
 
 struct req *req_from_nobody(void)

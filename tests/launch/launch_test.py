@@ -654,8 +654,17 @@ WAITS = {
     'Recv_any': 'in MPI_Recv on the ocean from any rank, any tag, 3 x MPI_INT',
     'Ssend': 'in MPI_Ssend on the ocean to rank NEXT, tag 5, 2 x MPI_DOUBLE',
     'Wait': 'in MPI_Wait or MPI_Waitall of MPI_Irecv on the ocean from rank NEXT, tag 8, 4 x MPI_DOUBLE',
+    'Start': 'in MPI_Wait or MPI_Waitall of MPI_Start of MPI_Recv_init on the ocean from rank NEXT, tag 8, '
+             '4 x MPI_DOUBLE',
+    'Startall': 'in MPI_Wait or MPI_Waitall of MPI_Start of MPI_Ssend_init on the ocean to rank NEXT, tag 5, '
+                '2 x MPI_DOUBLE',
     'Waitany': 'in MPI_Waitany or MPI_Waitsome of MPI_Irecv on the ocean from rank NEXT, tag 7, 4 x MPI_DOUBLE',
     'Sendrecv': 'in MPI_Sendrecv on the ocean from rank NEXT, tag 7, 1 x MPI_INT',
+    'Sendrecv_replace': 'in MPI_Sendrecv_replace on the ocean from rank NEXT, tag 7, 1 x MPI_INT',
+    'Isendrecv': 'in MPI_Wait or MPI_Waitall of MPI_Isendrecv on the ocean from rank NEXT, tag 9, 1 x MPI_INT',
+    'Isendrecv_replace': 'in MPI_Wait or MPI_Waitall of MPI_Isendrecv_replace on the ocean from rank NEXT, tag 9, '
+                         '2 x MPI_INT',
+    'Grequest': 'in MPI_Wait or MPI_Waitall of MPI_Grequest_start',
     'Probe': 'in MPI_Probe on the ocean from rank NEXT, tag 7',
     'Mprobe': 'in MPI_Mprobe on the ocean from any rank, tag 7',
     'Nothing': 'not blocked in MPI',

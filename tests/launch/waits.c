@@ -12,6 +12,26 @@
 static int rank, size, next;
 static double data[4];
 
+static int query(void *state, MPI_Status *status)
+{
+    (void)state;
+    (void)status;
+    return MPI_SUCCESS;
+}
+
+static int done(void *state)
+{
+    (void)state;
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *state, int complete)
+{
+    (void)state;
+    (void)complete;
+    return MPI_SUCCESS;
+}
+
 static void wait_for(const char *call)
 {
     MPI_Request requests[2];
@@ -29,11 +49,35 @@ static void wait_for(const char *call)
         MPI_Ssend(data, 2, MPI_DOUBLE, next, 5, MPI_COMM_WORLD);
     if (!strcmp(call, "Wait"))
         MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    if (!strcmp(call, "Start")) {
+        MPI_Recv_init(data, 4, MPI_DOUBLE, next, 8, MPI_COMM_WORLD, &requests[0]);
+        MPI_Start(&requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    }
+    if (!strcmp(call, "Startall")) {
+        MPI_Ssend_init(data, 2, MPI_DOUBLE, next, 5, MPI_COMM_WORLD, &requests[0]);
+        MPI_Startall(1, requests);
+        MPI_Waitall(1, requests, MPI_STATUSES_IGNORE);
+    }
     if (!strcmp(call, "Waitany"))
         MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
     if (!strcmp(call, "Sendrecv"))
         MPI_Sendrecv(data, 1, MPI_DOUBLE, MPI_PROC_NULL, 5, data, 1, MPI_INT, next, 7, MPI_COMM_WORLD,
                      MPI_STATUS_IGNORE);
+    if (!strcmp(call, "Sendrecv_replace"))
+        MPI_Sendrecv_replace(data, 1, MPI_INT, MPI_PROC_NULL, 5, next, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (!strcmp(call, "Isendrecv")) {
+        MPI_Isendrecv(data, 1, MPI_DOUBLE, MPI_PROC_NULL, 5, data, 1, MPI_INT, next, 9, MPI_COMM_WORLD, &requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    }
+    if (!strcmp(call, "Isendrecv_replace")) {
+        MPI_Isendrecv_replace(data, 2, MPI_INT, next, 6, next, 9, MPI_COMM_WORLD, &requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    }
+    if (!strcmp(call, "Grequest")) {
+        MPI_Grequest_start(query, done, cancel, NULL, &requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    }
     if (!strcmp(call, "Probe"))
         MPI_Probe(next, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (!strcmp(call, "Mprobe"))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.2.7: the large-count form MPI_Sendrecv_c is the same call with MPI_Count counts. */
+/* MPI 5.0 §3.2.7: the large-count forms MPI_Sendrecv_c and MPI_Sendrecv_replace_c are the same calls with MPI_Count
+ * counts. */
 #include "mpitest.h"
 
 int main(int argc, char **argv)
@@ -19,6 +20,9 @@ int main(int argc, char **argv)
                                 MPI_COMM_WORLD, &st));
         CHECK_STATUS(&st, left, 1, (size_t)sizes[i]);
         CHECK_BYTES(in, (size_t)sizes[i], test_key(left, i, 0));
+        CHECK_OK(MPI_Sendrecv_replace_c(out, sizes[i], MPI_BYTE, right, 1, left, 1, MPI_COMM_WORLD, &st));
+        CHECK_STATUS(&st, left, 1, (size_t)sizes[i]);
+        CHECK_BYTES(out, (size_t)sizes[i], test_key(left, i, 0));
     }
     return test_end();
 #else

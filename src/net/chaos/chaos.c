@@ -37,7 +37,7 @@ struct chaos {
     unsigned *kept_in;      /* by process: the walk in which one of its records stayed */
     unsigned walk;
     int proc, procs;
-    bool has_refused;       /* since the last poll: whoever was refused must come again, so this is no time to sleep */
+    bool has_refused;       /* since all was polled: who was refused must come again, so this is no time to sleep */
     uint64_t random;
 };
 
@@ -92,9 +92,8 @@ static int hold(void *arg, int proc, struct net_head head, const void *payload, 
 
 static int let_go(struct chaos *chaos)
 {
-    int events = !list_is_empty(&chaos->held) + chaos->has_refused;
+    int events = 0;
 
-    chaos->has_refused = false;
     chaos->walk++;
     LIST_FOR_EACH_SAFE(link, &chaos->held) {
         struct held *held = CONTAINER_OF(link, struct held, link);
@@ -229,9 +228,14 @@ static int chaos_poll(struct net *net)
 {
     struct chaos *chaos = (struct chaos *)(void *)net;
 
-    return chaos->ops->poll(chaos->inner) + let_go(chaos);
+    const int events = chaos->ops->poll(chaos->inner) + let_go(chaos);
+    const bool is_busy = chaos->has_refused || !list_is_empty(&chaos->held);
+
+    chaos->has_refused = false;
+    return events + is_busy;
 }
 
+/* Says only what has happened: who polls this as long as there is news must come to poll everything in the end. */
 static int chaos_poll_ep(void *ep, const _Atomic uint32_t *done)
 {
     struct chaos *chaos = chaos_of(ep);
