@@ -33,8 +33,8 @@ RANK_CHECKS = ('dest', 'source', 'source_exact', 'root', 'rank')
 NEEDED_POINTERS = ('user_fn', 'comm_errhandler_fn', 'file_errhandler_fn', 'session_errhandler_fn',
                    'win_errhandler_fn', 'grequest_query_fn', 'grequest_free_fn', 'grequest_cancel_fn',
                    'datarep_extent_fn', 'address_out', 'value_out', 'logical_bits')
-# Results that become MPI_UNDEFINED when an int cannot hold them; others are an error then.
-UNDEFINED_WHEN_LARGE = ('count_found',)
+# Results that become MPI_UNDEFINED when an int cannot hold them; others are an error then. (bytes: of a buffer.)
+UNDEFINED_WHEN_LARGE = ('count_found', 'bytes')
 
 
 def is_converted(p):
@@ -82,6 +82,12 @@ def owner(function):
     for p in function.params:
         if p.kind.name == 'request' and p.direction in ('in', 'ref') and not p.is_array:
             return f'{p.name} ? {p.name}->comm : NULL'
+    for p in function.params:
+        if p.kind.name == 'errhandler' and p.direction == 'in':
+            return p.name  # of an object that is not made yet (§7.4.2, §11.3.1)
+    for p in function.params:
+        if p.kind.name == 'group' and p.direction == 'in':
+            return f'{p.name} ? {p.name}->session : NULL'
     return 'NULL'
 
 
@@ -200,6 +206,9 @@ def condition(function, p):
         parts.append(f'{buffer.name} != MPI_IN_PLACE')
     elif buffer and buffer.in_place == 'root':
         parts.append(f'!({buffer.name} == MPI_IN_PLACE && at_root({comm.name}, {root.name}))')
+    attached = next((q for q in function.params if q.kind.name == 'attached'), None)
+    if attached and p.kind.name == 'bytes':
+        parts.append(f'{attached.name} != MPI_BUFFER_AUTOMATIC')  # then the size says nothing (§3.6)
     return ' && '.join(parts)
 
 

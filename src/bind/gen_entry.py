@@ -4,6 +4,7 @@
 An entry point turns handles into objects, checks the arguments by their kinds, makes the one call that
 calls/*.txt gives, stores the results, and raises an error. How the values appear to the call: README.md."""
 
+import re
 import calls as call_lines
 import checks
 import model
@@ -96,14 +97,14 @@ def assigned(expression):
 
 def look_up_when_checked(entry, declarations, expressions):
     """Objects whose check is unconditional are looked up in it, so that the compiler branches once, and at once."""
-    owner = checks.owner_param(entry.function)
+    raised = checks.owner(entry.function) + ' ' + checks.owner_after_call(entry.function)
     for p in entry.params:
         user = entry.renames[p.name]
         lookup = f'{p.name} = obj_{p.kind.object}({user})'
         whole = f'{checks.struct(p)} *{lookup};'
         at = next((i for i, text in enumerate(expressions)
                    if text.startswith('(rc = check_') and f'({p.name}, {user}, ' in text), None)
-        if p is owner or whole not in declarations or at is None:
+        if re.search(rf'\b{p.name}\b', raised) or whole not in declarations or at is None:
             continue
         declarations[declarations.index(whole)] = f'{checks.struct(p)} *{p.name};'
         expressions[at] = expressions[at].replace(f'({p.name}, {user}, ', f'({lookup}, {user}, ', 1)

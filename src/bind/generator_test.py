@@ -103,7 +103,9 @@ class Entries(unittest.TestCase):
 
     def test_narrow_results(self):
         self.assertIn('*count_small = small_or_undefined(count[0]);', entry('Get_count', ':*count = 1;'))
-        self.assertIn('check_fits(size[0], "size")', entry('Comm_detach_buffer', 'f(comm, buffer_addr, size)'))
+        text = entry('Comm_detach_buffer', 'f(comm, buffer_addr, size)')
+        self.assertIn('*size_small = small_or_undefined(size[0]);', text)
+        self.assertIn('check_fits(extent[0], "extent")', entry('Type_get_extent', ':*lb = *extent = 1;'))
         self.assertNotIn('small', entry('Get_count', ':*count = 1;', large=True))
 
     def test_significance(self):
@@ -124,6 +126,10 @@ class Entries(unittest.TestCase):
                     found = [m.start() for m in re.finditer(rf'rc = check_\w+\({word}', text)]
                     self.assertTrue(found and start < min(found) and max(found) < end, word)
 
+    def test_ignored_size(self):
+        self.assertIn('(buffer != MPI_BUFFER_AUTOMATIC && (rc = check_number(size, "size")))',
+                      entry('Buffer_attach', 'f(buffer, size)'))
+
     def test_null_handles(self):
         self.assertIn('check_comm_or_null(comm, comm_handle, "comm")', entry('Comm_get_name', 'f(comm)'))
         self.assertIn('check_win_or_null(win, win_handle, "win")', entry('Win_get_name', 'f(win)'))
@@ -135,6 +141,9 @@ class Entries(unittest.TestCase):
         self.assertEqual(checks.owner(function('Type_commit')), 'NULL')
         self.assertEqual(checks.owner_after_call(function('Wait')), checks.FAILED_REQUEST)
         self.assertIn('return bind_raise_request(rc, "MPI_Wait");', entry('Wait', 'f(request, status)'))
+        self.assertEqual(checks.owner(function('Comm_create_from_group')), 'errhandler')
+        self.assertEqual(checks.owner(function('Errhandler_free')), 'NULL')
+        self.assertEqual(checks.owner(function('Group_incl')), 'group ? group->session : NULL')
 
 
 class CallFiles(unittest.TestCase):

@@ -10,6 +10,7 @@
 #include "obj/comm.h"
 #include "obj/info.h"
 #include "obj/req.h"
+#include "obj/session.h"
 
 /* Guards the errhandler of every object: a handler may be replaced while another thread raises an error. Not held
  * while a handler runs. */
@@ -22,11 +23,13 @@ __attribute__((constructor)) static void predefine(void)
     info_init();
 }
 
-/* Where an object keeps its handler. Windows, files and sessions join when their rooms exist. */
+/* Where an object keeps its handler. Windows and files join when their rooms exist. */
 static struct errhandler **place_of(struct obj *object)
 {
     if (object->kind == OBJ_COMM)
         return &((struct comm *)(void *)object)->errhandler;
+    if (object->kind == OBJ_SESSION)
+        return &((struct session *)(void *)object)->errhandler;
     return NULL;
 }
 
@@ -59,25 +62,32 @@ int bind_set_errhandler(void *object, struct errhandler *errhandler)
     return 0;
 }
 
-/* Whose handler acts: that of the object; MPI_COMM_SELF's for errors without one; NULL, which is the initial handler,
- * when the world does not run. Sessions have their own life. */
+/* Whose handler acts: that of the object, or the object if it is a handler; MPI_COMM_SELF's for errors without one;
+ * NULL, which is the initial handler, when the world does not run. */
 static struct obj *choose_object(struct obj *object)
 {
-    if (object && object->kind == OBJ_SESSION)
+    if (object && object->kind == OBJ_FREED) /* the session of a group that has outlived it */
+        object = NULL;
+    if (object && (object->kind == OBJ_SESSION || object->kind == OBJ_ERRHANDLER))
         return object;
     if (!init_is_running())
         return NULL;
     return object ? object : (struct obj *)(void *)obj_comm(MPI_COMM_SELF);
 }
 
-/* The standard leaves open what follows the code; here it is the text. */
+/* The standard leaves open what follows the code; here it is the text. A handler whose object could not be made gets
+ * the null handle. */
 static void call_user(const struct errhandler *errhandler, struct obj *object, int code)
 {
     char text[ERR_TEXT_SIZE];
     const uintptr_t handle = obj_handle(object);
 
     bind_error_text(code, text, sizeof text);
-    if (object->kind == OBJ_COMM)
+    if (object->kind == OBJ_ERRHANDLER && errhandler->object_kind == OBJ_COMM)
+        errhandler->function.comm(&(MPI_Comm){ MPI_COMM_NULL }, &code, text);
+    else if (object->kind == OBJ_ERRHANDLER && errhandler->object_kind == OBJ_SESSION)
+        errhandler->function.session(&(MPI_Session){ MPI_SESSION_NULL }, &code, text);
+    else if (object->kind == OBJ_COMM)
         errhandler->function.comm(&(MPI_Comm){ (MPI_Comm)handle }, &code, text);
     else if (object->kind == OBJ_WIN)
         errhandler->function.win(&(MPI_Win){ (MPI_Win)handle }, &code, text);
@@ -114,7 +124,12 @@ void bind_call_errhandler(void *object, int code)
     struct errhandler *errhandler;
 
     object = choose_object(object);
-    errhandler = object ? bind_get_errhandler(object) : &errhandler_fatal;
+    if (object && ((struct obj *)object)->kind == OBJ_ERRHANDLER) {
+        errhandler = object;
+        obj_ref(&errhandler->obj);
+    } else {
+        errhandler = object ? bind_get_errhandler(object) : &errhandler_fatal;
+    }
     if (errhandler->action == ERRHANDLER_FATAL || errhandler->action == ERRHANDLER_ABORT)
         end_job(object, code);
     if (errhandler->action == ERRHANDLER_USER)

@@ -9,8 +9,10 @@
 #ifndef COMM_COMM_H
 #define COMM_COMM_H
 
+#include "obj/blocked.h"
 #include "obj/comm.h"
 #include "obj/group.h"
+#include "progress/progress.h"
 
 /* What comm_init needs to know of this process. */
 struct comm_environment {
@@ -19,13 +21,16 @@ struct comm_environment {
     int node;          /* number of the machine: equal for processes that share memory */
 };
 
-/* Make MPI_COMM_WORLD and MPI_COMM_SELF, with errhandler_fatal, open for messages. `size` is below 2^30.
- * Until comm_set_environment is called, nothing is known: the attributes are undefined and all are on one
- * node. */
+/* What making communicators needs, once a process; `size` is below 2^30. Until comm_set_environment is called, nothing
+ * is known: the attributes are undefined and all are on one node. Error: MPI_ERR_NO_MEM. */
 int comm_init(int rank, int size);
 void comm_set_environment(const struct comm_environment *environment);
-/* Close them. Their groups live on where others hold them. */
 void comm_fini(void);
+
+/* Make MPI_COMM_WORLD and MPI_COMM_SELF, with errhandler_fatal, open for messages. Error: MPI_ERR_NO_MEM. */
+int comm_open_world(void);
+/* Close them. Their groups live on where others hold them. */
+void comm_close_world(void);
 
 /* §7.4.2. The new one has the error handler of the old one, and no name. */
 int comm_dup(struct comm *comm, struct comm **out);
@@ -37,9 +42,18 @@ int comm_create(struct comm *comm, struct group *group, struct comm **out);
 /* Collective over the group only. */
 int comm_create_group(struct comm *comm, struct group *group, int tag, struct comm **out);
 
+/* Collective over the group, which need not be that of a communicator; *out is NULL for an empty one. Errors:
+ * MPI_ERR_ARG for a string of MPI_MAX_STRINGTAG_LEN or more, MPI_ERR_ERRHANDLER for another kind's, MPI_ERR_GROUP if
+ * this process is no member. */
+int comm_create_from_group(struct group *group, const char *stringtag, struct errhandler *errhandler,
+                           struct comm **out);
+
 /* §7.4.3. Collective, but returns at once: pending operations keep the communicator until they are done.
  * Error: MPI_ERR_COMM for the predefined ones. */
 int comm_free(struct comm *comm);
+
+/* What a long wait waits for, as progress_watch hands it over. False: nothing of this room. */
+bool comm_describe_wait(progress_done_fn *is_done, const void *arg, struct blocked *out) COLD;
 
 /* §7.4.1 */
 int comm_compare(const struct comm *comm1, const struct comm *comm2, int *result);

@@ -365,6 +365,11 @@ static int make_group(struct comm **out)
     return comm_create_group(obj_comm(MPI_COMM_WORLD), obj_comm(MPI_COMM_SELF)->group, INT32_MAX, out);
 }
 
+static int make_from_group(struct comm **out)
+{
+    return comm_create_from_group(obj_comm(MPI_COMM_WORLD)->group, "test", &errhandler_fatal, out);
+}
+
 /* Made, used, freed; and with memory that runs out at each step. */
 static void test_making(int (*make)(struct comm **))
 {
@@ -388,13 +393,32 @@ static void test_making(int (*make)(struct comm **))
     CHECK(!obj_comm((MPI_Comm)comm));
 }
 
+static int open_all(void)
+{
+    int rc = comm_init(0, 1);
+
+    if (rc)
+        return rc;
+    rc = comm_open_world();
+    if (rc)
+        comm_fini();
+    return rc;
+}
+
+static void close_all(void)
+{
+    comm_close_world();
+    CHECK(!obj_comm(MPI_COMM_WORLD) && !obj_comm(MPI_COMM_SELF));
+    comm_fini();
+}
+
 static void test_world(void)
 {
     const int other_proc = 5;
     struct comm *comm = NULL, *world;
     struct group *other;
 
-    CHECK_INT(comm_init(0, 1), 0);
+    CHECK_INT(open_all(), 0);
     world = obj_comm(MPI_COMM_WORLD);
     CHECK(!strcmp(world->name, "MPI_COMM_WORLD") && world->errhandler == &errhandler_fatal);
     CHECK(!strcmp(obj_comm(MPI_COMM_SELF)->name, "MPI_COMM_SELF"));
@@ -402,6 +426,7 @@ static void test_world(void)
     test_making(make_split);
     test_making(make_create);
     test_making(make_group);
+    test_making(make_from_group);
 
     CHECK(!comm_split(world, MPI_UNDEFINED, 0, &comm) && !comm);
     CHECK(!comm_split_type(world, MPI_COMM_TYPE_HW_GUIDED, 0, &comm) && !comm);
@@ -418,7 +443,7 @@ static void test_world(void)
     CHECK_INT(err_class(comm_dup(world, &comm)), MPI_ERR_OTHER);
     CHECK_INT(err_class(comm_split(world, 0, 0, &comm)), MPI_ERR_OTHER);
     CHECK(!comm);
-    comm_fini();
+    close_all();
 }
 
 static void test_world_without_memory(void)
@@ -428,11 +453,11 @@ static void test_world_without_memory(void)
     for (int n = 0; rc; n++) {
         const long live = mem_live();
         mem_fail_after(n);
-        rc = comm_init(0, 1);
+        rc = open_all();
         mem_fail_after(-1);
         CHECK(rc == 0 || (err_class(rc) == MPI_ERR_NO_MEM && mem_live() == live));
     }
-    comm_fini();
+    close_all();
 }
 
 int main(void)

@@ -30,6 +30,7 @@ int comm_make(const struct comm *parent, struct group *group, uint32_t ctx, stru
     comm->ctx = ctx;
     comm->group = comm->remote_group = group;
     comm->destroy = destroy;
+    comm->session = parent->session;
     comm->errhandler = parent->errhandler;
     obj_ref(&comm->errhandler->obj);
     rc = p2p_comm_open(comm);

@@ -13,6 +13,16 @@ int comm_group_make(int size, const int *procs, struct group **out)
     return group_create_list(size, procs, comm_world.rank, out);
 }
 
+/* The same, from another group of the same session. */
+static int make_from(const struct group *from, int size, const int *procs, struct group **out)
+{
+    const int rc = comm_group_make(size, procs, out);
+
+    if (!rc && size)
+        (*out)->session = from->session;
+    return rc;
+}
+
 static int alloc_procs(int size, int **procs)
 {
     *procs = mem_alloc((size_t)size * sizeof **procs);
@@ -44,7 +54,7 @@ static int filter(const struct group *group1, const struct group *group2, bool i
         return rc;
     rc = group_index_open(&index, group2);
     if (!rc)
-        rc = comm_group_make(append_if(group1, &index, is_member, procs, 0), procs, out);
+        rc = make_from(group1, append_if(group1, &index, is_member, procs, 0), procs, out);
     group_index_close(&index);
     mem_free(procs);
     return rc;
@@ -71,7 +81,8 @@ int comm_group_union(const struct group *group1, const struct group *group2, str
     for (int rank = 0; rank < group1->size; rank++)
         procs[rank] = group_proc(group1, rank);
     if (!rc)
-        rc = comm_group_make(append_if(group2, &index, false, procs, group1->size), procs, out);
+        rc = make_from(group1->size ? group1 : group2, append_if(group2, &index, false, procs, group1->size),
+                       procs, out);
     group_index_close(&index);
     mem_free(procs);
     return rc;
@@ -155,7 +166,7 @@ static void pick_others(struct pick *pick)
 static int pick_close(struct pick *pick, int rc, struct group **out)
 {
     if (!rc)
-        rc = comm_group_make(pick->count, pick->procs, out);
+        rc = make_from(pick->group, pick->count, pick->procs, out);
     mem_free(pick->is_picked);
     mem_free(pick->procs);
     return rc;

@@ -11,6 +11,12 @@ extern struct comm_world {
     struct comm_environment environment;
 } comm_world;
 
+/* All processes of the job, for the library's own messages: in no table of handles, open from comm_init on. */
+extern struct comm comm_own;
+
+/* Messages of MPI_Comm_create_from_group that nobody has asked for. */
+void comm_drop_strays(void);
+
 /* Once, before the others: the range of process `rank`. */
 void comm_ctx_start(int rank, int size);
 /* A context for a new communicator, which no other one in the job has or will have: every process has a range

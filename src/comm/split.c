@@ -62,6 +62,7 @@ static int split_make(const struct comm *comm, const struct split_entry *entries
     mem_free(procs);
     if (rc)
         return rc;
+    group->session = comm->session;
     if (!ctx) {
         group_unref(group);
         return comm_ctx_missing();

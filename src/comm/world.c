@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: comm. MPI_COMM_WORLD, MPI_COMM_SELF, and the contexts of all that come after them.
+/* Room: comm. MPI_COMM_WORLD, MPI_COMM_SELF, the library's own communicator of all processes, and the contexts of all
+ * that come after them.
  *
  * * A context is twice a number of 31 bits. Process w of n has the numbers from w * (2^31 / n) on, so the
  * first process of a new communicator picks one without asking anybody. MPI_COMM_WORLD is number 0 in all
- * processes, MPI_COMM_SELF number 1: its messages never leave the process. */
+ * processes, MPI_COMM_SELF number 1: its messages never leave the process; the library's own is number 2. */
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -12,11 +13,12 @@
 #include "obj/errhandler.h"
 #include "p2p/p2p.h"
 
-enum { WORLD_NUMBER = 0, SELF_NUMBER = 1, FIRST_NUMBER = 2 };
+enum { WORLD_NUMBER = 0, SELF_NUMBER = 1, OWN_NUMBER = 2, FIRST_NUMBER = 3 };
 
 #define CTX_NUMBERS (UINT32_C(1) << 31)
 
 struct comm_world comm_world;
+struct comm comm_own;
 
 static struct comm world, self;
 
@@ -70,10 +72,14 @@ void comm_ctx_start(int rank, int size)
     numbers.end = first + range;
 }
 
-/* The group's reference goes to the communicator. */
-static int predefined_open(struct comm *comm, MPI_Comm handle, uint32_t number, const char *name,
-                           struct group *group)
+/* Group first, first + 1, … first + size - 1; no handle leads to it yet. */
+static int fill_and_open(struct comm *comm, uint32_t number, const char *name, int first, int size)
 {
+    struct group *group;
+    int rc = group_create_stride(size, first, 1, comm_world.rank, &group);
+
+    if (rc)
+        return rc;
     *comm = (struct comm){
         .rank = group->rank,
         .size = group->size,
@@ -83,46 +89,28 @@ static int predefined_open(struct comm *comm, MPI_Comm handle, uint32_t number, 
         .remote_group = group,
         .errhandler = &errhandler_fatal,
     };
+    obj_init(&comm->obj, OBJ_COMM);
     snprintf(comm->name, sizeof comm->name, "%s", name);
-    obj_predefine(&comm->obj, OBJ_COMM, (uintptr_t)handle);
-    return p2p_comm_open(comm);
+    rc = p2p_comm_open(comm);
+    if (rc)
+        group_unref(group);
+    return rc;
 }
 
-static void predefined_close(struct comm *comm)
+/* Its handle, if it had one, leads nowhere from now on. */
+static void close_and_empty(struct comm *comm)
 {
     p2p_comm_close(comm);
     errhandler_unref(comm->errhandler);
     group_unref(comm->group);
+    comm->obj.kind = OBJ_FREED;
 }
 
 int comm_init(int rank, int size)
 {
-    struct group *all, *alone;
-    int rc;
-
     comm_world = (struct comm_world){ rank, size, { .appnum = -1, .universe_size = -1, .node = 0 } };
     comm_ctx_start(rank, size);
-    rc = group_create_stride(size, 0, 1, rank, &all);
-    if (rc)
-        return rc;
-    rc = predefined_open(&world, MPI_COMM_WORLD, WORLD_NUMBER, "MPI_COMM_WORLD", all);
-    if (rc)
-        goto unref_all;
-    rc = group_create_stride(1, rank, 1, rank, &alone);
-    if (rc)
-        goto close_world;
-    rc = predefined_open(&self, MPI_COMM_SELF, SELF_NUMBER, "MPI_COMM_SELF", alone);
-    if (rc)
-        goto unref_alone;
-    return 0;
-
-unref_alone:
-    group_unref(alone);
-close_world:
-    p2p_comm_close(&world);
-unref_all:
-    group_unref(all);
-    return rc;
+    return fill_and_open(&comm_own, OWN_NUMBER, "the library's own communicator", 0, size);
 }
 
 void comm_set_environment(const struct comm_environment *environment)
@@ -132,6 +120,28 @@ void comm_set_environment(const struct comm_environment *environment)
 
 void comm_fini(void)
 {
-    predefined_close(&self);
-    predefined_close(&world);
+    comm_drop_strays();
+    close_and_empty(&comm_own);
+}
+
+int comm_open_world(void)
+{
+    int rc = fill_and_open(&world, WORLD_NUMBER, "MPI_COMM_WORLD", 0, comm_world.size);
+
+    if (rc)
+        return rc;
+    rc = fill_and_open(&self, SELF_NUMBER, "MPI_COMM_SELF", comm_world.rank, 1);
+    if (rc) {
+        close_and_empty(&world);
+        return rc;
+    }
+    obj_predefine(&world.obj, OBJ_COMM, (uintptr_t)MPI_COMM_WORLD);
+    obj_predefine(&self.obj, OBJ_COMM, (uintptr_t)MPI_COMM_SELF);
+    return 0;
+}
+
+void comm_close_world(void)
+{
+    close_and_empty(&self);
+    close_and_empty(&world);
 }

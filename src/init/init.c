@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: init. Bringing the rooms up in order and down in the reverse order. On one machine nothing is waited for:
- * the segment is there before the first rank starts, and what is in it says the rest. */
+/* Room: init. The world model: coming up, going down, what it is asked about; the end of the job; the clock. */
 #include "init/int_init.h"
 
 #include <errno.h>
@@ -12,12 +11,8 @@
 #include "comm/comm.h"
 #include "obj/errhandler.h"
 #include "obj/info.h"
-#include "op/op.h"
 #include "p2p/lane.h"
-#include "progress/progress.h"
 #include "sys/clock.h"
-#include "sys/wake.h"
-#include "type/type.h"
 
 struct process process;
 
@@ -45,63 +40,19 @@ static int check_first(void)
     return err(MPI_ERR_OTHER, "MPI is initialized already");
 }
 
-/* What is data only and needs nothing. */
-static void init_objects(void)
+static int start_world(void)
 {
-    errhandler_init();
-    group_init();
-    info_init();
-    type_init();
-    op_init();
-}
+    const int rc = comm_open_world();
 
-static void fini_objects(void)
-{
-    type_fini();
-    info_fini();
-    obj_fini();
-}
-
-static int start_transports(bool is_threaded)
-{
-    struct pm_job *job = &process.job;
-    struct p2p_config config = {
-        .proc = job->rank, .procs = job->size, .is_threaded = is_threaded, .flooded = notice_flooded,
-    };
-    struct progress_config waiting = { .local_ranks = job->local_size };
-    int rc = notice_init();
-
-    if (rc)
-        return rc;
-    if (job->size > 1) {
-        if (!pm_map(job, p2p_segment_needed(job->size), &rc))
-            return rc;
-        config.segment = job->head;
-        waiting.sleep_word = &job_proc(job->head, job->rank)->sleep;
-        waiting.cpus = (int)job->head->cpus;
-        waiting.has_fences = waiting.cpus && waiting.local_ranks > waiting.cpus;
-        wake_barrier_init();
-    }
-    progress_init(&waiting);
-    return p2p_init(&config);
-}
-
-static int start_communicators(void)
-{
-    const struct pm_job *job = &process.job;
-    int rc = comm_init(job->rank, job->size);
-
-    if (rc)
-        return rc;
-    comm_set_environment(&(struct comm_environment){ .appnum = job->appnum, .universe_size = job->universe_size });
-    if (job->errhandler != JOB_ERRORS_ARE_FATAL) {
-        struct errhandler *chosen = job->errhandler == JOB_ERRORS_ABORT ? &errhandler_abort : &errhandler_return;
+    if (!rc && process.job.errhandler != JOB_ERRORS_ARE_FATAL) {
+        struct errhandler *chosen =
+            process.job.errhandler == JOB_ERRORS_ABORT ? &errhandler_abort : &errhandler_return;
         obj_comm(MPI_COMM_WORLD)->errhandler = obj_comm(MPI_COMM_SELF)->errhandler = chosen;
     }
-    return 0;
+    return rc;
 }
 
-static const char *level_name(int level)
+const char *init_level_name(int level)
 {
     return level == MPI_THREAD_SINGLE       ? "MPI_THREAD_SINGLE"
            : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
@@ -119,58 +70,52 @@ static int fill_info_env(void)
     rc = info_set(&info_env, "command", program_invocation_name);
     if (!rc)
         rc = info_set(&info_env, "maxprocs", size);
-    return rc ? rc : info_set(&info_env, "thread_level", level_name(process.thread_level));
+    return rc ? rc : info_set(&info_env, "thread_level", init_level_name(process.thread_level));
 }
 
 int init_start(int required, int *provided)
 {
-    int rc = check_first();
+    int rc = check_first(), level;
 
     if (!rc)
         rc = check_level(required);
     if (!rc)
-        rc = pm_open(&process.job);
+        rc = core_acquire(required, true, &level);
     if (rc)
         return rc;
-    process.thread_level = required;
+    process.thread_level = level;
     process.main_thread = pthread_self();
-    init_objects();
-    rc = start_transports(required == MPI_THREAD_MULTIPLE);
+    rc = start_world();
     if (rc)
-        goto close_job;
-    rc = start_communicators();
-    if (!rc)
-        rc = fill_info_env();
+        goto release_core;
+    rc = fill_info_env();
     if (rc)
-        goto stop_transports;
-    init_watch();
+        goto close_world;
     atomic_store(&process.state, INIT_RUNNING);
-    pm_started(&process.job);
     if (provided)
-        *provided = required;
+        *provided = level;
     return 0;
 
-stop_transports:
-    p2p_fini();
-    progress_fini();
-close_job:
-    fini_objects();
-    pm_close(&process.job);
+close_world:
+    comm_close_world();
+release_core:
+    core_release(level, true);
     return rc;
 }
 
 int init_finish(void)
 {
+    const int state = atomic_load(&process.state);
+
+    if (state != INIT_RUNNING)
+        return err(MPI_ERR_OTHER, "MPI_COMM_WORLD %s; only sessions run",
+                   state == INIT_NOT_YET ? "has not been initialised" : "has been finalised already");
     atomic_store(&process.state, INIT_FINALIZING);
     p2p_flush();
     notice_counters();
-    comm_fini();
-    p2p_fini();
-    progress_fini();
-    fini_objects();
+    comm_close_world();
     atomic_store(&process.state, INIT_FINALIZED);
-    pm_finalised(&process.job);
-    pm_close(&process.job);
+    core_release(process.thread_level, true);
     return 0;
 }
 

@@ -14,8 +14,9 @@
 enum init_state { INIT_NOT_YET, INIT_RUNNING, INIT_FINALIZING, INIT_FINALIZED };
 
 struct process {
-    _Atomic uint8_t state;   /* enum init_state */
-    int thread_level;        /* provided */
+    _Atomic bool is_running; /* the world or a session */
+    _Atomic uint8_t state;   /* of the world: enum init_state */
+    int thread_level;        /* provided to the world */
     pthread_t main_thread;   /* that called MPI_Init */
     struct pm_job job;
     _Atomic bool is_told;    /* the status page says what a thread waits for */
@@ -23,20 +24,46 @@ struct process {
 
 extern struct process process;
 
-/* Between MPI_Init and MPI_Finalize. */
+/* Is there a world, or a session? */
 static ALWAYS_INLINE bool init_is_running(void)
 {
     /* relaxed: a thread that may call MPI learned of the initialisation by the program's own means */
-    const uint8_t state = atomic_load_explicit(&process.state, memory_order_relaxed);
-
-    return state == INIT_RUNNING || unlikely(state == INIT_FINALIZING);
+    return atomic_load_explicit(&process.is_running, memory_order_relaxed);
 }
 
-/* §11.2.1. `provided` may be NULL. Errors: MPI_ERR_OTHER (called twice or after the end; a launcher that cannot
- * be reached; a setting out of range), MPI_ERR_ARG (level), MPI_ERR_NO_MEM. Not collective: it waits for nobody. */
+/* Between MPI_Init and MPI_Finalize. */
+static inline bool init_has_world(void)
+{
+    const uint8_t state = atomic_load_explicit(&process.state, memory_order_relaxed);
+
+    return state == INIT_RUNNING || state == INIT_FINALIZING;
+}
+
+/* §11.2.1, the world model. `provided` may be NULL. Errors: MPI_ERR_OTHER (called twice or after the end; a launcher
+ * that cannot be reached; a setting out of range), MPI_ERR_ARG (level), MPI_ERR_NO_MEM. Not collective: it waits for
+ * nobody. */
 int init_start(int required, int *provided);
-/* §11.2.2. Completes what was begun (buffered and detached sends), then lets go of everything. */
+/* §11.2.2. Completes what was begun (buffered and detached sends). Error: MPI_ERR_OTHER if there is no world. */
 int init_finish(void);
+/* §11.3, sessions, in any order with the world model, any number of them; all may be called by several threads. Infos
+ * may be NULL. A session's threads may have a lower level than it asks for with "thread_level" (default:
+ * MPI_THREAD_MULTIPLE), if MPI is in use at a lower one. Errors: as init_start, MPI_ERR_INFO_VALUE, MPI_ERR_ERRHANDLER
+ * for a handler of another kind. */
+struct errhandler;
+struct group;
+struct info;
+struct session;
+int init_session_open(struct info *info, struct errhandler *errhandler, struct session **out);
+/* Blocks until the messages in its buffer have gone; the last user of the library waits for all that was begun. */
+int init_session_close(struct session *session);
+int init_session_info(const struct session *session, struct info **out);
+/* Process sets. *len is room for the name and becomes what it needs, with its zero. *out is NULL for a name that is not
+ * known. Errors: MPI_ERR_ARG. */
+int init_session_psets(void);
+int init_session_pset_name(int n, int *len, char *name);
+int init_session_pset_info(const char *name, struct info **out);
+int init_session_group(struct session *session, const char *name, struct group **out);
+
 /* §11.4.1 queries; callable at any time. */
 int init_initialized(int *flag);
 int init_finalized(int *flag);

@@ -10,6 +10,10 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "obj/errhandler.h"
+#include "obj/info.h"
 
 enum { SKIPPED = 77 };
 
@@ -36,6 +40,36 @@ static bool forbid(void)
     return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+/* Made, asked, ended; and with memory that runs out at each step. */
+static void test_session(void)
+{
+    struct session *session;
+    struct info *info;
+    int rc = 1;
+
+    CHECK_INT(init_session_open(NULL, &errhandler_return, &session), 0); /* what is made at first use only */
+    CHECK_INT(init_session_info(session, &info), 0);
+    info_unref(info);
+    CHECK_INT(init_session_close(session), 0);
+    for (int n = 0; rc; n++) {
+        const long live = mem_live();
+        mem_fail_after(n);
+        rc = init_session_open(NULL, &errhandler_return, &session);
+        mem_fail_after(-1);
+        CHECK(rc == 0 || mem_live() == live);
+    }
+    rc = 1;
+    for (int n = 0; rc; n++) {
+        const long live = mem_live();
+        mem_fail_after(n);
+        rc = init_session_info(session, &info);
+        mem_fail_after(-1);
+        CHECK(rc == 0 || mem_live() == live);
+    }
+    info_unref(info);
+    CHECK_INT(init_session_close(session), 0);
+}
+
 int main(void)
 {
     int flag, provided = -1;
@@ -45,7 +79,11 @@ int main(void)
     CHECK_INT(init_start(MPI_THREAD_MULTIPLE, &provided), 0);
     CHECK_INT(provided, MPI_THREAD_MULTIPLE);
     CHECK(init_is_running() && process.job.is_singleton);
+    test_session();
     CHECK_INT(init_finish(), 0);
-    CHECK(!init_finalized(&flag) && flag);
+    CHECK(!init_finalized(&flag) && flag && !init_is_running());
+    test_session(); /* after the end of the world */
+    CHECK(!init_is_running());
+    CHECK_INT(err_class(init_start(MPI_THREAD_SINGLE, NULL)), MPI_ERR_OTHER);
     _exit(0); /* what a sanitizer does at the end of a process is not ours */
 }

@@ -6,6 +6,15 @@
 #include "init/init.h"
 #include "p2p/lane.h"
 
+/* One user more of what the world and the sessions share, with threads at `level`; *provided is less when it is in use
+ * for one thread. Any thread. Errors: MPI_ERR_OTHER, MPI_ERR_NO_MEM. */
+int core_acquire(int level, bool is_world, int *provided);
+/* One less; `level` as it was provided. The last one waits for all that has been begun and not been waited for. */
+void core_release(int level, bool is_world);
+
+/* "MPI_THREAD_SINGLE" */
+const char *init_level_name(int level);
+
 /* Keep this rank's status page from now on, until progress_fini; a singleton has none. */
 void init_watch(void);
 

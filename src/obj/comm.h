@@ -7,6 +7,7 @@
 #include "obj/obj.h"
 
 struct p2p_comm;
+struct send_buffer;
 struct errhandler;
 
 struct comm {
@@ -19,7 +20,9 @@ struct comm {
     struct group *group;             /* local group; referenced */
     struct group *remote_group;      /* whom ranks of send and receive mean: intercommunicator the remote group,
                                       * else the same pointer as group; referenced once more only if it differs */
+    struct session *session;         /* it comes from; NULL: from the world. Not used once the session has ended */
     struct errhandler *errhandler;   /* referenced */
+    struct send_buffer *buffer;      /* attached for buffered sends, owned by room p2p; NULL: none */
     uint32_t coll_sequence;          /* collective calls so far: tag of the next one's messages */
     const char *coll_call;           /* the last collective call, for reports */
     const char *coll_outer;          /* the call that makes collective calls itself; NULL: none */

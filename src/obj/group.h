@@ -6,12 +6,15 @@
 
 #include "obj/obj.h"
 
+struct session;
+
 struct group {
     struct obj obj;
     int size;
     int rank;            /* of this process; MPI_UNDEFINED if it is no member */
     int first, step;     /* process of rank r is first + r * step, unless there is a list */
     int *list;           /* owned; NULL for a stride */
+    struct session *session; /* it comes from (§11.3); NULL: from the world. Not used once the session has ended */
 };
 
 /* Number of the process with rank `rank`, which is in range. Process numbers are ranks in the job. */

@@ -15,6 +15,8 @@ static const char *name_of_persistent(const struct p2p_req *r)
         return "MPI_Start of MPI_Recv_init";
     if (r->mode & P2P_SYNC)
         return "MPI_Start of MPI_Ssend_init";
+    if (r->mode & P2P_BUFFERED)
+        return "MPI_Start of MPI_Bsend_init";
     return r->mode & P2P_READY ? "MPI_Start of MPI_Rsend_init" : "MPI_Start of MPI_Send_init";
 }
 

@@ -92,10 +92,11 @@ struct lane {
     struct list no_record;         /* receives that wait for a record */
     struct list orphans;           /* messages for contexts that are not open here yet; not counted in work */
     unsigned holds;                /* entries of held_back */
-    unsigned detached;             /* sends whose user has let go */
+    unsigned detached;             /* sends whose user has let go, buffered ones among them */
     struct mem_tide held;          /* bytes of messages that nobody has asked for yet, of all peers */
     struct p2p_counters counters;
     p2p_flooded_fn *flooded;       /* to be told when a sender is throttled for the first time; NULL: nobody, or told */
+    struct send_buffer *buffer;    /* the process's, for buffered sends; NULL: none */
 };
 
 /* Something that goes out as one record when there is room. `push` sends it: 0 or NET_AGAIN. */
@@ -384,6 +385,16 @@ void rndv_on_cts(struct p2p_req *r, unsigned kind, const struct wire_cts *cts);
 void rndv_on_data(uint64_t recv_id, const void *payload, size_t len);
 int rndv_work(struct lane *lane);
 
+/* send.c: send as one record now, if nothing stands in the way: true. */
+bool send_now(struct channel *channel, struct peer *peer, const void *buf, MPI_Count count, struct type *type,
+              int tag);
+
+/* buffered.c: let go of an attached buffer, whose messages have gone; NULL is fine. */
+void send_buffer_destroy(struct send_buffer *buffer);
+
+/* The lane of all communicators. Not for the short path, which finds it in the channel. */
+struct lane *lane_of_process(void);
+
 /* Slow half of p2p_complete. */
 void complete_special(struct p2p_req *r) COLD;
 
@@ -398,7 +409,8 @@ static ALWAYS_INLINE void p2p_complete(struct p2p_req *r)
 
 /* Behind MPI_MESSAGE_NO_PROC (§3.8.2). */
 extern struct message message_no_proc;
-/* A receive from MPI_PROC_NULL: complete, shared (§3.10). */
+/* Complete and shared: a receive from MPI_PROC_NULL (§3.10); a send. */
 struct req *req_from_nobody(void);
+struct req *req_sent(void);
 
 #endif

@@ -109,6 +109,7 @@ void p2p_fini(void)
     struct lane *lane = &the_lane;
 
     progress_remove(lane_poll, lane);
+    send_buffer_destroy(lane->buffer);
     LIST_FOR_EACH_SAFE(link, &lane->orphans)
         message_destroy(CONTAINER_OF(link, struct message, out.link));
     for (int proc = 0; lane->peers && proc < lane->procs; proc++)
@@ -124,6 +125,30 @@ void p2p_fini(void)
     mem_pool_fini(&lane->pairs);
     mem_pool_fini(&lane->messages);
     pthread_mutex_destroy(&lane->lock);
+}
+
+bool p2p_set_threaded(bool is_threaded)
+{
+    struct lane *lane = &the_lane;
+
+    if (lane->is_threaded == is_threaded)
+        return true;
+    if (lane->requests.live)
+        return false;
+    lane->is_threaded = is_threaded;
+    for (int proc = 0; proc < lane->procs; proc++) {
+        struct peer *peer = atomic_load_explicit(&lane->peers[proc], memory_order_relaxed);
+        if (!peer)
+            continue;
+        peer->direct_end = 0;
+        peer_set_crowded(peer, peer->is_crowded);
+    }
+    return true;
+}
+
+struct lane *lane_of_process(void)
+{
+    return &the_lane;
 }
 
 static bool is_flushed(void *arg)
@@ -408,6 +433,7 @@ void p2p_comm_close(struct comm *comm)
         match_ctx_fini(&channel->match, drop_posted, drop_message, NULL);
     }
     lane_unlock(lane);
+    send_buffer_destroy(comm->buffer);
     if (comm->p2p->owns_peers)
         mem_free(comm->p2p->channel[0].peers);
     mem_free(comm->p2p);

@@ -37,6 +37,9 @@ size_t p2p_segment_needed(int procs);
 
 /* Open the transports; from now on communicators can be opened. Errors: MPI_ERR_NO_MEM, MPI_ERR_OTHER. */
 int p2p_init(const struct p2p_config *config);
+/* From now on several threads may call at once, or no more than one. No thread is in a call. False, and nothing has
+ * changed, while there are requests: they know what to poll for one thread or for several. */
+bool p2p_set_threaded(bool is_threaded);
 /* Complete what has been begun and not been waited for (detached sends, acknowledgements). Blocks. */
 void p2p_flush(void);
 /* What a long wait for a probe waits for, as progress_watch hands it over. False: not a probe. */

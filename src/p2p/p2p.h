@@ -19,6 +19,7 @@ enum p2p_mode {
     P2P_STANDARD = 0,
     P2P_SYNC = 1,
     P2P_READY = 2,
+    P2P_BUFFERED = 4, /* of p2p_send_init only */
     P2P_COLL = 8, /* may be or'ed in: the context of collective operations, not visible to the user's wildcards */
 };
 
@@ -43,6 +44,26 @@ int p2p_send_init(struct comm *comm, const void *buf, MPI_Count count, struct ty
                   struct req **out);
 int p2p_recv_init(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag, int mode,
                   struct req **out);
+/* Buffered mode (§3.4, §3.6): local whatever the receiver does, also MPI_Ibsend, whose request is complete at birth. A
+ * message that can go out at once takes no buffer space. Errors: MPI_ERR_BUFFER if it cannot and the buffer has no
+ * room for it, or there is none; MPI_ERR_NO_MEM. */
+int p2p_bsend(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag);
+int p2p_ibsend(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag,
+               struct req **out);
+
+/* Buffers for it: `place` is where their owner keeps them, `owner` says in messages who that is. `address` may be
+ * MPI_BUFFER_AUTOMATIC. Error of all: MPI_ERR_BUFFER if there is one already, or none. */
+int p2p_buffer_attach(struct send_buffer **place, const char *owner, void *address, MPI_Count size);
+/* Blocks until its messages have gone; so does flush. Both return the error of a message that could not be sent. The
+ * address goes to *(void **)address_out; the size of automatic buffering is 0. */
+int p2p_buffer_detach(struct send_buffer **place, const char *owner, void *address_out, MPI_Count *size);
+/* Detach, if one is attached, since its owner ends. */
+int p2p_buffer_drop(struct send_buffer **place);
+int p2p_buffer_flush(struct send_buffer **place, const char *owner);
+/* A request that completes when the messages that are in the buffer now have gone. */
+int p2p_buffer_iflush(struct send_buffer **place, const char *owner, struct req **out);
+/* Where the process's buffer is kept. */
+struct send_buffer **p2p_buffer_of_process(void);
 
 /* Both at once (§3.2.7). */
 struct p2p_sendrecv {

@@ -41,6 +41,8 @@ int p2p_send_init(struct comm *comm, const void *buf, MPI_Count count, struct ty
         set_up_nobody(r, true);
     else
         rc = send_set_up(r, buf, count, dest, tag);
+    if (r && !rc)
+        r->req.source = dest; /* of a send nobody else asks for it */
     if (rc && r)
         r->req.ops->release(&r->req);
     lane_unlock(channel->lane);
@@ -68,11 +70,23 @@ int p2p_recv_init(struct comm *comm, void *buf, MPI_Count count, struct type *ty
     return 0;
 }
 
+/* A buffered send is over when it has begun (§3.4). Without the lock. */
+static int start_buffered(struct p2p_req *r)
+{
+    const int rc = p2p_bsend(r->channel->comm, r->buf, r->count, r->type, r->req.source, r->req.tag);
+
+    if (!rc)
+        req_complete(&r->req);
+    return rc;
+}
+
 int request_start(struct req *req)
 {
     struct p2p_req *r = (struct p2p_req *)(void *)req;
     struct lane *lane = r->channel->lane;
 
+    if (unlikely(r->mode & P2P_BUFFERED && !(r->mode & P2P_NOBODY)))
+        return start_buffered(r);
     lane_lock(lane);
     r->state = P2P_NEW;
     r->flags = r->then = 0;

@@ -130,14 +130,24 @@ static int push_eager(struct outgoing *out, struct peer *peer)
     return rc;
 }
 
+static bool fits_record(const struct p2p_req *r)
+{
+    return r->len + prefix_len(r) <= (r->type->is_contig ? eager_limit(r->peer) : r->peer->ops->eager_max);
+}
+
+static void prepare_eager(struct p2p_req *r)
+{
+    r->head = wire_head(WIRE_EAGER, r->flags, r->type->signature, r->channel->ctx,
+                        match_key(r->channel->comm->rank, r->req.tag));
+    r->head_len = (uint32_t)(r->len + prefix_len(r));
+}
+
 /* Choose the protocol and send or queue the first record. */
 static void send_begin(struct p2p_req *r, bool is_sync)
 {
     r->flags = is_sync ? WIRE_SYNC : 0;
-    if (r->len + prefix_len(r) <= (r->type->is_contig ? eager_limit(r->peer) : r->peer->ops->eager_max)) {
-        r->head = wire_head(WIRE_EAGER, r->flags, r->type->signature, r->channel->ctx,
-                            match_key(r->channel->comm->rank, r->req.tag));
-        r->head_len = (uint32_t)(r->len + prefix_len(r));
+    if (fits_record(r)) {
+        prepare_eager(r);
         r->out.push = push_eager;
     } else {
         prepare_rts(r);
@@ -184,6 +194,23 @@ static ALWAYS_INLINE bool send_locked(const struct channel *channel, const void 
     const struct peer *peer = peer_of_rank(channel, dest);
 
     return likely(peer && !(mode & P2P_SYNC)) && send_at_once(channel, peer, peer->send_end, buf, len, type, tag);
+}
+
+bool send_now(struct channel *channel, struct peer *peer, const void *buf, MPI_Count count, struct type *type,
+              int tag)
+{
+    struct p2p_req r;
+
+    if (likely(send_at_once(channel, peer, peer->send_end, buf, type_bytes(type, count), type, tag)))
+        return true;
+    if (peer->is_crowded || is_throttled(peer))
+        return false;
+    request_init(&r, channel, type);
+    send_prepare(&r, peer, buf, count, tag);
+    if (!fits_record(&r))
+        return false;
+    prepare_eager(&r);
+    return !send_eager(&r, peer);
 }
 
 int send_set_up(struct p2p_req *r, const void *buf, MPI_Count count, int dest, int tag)
@@ -296,4 +323,9 @@ extern inline int p2p_isend(struct comm *comm, const void *buf, MPI_Count count,
 struct req *req_from_nobody(void)
 {
     return &from_nobody;
+}
+
+struct req *req_sent(void)
+{
+    return &sent;
 }

@@ -21,6 +21,7 @@ MPI_Info good_info, freed_info;
 MPI_Comm freed_comm;
 MPI_Op freed_op;
 MPI_Errhandler freed_errhandler;
+MPI_Session good_session, freed_session;
 
 static struct {
     const char *function, *parameter, *call;
@@ -101,6 +102,7 @@ static void make_objects(void)
     MPI_Info info;
     MPI_Op op;
     MPI_Errhandler errhandler;
+    MPI_Session session;
 
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     freed_comm = comm;
@@ -119,6 +121,10 @@ static void make_objects(void)
     MPI_Comm_create_errhandler(ignore, &errhandler);
     freed_errhandler = errhandler;
     MPI_Errhandler_free(&errhandler);
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &good_session);
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    freed_session = session;
+    MPI_Session_finalize(&session);
     for (int i = 0; i < 64; i++) {
         good_types[i] = MPI_INT;
         good_requests[i] = MPI_REQUEST_NULL;
@@ -143,6 +149,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%d of %d calls with bad arguments not answered as they must be\n", now.faults, now.count);
     MPI_Group_free(&good_group);
     MPI_Info_free(&good_info);
+    MPI_Session_finalize(&good_session);
     MPI_Finalize();
     return now.faults || now.count < 1000;
 }

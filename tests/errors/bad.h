@@ -20,6 +20,7 @@ extern MPI_Info good_info, freed_info;
 extern MPI_Comm freed_comm;
 extern MPI_Op freed_op;
 extern MPI_Errhandler freed_errhandler;
+extern MPI_Session good_session, freed_session;
 
 /* Remember what is called, in case it does not come back. */
 void begin(const char *function, const char *parameter, const char *call);

@@ -4,7 +4,7 @@
  * that it can be started again. It matches ordinary sends and receives, and outlives the handles it was made with. */
 #include "mpitest.h"
 
-enum { LONGEST = 200000, TAG = 3, ROUNDS = 4 };
+enum { LONGEST = 200000, TAG = 3, ROUNDS = 4, SPACE = ROUNDS * (LONGEST + MPI_BSEND_OVERHEAD) };
 
 static const int sizes[] = { 0, 8, 41, 161, 5000, 32769, LONGEST };
 static unsigned char *out, *in;
@@ -94,6 +94,8 @@ static void make_send(int mode, int len, MPI_Request *req)
         CHECK_OK(MPI_Send_init(out, len, MPI_BYTE, right, TAG, MPI_COMM_WORLD, req));
     else if (mode == 1)
         CHECK_OK(MPI_Ssend_init(out, len, MPI_BYTE, right, TAG, MPI_COMM_WORLD, req));
+    else if (mode == 2)
+        CHECK_OK(MPI_Bsend_init(out, len, MPI_BYTE, right, TAG, MPI_COMM_WORLD, req));
     else
         CHECK_OK(MPI_Rsend_init(out, len, MPI_BYTE, right, TAG, MPI_COMM_WORLD, req));
 }
@@ -312,15 +314,18 @@ static void errors(void)
 int main(int argc, char **argv)
 {
     size_t i;
-    int mode;
+    int mode, size;
+    void *space;
 
     test_begin(&argc, &argv);
     right = (test_rank + 1) % test_size;
     left = (test_rank + test_size - 1) % test_size;
     out = test_alloc(LONGEST);
     in = test_alloc(LONGEST + 1);
+    space = test_alloc(SPACE);
+    CHECK_OK(MPI_Buffer_attach(space, SPACE));
     for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        for (mode = 0; mode < 3; mode++)
+        for (mode = 0; mode < 4; mode++)
             ring(mode, sizes[i]);
         with_ordinary(sizes[i]);
         freed_active(sizes[i]);
@@ -330,6 +335,8 @@ int main(int argc, char **argv)
     get_status();
     truncated();
     errors();
+    CHECK_OK(MPI_Buffer_detach(&space, &size));
+    free(space);
     free(out);
     free(in);
     return test_end();

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: init. What the world model and every session share: the rooms below, brought up with the first of them. They
+ * stay up when the last one has ended, since another may come, and the rings to other processes can only go on; what
+ * they hold is given back when the process ends. On one machine nothing is waited for: the segment is there before the
+ * first rank starts, and what is in it says the rest. */
+#include <unistd.h>
+
+#include "comm/comm.h"
+#include "init/int_init.h"
+#include "obj/errhandler.h"
+#include "obj/info.h"
+#include "op/op.h"
+#include "p2p/lane.h"
+#include "progress/progress.h"
+#include "sys/wake.h"
+#include "type/type.h"
+
+static struct {
+    pthread_mutex_t lock;
+    bool is_open;       /* guarded by lock, as is all below */
+    bool is_threaded;   /* several threads may be in a call */
+    int users;          /* the world and sessions */
+    int in_threads;     /* of these, those that may be in a call in a thread that is not known */
+} core = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* What is data only and needs nothing. */
+static void init_objects(void)
+{
+    errhandler_init();
+    group_init();
+    info_init();
+    type_init();
+    op_init();
+}
+
+static void fini_objects(void)
+{
+    type_fini();
+    info_fini();
+    obj_fini();
+}
+
+static int start_transports(bool is_threaded)
+{
+    struct pm_job *job = &process.job;
+    struct p2p_config config = {
+        .proc = job->rank, .procs = job->size, .is_threaded = is_threaded, .flooded = notice_flooded,
+    };
+    struct progress_config waiting = { .local_ranks = job->local_size };
+    int rc = notice_init();
+
+    if (rc)
+        return rc;
+    if (job->size > 1) {
+        if (!pm_map(job, p2p_segment_needed(job->size), &rc))
+            return rc;
+        config.segment = job->head;
+        waiting.sleep_word = &job_proc(job->head, job->rank)->sleep;
+        waiting.cpus = (int)job->head->cpus;
+        waiting.has_fences = waiting.cpus && waiting.local_ranks > waiting.cpus;
+        wake_barrier_init();
+    }
+    progress_init(&waiting);
+    return p2p_init(&config);
+}
+
+static int start_communicators(void)
+{
+    const struct pm_job *job = &process.job;
+    const int rc = comm_init(job->rank, job->size);
+
+    if (!rc)
+        comm_set_environment(&(struct comm_environment){
+            .appnum = job->appnum, .universe_size = job->universe_size });
+    return rc;
+}
+
+static int core_open(bool is_threaded)
+{
+    int rc = pm_open(&process.job);
+
+    if (rc)
+        return rc;
+    init_objects();
+    rc = start_transports(is_threaded);
+    if (rc)
+        goto close_job;
+    rc = start_communicators();
+    if (rc)
+        goto stop_transports;
+    init_watch();
+    core.is_open = true;
+    core.is_threaded = is_threaded;
+    return 0;
+
+stop_transports:
+    p2p_fini();
+    progress_fini();
+close_job:
+    fini_objects();
+    pm_close(&process.job);
+    return rc;
+}
+
+/* A process that leaves without finalising keeps all: its other threads may be in a call. A forked child has nothing
+ * to give back. */
+__attribute__((destructor)) static void core_close(void)
+{
+    if (!core.is_open || core.users || process.job.pid != getpid())
+        return;
+    comm_fini();
+    p2p_fini();
+    progress_fini();
+    fini_objects();
+    pm_close(&process.job);
+    core.is_open = false;
+}
+
+/* Levels are those of one session or of the world: others may be in calls at the same time, in other threads. Only
+ * MPI_THREAD_SINGLE says that there is but one. The world alone is different, so that it does not pay for sessions
+ * that never come. */
+static bool needs_lock(int level, bool is_world)
+{
+    return level == MPI_THREAD_MULTIPLE || (!is_world && level != MPI_THREAD_SINGLE);
+}
+
+static bool is_in_threads(int level, bool is_world)
+{
+    return level == MPI_THREAD_SERIALIZED || needs_lock(level, is_world);
+}
+
+/* Is no other thread in a call? */
+static bool is_alone(void)
+{
+    return !core.users || (!core.in_threads && (!init_has_world() || process.thread_level == MPI_THREAD_SINGLE ||
+                                                pthread_equal(process.main_thread, pthread_self())));
+}
+
+/* Open or open for threads what is not. */
+static int core_prepare(bool is_threaded)
+{
+    if (!core.is_open)
+        return core_open(is_threaded);
+    if (is_threaded != core.is_threaded && (is_threaded || !core.users) && is_alone() && p2p_set_threaded(is_threaded))
+        core.is_threaded = is_threaded;
+    return 0;
+}
+
+int core_acquire(int level, bool is_world, int *provided)
+{
+    int rc;
+
+    pthread_mutex_lock(&core.lock);
+    rc = core_prepare(needs_lock(level, is_world));
+    if (!rc) {
+        *provided = level == MPI_THREAD_MULTIPLE && !core.is_threaded ? MPI_THREAD_SERIALIZED : level;
+        core.in_threads += is_in_threads(*provided, is_world);
+        if (core.users++ == 0)
+            pm_started(&process.job);
+        atomic_store_explicit(&process.is_running, true, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&core.lock);
+    return rc;
+}
+
+void core_release(int level, bool is_world)
+{
+    pthread_mutex_lock(&core.lock);
+    if (core.users == 1) { /* the last one waits for what all have begun; another may come meanwhile */
+        pthread_mutex_unlock(&core.lock);
+        p2p_flush();
+        pthread_mutex_lock(&core.lock);
+    }
+    core.in_threads -= is_in_threads(level, is_world);
+    if (--core.users == 0) {
+        atomic_store_explicit(&process.is_running, false, memory_order_relaxed);
+        pm_finalised(&process.job);
+    }
+    pthread_mutex_unlock(&core.lock);
+}
