@@ -25,7 +25,7 @@ NUMBER_CHECKS = {
     'count': 'check_count', 'count_large': 'check_count', 'count_positive': 'check_positive',
     'param_count': 'check_number', 'bytes': 'check_number', 'pack_bytes': 'check_number',
     'length': 'check_number', 'length_positive': 'check_positive', 'number': 'check_number',
-    'degree': 'check_number', 'win_size': 'check_size', 'target_disp': 'check_disp',
+    'partition': 'check_number', 'degree': 'check_number', 'win_size': 'check_size', 'target_disp': 'check_disp',
     'disp_unit': 'check_disp_unit', 'send_tag': 'check_send_tag', 'recv_tag': 'check_recv_tag',
 }
 RANK_CHECKS = ('dest', 'source', 'source_exact', 'root', 'rank')
@@ -80,7 +80,7 @@ def owner(function):
     if p:
         return p.name
     for p in function.params:
-        if p.kind.name == 'request' and p.direction in ('in', 'ref') and not p.is_array:
+        if p.kind.object == 'request' and is_converted(p) and p.direction in ('in', 'ref') and not p.is_array:
             return f'{p.name} ? {p.name}->comm : NULL'
     for p in function.params:
         if p.kind.name == 'errhandler' and p.direction == 'in':

@@ -101,7 +101,8 @@ typedef void match_drop_arrival(struct match_arrival *arrival, void *arg);
 void match_ctx_fini(struct match_ctx *ctx, match_drop_posted *drop_posted, match_drop_arrival *drop_arrival,
                     void *arg);
 
-/* Sources are 0..INT32_MAX; a tag is any 32-bit number, negative ones (of internal traffic) included. */
+/* Sources are 0..INT32_MAX, or have the top bit set, for a space of their own where there are no wildcards; a tag is
+ * any 32-bit number, negative ones (of internal traffic) included. */
 static inline uint64_t match_key(int32_t source, int32_t tag)
 {
     return (uint64_t)(uint32_t)source << 32 | (uint32_t)tag;

@@ -105,11 +105,15 @@ static int arrive(struct lane *lane, uint32_t ctx, const struct arrival *a, cons
 
     if (!entry)
         return keep(lane, channel, ctx, a, payload);
-    deliver(CONTAINER_OF(entry, struct p2p_req, match), a, payload);
+    if (unlikely(a->kind == WIRE_PART_SETUP))
+        part_meet(entry, a->sync_id, a->len);
+    else
+        deliver(CONTAINER_OF(entry, struct p2p_req, match), a, payload);
     return 0;
 }
 
-/* A message that will have to be answered: an offer, or a synchronous one, whose id stands before the data. */
+/* A message that will have to be answered: an offer, the envelope of a partitioned one, or a synchronous one, whose id
+ * stands before the data. */
 static NOINLINE int arrive_answered(struct lane *lane, int proc, struct net_head head, const char *payload,
                                     uint32_t len)
 {
@@ -125,7 +129,7 @@ static NOINLINE int arrive_answered(struct lane *lane, int proc, struct net_head
 
     if (peer_get(lane, proc, &peer))
         return NET_AGAIN;
-    if (a.kind == WIRE_RTS) {
+    if (a.kind != WIRE_EAGER) {
         memcpy(&rts, payload, sizeof rts);
         a.len = rts.len;
         a.sync_id = rts.id;
@@ -242,6 +246,25 @@ static NOINLINE int arrive_control(struct lane *lane, int proc, struct net_head 
     return 0;
 }
 
+/* A partitioned message whose sides have met. */
+static NOINLINE int arrive_part(struct net_head head, const void *payload, uint32_t len)
+{
+    struct wire_part_offer offer;
+    struct wire_cts grant;
+
+    switch (wire_kind(head)) {
+    case WIRE_PART_DATA:
+        part_on_data(head, payload, len);
+        return 0;
+    case WIRE_PART_OFFER:
+        memcpy(&offer, payload, sizeof offer);
+        return part_on_offer(head, &offer);
+    }
+    memcpy(&grant, payload, sizeof grant);
+    part_on_grant(&grant);
+    return 0;
+}
+
 /* A longer message that fits, of one run. Those that might have been offered as well are measured. */
 static NOINLINE void deliver_long(struct p2p_req *r, int proc, const void *payload, uint32_t len)
 {
@@ -275,8 +298,16 @@ static NOINLINE int arrive_unexpected(struct lane *lane, int proc, struct net_he
 
 static NOINLINE int arrive_other(struct lane *lane, int proc, struct net_head head, const void *payload, uint32_t len)
 {
-    if (wire_kind(head) == WIRE_EAGER || wire_kind(head) == WIRE_RTS)
+    switch (wire_kind(head)) {
+    case WIRE_EAGER:
+    case WIRE_RTS:
+    case WIRE_PART_SETUP:
         return arrive_answered(lane, proc, head, payload, len);
+    case WIRE_PART_GRANT:
+    case WIRE_PART_DATA:
+    case WIRE_PART_OFFER:
+        return arrive_part(head, payload, len);
+    }
     return arrive_control(lane, proc, head, payload, len);
 }
 

@@ -84,7 +84,7 @@ struct lane {
     struct mem_pool pairs;         /* struct p2p_pair */
     struct mem_pool messages;      /* struct message, the first of those that are short */
     struct mem_tide singles;       /* bytes of the other requests */
-    unsigned work;                 /* entries of the first five lists below: anything to do besides polling? */
+    unsigned work;                 /* entries of the next five lists and of `parts`: anything to do besides polling? */
     struct list crowded;           /* peers with outgoing records that found no room */
     struct list held_back;         /* peers that we have told to keep their messages */
     struct list copies;            /* requests that take part in a copy */
@@ -97,6 +97,8 @@ struct lane {
     struct p2p_counters counters;
     p2p_flooded_fn *flooded;       /* to be told when a sender is throttled for the first time; NULL: nobody, or told */
     struct send_buffer *buffer;    /* the process's, for buffered sends; NULL: none */
+    struct mem_pool part_requests; /* struct part_req */
+    struct list parts;             /* partitioned sends that both sides have started */
 };
 
 /* Something that goes out as one record when there is room. `push` sends it: 0 or NET_AGAIN. */
@@ -127,7 +129,7 @@ struct p2p_req {
     uint8_t state;                     /* enum p2p_state */
     uint8_t flags;                     /* enum wire_flag */
     uint8_t then;                      /* enum p2p_then: once the control record in `out` has gone out */
-    bool is_special;                   /* one of the next three: completing it takes more than saying so */
+    bool is_special;                   /* one of the next three, or a piece: completing it takes more than saying so */
     bool is_detached;                  /* the user has freed it: release when it completes */
     bool is_cancelling;                /* send: the receiver has been asked to give it up */
     bool is_half;                      /* of a pair: report to it */
@@ -147,6 +149,7 @@ struct p2p_req {
         struct wire_rts rts;
         struct wire_cts cts;
         struct wire_reply reply;
+        struct wire_part_offer offer;
     } control;                         /* payload of the record in `out` */
 };
 
@@ -295,6 +298,8 @@ void outgoing_control(struct outgoing *out, struct peer *peer);
 /* A record of control to r->peer, with the payload that stands in r->control. Once it is out: nothing, or r completes,
  * or r takes part in the copy it has announced. */
 void control_send(struct p2p_req *r, enum wire_kind kind, size_t len, enum p2p_then then);
+/* The same with a head that is in r->head already. */
+void record_send(struct p2p_req *r, size_t len, enum p2p_then then);
 /* Send what waits; how much went out. */
 int outgoing_work(struct lane *lane);
 
@@ -394,6 +399,21 @@ void send_buffer_destroy(struct send_buffer *buffer);
 
 /* The lane of all communicators. Not for the short path, which finds it in the channel. */
 struct lane *lane_of_process(void);
+/* Partitioned communication. part_recv.c: a SETUP has met its receive (released ones go); a receive that was freed and
+ * is unlinked from the matcher; what arrives (0 or NET_AGAIN). */
+void part_meet(struct match_entry *entry, uint64_t id, size_t len);
+void part_drop_posted(struct match_entry *entry);
+void part_on_data(struct net_head head, const void *payload, size_t len);
+int part_on_offer(struct net_head head, const struct wire_part_offer *offer);
+/* part_send.c: the other side has started a round; send what is ready, how much went out; the lane's work; how many
+ * in lane.parts have nothing to do until the user marks more. */
+struct part_req;
+void part_on_grant(const struct wire_cts *grant);
+int part_push(struct part_req *s);
+int part_work(struct lane *lane);
+unsigned part_unready(const struct lane *lane);
+/* part.c: an offered piece has moved. */
+void part_piece_done(struct p2p_req *r);
 
 /* Slow half of p2p_complete. */
 void complete_special(struct p2p_req *r) COLD;

@@ -11,7 +11,7 @@
 #include "net/chaos/chaos.h"
 #include "net/self/self.h"
 #include "net/shm/shm.h"
-#include "p2p/int_p2p.h"
+#include "p2p/int_part.h"
 
 enum { TO_SELF, TO_OTHERS };
 
@@ -68,12 +68,14 @@ static void init_lists(struct lane *lane)
     list_init(&lane->copies);
     list_init(&lane->streams);
     list_init(&lane->no_record);
+    list_init(&lane->parts);
     list_init(&lane->orphans);
     mem_pool_init(&lane->requests, sizeof(struct p2p_req), 16);
     mem_pool_init(&lane->pairs, sizeof(struct p2p_pair), 8);
     mem_pool_init(&lane->messages, sizeof(struct message) + P2P_POOLED_DATA, 16);
     lane->requests.max = P2P_REQUESTS_POOLED;
     lane->messages.max = P2P_MESSAGES_POOLED;
+    mem_pool_init(&lane->part_requests, sizeof(struct part_req), 4);
     match_init(&lane->match);
 }
 
@@ -124,6 +126,7 @@ void p2p_fini(void)
     mem_pool_fini(&lane->requests);
     mem_pool_fini(&lane->pairs);
     mem_pool_fini(&lane->messages);
+    mem_pool_fini(&lane->part_requests);
     pthread_mutex_destroy(&lane->lock);
 }
 
@@ -155,7 +158,8 @@ static bool is_flushed(void *arg)
 {
     struct lane *lane = arg;
 
-    return lane->work == lane->holds && !lane->detached; /* whom we hold back is not our work */
+    /* whom we hold back, and what the user has not marked ready, is not our work */
+    return lane->work == lane->holds + part_unready(lane) && !lane->detached;
 }
 
 void p2p_flush(void)
@@ -199,11 +203,12 @@ int peer_open_rank(struct channel *channel, int rank, struct peer **out)
     return rc;
 }
 
+/* What has to be done besides polling. */
 static NOINLINE int lane_work(struct lane *lane)
 {
     if (lane->holds)
         held_work(lane);
-    return outgoing_work(lane) + rndv_work(lane);
+    return outgoing_work(lane) + rndv_work(lane) + part_work(lane);
 }
 
 int lane_poll(void *arg)
@@ -417,6 +422,10 @@ static void drop_posted(struct match_entry *entry, void *arg)
     struct p2p_req *r = CONTAINER_OF(entry, struct p2p_req, match);
 
     (void)arg;
+    if (match_key_source(entry->node.key) < 0) {
+        part_drop_posted(entry);
+        return;
+    }
     r->req.error = err(MPI_ERR_COMM, "the communicator was freed while a receive was posted");
     p2p_complete(r);
 }

@@ -77,11 +77,16 @@ static int push_control(struct outgoing *out, struct peer *peer)
     return 0;
 }
 
-void control_send(struct p2p_req *r, enum wire_kind kind, size_t len, enum p2p_then then)
+void record_send(struct p2p_req *r, size_t len, enum p2p_then then)
 {
-    r->head = wire_head(kind, 0, 0, r->channel->ctx, match_key(r->channel->comm->rank, r->req.tag));
     r->head_len = (uint32_t)len;
     r->out.push = push_control;
     r->then = (uint8_t)then;
     outgoing_control(&r->out, r->peer);
+}
+
+void control_send(struct p2p_req *r, enum wire_kind kind, size_t len, enum p2p_then then)
+{
+    r->head = wire_head(kind, 0, 0, r->channel->ctx, match_key(r->channel->comm->rank, r->req.tag));
+    record_send(r, len, then);
 }

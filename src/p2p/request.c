@@ -30,6 +30,10 @@ static void single_release(struct req *req)
 
 void complete_special(struct p2p_req *r)
 {
+    if (!r->req.ops) { /* a piece, no request of the user's */
+        part_piece_done(r);
+        return;
+    }
     if (r->is_cancelling)
         list_remove(&r->out.link); /* the question may still wait for room */
     if (r->is_half) {

@@ -32,16 +32,18 @@ static struct p2p_req *request_at(struct list *link)
 
 /* --- within the process --- */
 
+/* What is copied begins at r->moved: at 0, but for pieces of a partitioned message. */
 static void copy_here(struct p2p_req *r, const struct p2p_req *s)
 {
+    const size_t from = r->moved;
     char bounce[BOUNCE];
 
     if (r->type->is_contig) {
-        type_pack(s->type, s->buf, s->count, 0, r->buf, r->wanted);
+        type_pack(s->type, s->buf, s->count, from, (char *)r->buf + from, r->wanted - from);
     } else if (s->type->is_contig) {
-        type_unpack(r->type, r->buf, r->count, 0, s->buf, r->wanted);
+        type_unpack(r->type, r->buf, r->count, from, (const char *)s->buf + from, r->wanted - from);
     } else {
-        for (size_t at = 0; at < r->wanted; at += BOUNCE) {
+        for (size_t at = from; at < r->wanted; at += BOUNCE) {
             const size_t len = size_min(BOUNCE, r->wanted - at);
             type_pack(s->type, s->buf, s->count, at, bounce, len);
             type_unpack(r->type, r->buf, r->count, at, bounce, len);
@@ -82,7 +84,7 @@ static bool copy_some(struct p2p_req *r)
     struct net_record *record = r->record;
     uint64_t at;
     const size_t len = claim_part(record, &at);
-    char *own = (char *)r->buf + at;
+    char *own = (char *)r->buf + r->moved + at;
     uint64_t start;
     int failed;
 
@@ -132,9 +134,10 @@ static int copy_step(struct p2p_req *r)
 static void copy_alone(struct p2p_req *r)
 {
     const uint64_t start = speed_start(&r->peer->speed);
-    const int failed = r->peer->ops->copy_from(r->peer->ep, r->buf, r->remote_address, r->wanted);
+    const size_t len = r->wanted - r->moved;
+    const int failed = r->peer->ops->copy_from(r->peer->ep, (char *)r->buf + r->moved, r->remote_address, len);
 
-    speed_alone(&r->peer->speed, r->wanted, start, r->peer->ops->eager_max);
+    speed_alone(&r->peer->speed, len, start, r->peer->ops->eager_max);
     ask_limit(r->peer);
     if (failed && !r->req.error)
         r->req.error = copy_failed(r, failed);
@@ -145,13 +148,14 @@ static void copy_alone(struct p2p_req *r)
 /* Receiver: false when all records are in use. */
 static bool copy_begin(struct p2p_req *r)
 {
+    const size_t len = r->wanted - r->moved;
     uint32_t index;
 
     r->record = r->peer->ops->record_open(r->peer->ep, &index);
     if (!r->record)
         return false;
-    r->record->address = (uintptr_t)r->buf;
-    r->record->len = r->wanted;
+    r->record->address = (uintptr_t)r->buf + r->moved;
+    r->record->len = len;
     r->control.cts = (struct wire_cts){ .id = r->remote_id, .len = r->wanted, .record = index };
     control_send(r, WIRE_CTS_COPY, sizeof r->control.cts, THEN_COPY);
     return true;
@@ -192,7 +196,7 @@ void rndv_on_data(uint64_t recv_id, const void *payload, size_t len)
     r->moved += len;
     if (r->moved < r->wanted)
         return;
-    if (r->wanted >= STREAM_TIMED)
+    if (r->started)
         speed_stream(&r->peer->speed, r->wanted - r->peer->ops->eager_max, r->started);
     p2p_complete(r);
 }
@@ -207,13 +211,14 @@ static bool can_copy(const struct p2p_req *r)
 void rndv_begin(struct p2p_req *r)
 {
     r->state = P2P_MOVING;
+    r->started = 0;
     if (r->peer->ops->is_same_space || !r->wanted) {
         if (r->wanted)
             copy_here(r, (const struct p2p_req *)(uintptr_t)r->remote_id);
         r->control.reply = (struct wire_reply){ r->remote_id };
         control_send(r, WIRE_FIN, sizeof r->control.reply, THEN_COMPLETE);
-    } else if (can_copy(r) && !speed_prefers_stream(&r->peer->speed, r->wanted)) {
-        if (r->wanted < SPEED_TOGETHER)
+    } else if (can_copy(r) && !speed_prefers_stream(&r->peer->speed, r->wanted - r->moved)) {
+        if (r->wanted - r->moved < SPEED_TOGETHER)
             copy_alone(r);
         else if (!copy_begin(r))
             work_add(r->channel->lane, &r->channel->lane->no_record, &r->link);

@@ -103,6 +103,8 @@ void speed_eager(struct speed *speed, size_t len, uint64_t start, uint32_t eager
 
 void speed_alone(struct speed *speed, size_t len, uint64_t start, uint32_t eager_max)
 {
+    if (len < SPEED_TIMED_MIN)
+        return; /* offered for another reason */
     if (start)
         learn(&speed->alone[class_of(len)], len, start);
     count(speed, eager_max);

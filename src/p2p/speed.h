@@ -33,9 +33,9 @@ struct speed {
 /* When a copy begins: the time if this one is to be measured, else 0. */
 uint64_t speed_start(const struct speed *speed);
 
-/* A copy of `len` bytes, at least SPEED_TIMED_MIN, is over that began at `start`; 0: it was not measured. The first
- * is of an eager message out of shared memory, the second of one through the system by this process alone. Both
- * may change `limit`. The third is of a part that was copied while the peer copied others. */
+/* A copy of `len` bytes (shorter ones than SPEED_TIMED_MIN do not count) is over that began at `start`; 0: it was not
+ * measured. The first is of an eager message out of shared memory, the second of one through the system by this process
+ * alone. Both may change `limit`. The third is of a part that was copied while the peer copied others. */
 void speed_eager(struct speed *speed, size_t len, uint64_t start, uint32_t eager_max);
 void speed_alone(struct speed *speed, size_t len, uint64_t start, uint32_t eager_max);
 void speed_part(struct speed *speed, size_t len, uint64_t start);

@@ -15,6 +15,11 @@
  *   FIN            struct wire_reply: nothing of the message is needed any more
  *   CANCEL         struct wire_reply: take the message back, if nobody has it yet; head as that of the message
  *   CANCELLED      struct wire_reply: answer, it is gone; no answer comes when it was matched
+ *   PART_SETUP     struct wire_rts: a partitioned send has been made; in the context of collectives, and the rank in
+ *                  word[1] has its top bit set, so that it is matched by partitioned receives only
+ *   PART_GRANT     struct wire_cts: to its sender; the receive has been started once more and is for `len` bytes
+ *   PART_DATA      a piece of the message: bits 63..16 of word[0] are its offset, word[1] is the receiver's id
+ *   PART_OFFER     struct wire_part_offer: a longer piece, which then moves as after an RTS; word[1] as in PART_DATA
  *
  * EAGER and RTS of a pair stay in order. The other kinds need none: DATA of one message is in order, CANCEL comes after
  * its message because it is asked only once that is out, and all else answers something that has arrived. So they may
@@ -30,7 +35,7 @@
 
 enum wire_kind {
     WIRE_EAGER = 1, WIRE_RTS, WIRE_CTS_COPY, WIRE_CTS_STREAM, WIRE_DATA, WIRE_ACK, WIRE_FIN, WIRE_CANCEL,
-    WIRE_CANCELLED,
+    WIRE_CANCELLED, WIRE_PART_SETUP, WIRE_PART_GRANT, WIRE_PART_DATA, WIRE_PART_OFFER,
 };
 
 enum wire_flag {
@@ -62,9 +67,17 @@ struct wire_reply {
     uint64_t id;      /* the sender's */
 };
 
-enum { WIRE_SYNC_ID = sizeof(uint64_t) };
+struct wire_part_offer {
+    uint64_t id;      /* the sender's, of the piece */
+    uint64_t offset;  /* in the packed stream of the whole */
+    uint64_t len;
+    uint64_t address; /* of its first byte in the sender, with WIRE_CONTIG */
+};
+
+enum { WIRE_SYNC_ID = sizeof(uint64_t), WIRE_OFFSET_BITS = 48 };
 
 _Static_assert(sizeof(struct wire_cts) == 32 && sizeof(struct wire_rts) == 24, "payloads have no holes");
+_Static_assert(sizeof(struct wire_part_offer) == 32, "payloads have no holes");
 
 enum { WIRE_SIGNATURE_SHIFT = 16 };
 
@@ -76,6 +89,17 @@ static ALWAYS_INLINE struct net_head wire_head(enum wire_kind kind, unsigned fla
         { (uint64_t)kind | (uint64_t)flags << 8 | (uint64_t)signature << WIRE_SIGNATURE_SHIFT | (uint64_t)ctx << 32,
           key },
     };
+}
+
+/* PART_DATA: `offset` is below 1 << WIRE_OFFSET_BITS. */
+static inline struct net_head wire_part_head(uint64_t offset, uint64_t recv_id)
+{
+    return (struct net_head){ { WIRE_PART_DATA | offset << (64 - WIRE_OFFSET_BITS), recv_id } };
+}
+
+static inline uint64_t wire_offset(struct net_head head)
+{
+    return head.word[0] >> (64 - WIRE_OFFSET_BITS);
 }
 
 static ALWAYS_INLINE unsigned wire_kind(struct net_head head)

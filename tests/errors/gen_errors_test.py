@@ -41,6 +41,8 @@ BAD_NUMBERS = {
     'length': [(-4, 'ARG')], 'degree': [(-4, 'ARG')], 'win_size': [(-4, 'SIZE')], 'disp_unit': [(0, 'DISP')],
     'dest': [(-1, 'RANK'), (-2, 'RANK'), (-4, 'RANK'), (1000000, 'RANK'), (2147483647, 'RANK'), ('size', 'RANK')],
     'source': [(-2, 'RANK'), (-4, 'RANK'), (1000000, 'RANK'), ('size', 'RANK')],
+    'source_exact': [(-1, 'RANK'), (-2, 'RANK'), (-4, 'RANK'), (1000000, 'RANK'), ('size', 'RANK')],
+    'partition': [(-1, 'ARG'), (-2147483648, 'ARG')],
     'root': [(-1, 'ROOT'), (-3, 'ROOT'), (-4, 'ROOT'), (1000000, 'ROOT'), ('size', 'ROOT')],
     'rank': [(-1, 'RANK'), (-3, 'RANK'), ('size', 'RANK')],
     'send_tag': [(-1, 'TAG'), (-2, 'TAG'), (-2147483648, 'TAG')], 'recv_tag': [(-1, 'TAG'), (-5, 'TAG')],
@@ -72,7 +74,7 @@ def good_value(p, large):
         return handle if p.direction == 'in' else f'&({HANDLES[kind.object][0]}){{ {handle} }}'
     if kind.name == 'root':
         return 'rank'
-    if kind.name in ('dest', 'source', 'rank'):
+    if kind.name in ('dest', 'source', 'source_exact', 'rank'):
         return '0'
     if kind.name == 'string' and p.direction == 'in':
         return '"text"'

@@ -667,6 +667,8 @@ WAITS = {
     'Grequest': 'in MPI_Wait or MPI_Waitall of MPI_Grequest_start',
     'Probe': 'in MPI_Probe on the ocean from rank NEXT, tag 7',
     'Mprobe': 'in MPI_Mprobe on the ocean from any rank, tag 7',
+    'Precv': 'in MPI_Wait or MPI_Waitall of MPI_Precv_init on the ocean from rank NEXT, tag 7, 4 x MPI_DOUBLE',
+    'Psend': 'in MPI_Wait or MPI_Waitall of MPI_Psend_init on the ocean to rank NEXT, tag 5, 4 x MPI_DOUBLE',
     'Nothing': 'not blocked in MPI',
 }
 

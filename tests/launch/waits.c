@@ -82,6 +82,14 @@ static void wait_for(const char *call)
         MPI_Probe(next, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (!strcmp(call, "Mprobe"))
         MPI_Mprobe(MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    if (!strcmp(call, "Precv"))
+        MPI_Precv_init(data, 2, 2, MPI_DOUBLE, next, 7, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+    if (!strcmp(call, "Psend"))
+        MPI_Psend_init(data, 2, 2, MPI_DOUBLE, next, 5, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+    if (!strcmp(call, "Precv") || !strcmp(call, "Psend")) {
+        MPI_Start(&requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    }
     if (!strcmp(call, "Barrier"))
         MPI_Barrier(MPI_COMM_WORLD);
     if (!strcmp(call, "Alltoall"))
