@@ -1,19 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. MPI_Barrier (MPI 5.0 §6.3): dissemination, ceil(log2(size)) rounds of one empty message each
- * way. */
+/* Room: coll. MPI_Barrier (MPI 5.0 §6.3), two ways:
+ *
+ *   dissemination  ceil(log2(size)) rounds of one empty message each way, when every rank has a processor
+ *   central        all report to rank 0, which answers all, when ranks outnumber processors: then time is the number of
+ *                  times that a rank must get a processor, which is two here and one in each round there
+ *
+ * All ranks choose alike: what the launcher has said decides. */
 #include "coll/int_coll.h"
+#include "progress/progress.h"
 
-int coll_barrier(struct comm *comm)
+static int disseminate(struct comm *comm, int tag, const struct coll_block *nothing)
 {
-    const struct coll_block nothing = { NULL, 0, obj_type(MPI_BYTE) };
     const int size = comm->size;
-    int tag, rc = coll_begin(comm, &tag, "MPI_Barrier");
+    int rc = 0;
 
     for (int distance = 1; distance < size && !rc; distance += distance) {
         const int dest = (comm->rank + distance) % size;
         const int source = (comm->rank - distance + size) % size;
 
-        rc = coll_exchange(comm, tag, &nothing, dest, &nothing, source);
+        rc = coll_exchange(comm, tag, nothing, dest, nothing, source);
     }
     return rc;
+}
+
+static int report(struct comm *comm, int tag, const struct coll_block *nothing)
+{
+    const int rc = coll_send(comm, tag, nothing, 0);
+
+    return rc ? rc : coll_recv(comm, tag, nothing, 0);
+}
+
+static int answer(struct comm *comm, int tag, const struct coll_block *nothing)
+{
+    int rc = 0;
+
+    for (int rank = 1; rank < comm->size && !rc; rank++)
+        rc = coll_recv(comm, tag, nothing, rank);
+    for (int rank = 1; rank < comm->size && !rc; rank++)
+        rc = coll_send(comm, tag, nothing, rank);
+    return rc;
+}
+
+int coll_barrier(struct comm *comm)
+{
+    const struct coll_block nothing = { NULL, 0, obj_type(MPI_BYTE) };
+    int tag;
+    const int rc = coll_begin(comm, &tag, "MPI_Barrier");
+
+    if (rc)
+        return rc;
+    if (!progress_is_oversubscribed())
+        return disseminate(comm, tag, &nothing);
+    return comm->rank ? report(comm, tag, &nothing) : answer(comm, tag, &nothing);
 }

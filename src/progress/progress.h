@@ -96,6 +96,13 @@ void progress_wait(_Atomic uint32_t *done, struct progress_hint hint);
 /* Return when is_done(arg) says true; it is asked after every poll, and not again once it has said so. */
 void progress_wait_until(progress_done_fn *is_done, void *arg);
 
+/* Do more ranks share this machine's processors than there are? The same answer in all of them, for choosing algorithms
+ * that count context switches. */
+static inline bool progress_is_oversubscribed(void)
+{
+    return progress.has_fences;
+}
+
 /* Slow half of progress_notify. */
 void progress_wake_own(void) COLD;
 
