@@ -113,6 +113,7 @@ int init_finish(void)
     atomic_store(&process.state, INIT_FINALIZING);
     p2p_flush();
     notice_counters();
+    notice_protocols();
     comm_close_world();
     atomic_store(&process.state, INIT_FINALIZED);
     core_release(process.thread_level, true);

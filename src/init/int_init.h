@@ -22,7 +22,8 @@ void init_watch(void);
 int notice_init(void);
 /* Tell of a sender whose messages nobody receives, unless PARLEY_WARN=0. */
 p2p_flooded_fn notice_flooded COLD;
-/* With PARLEY_COUNTERS: print them, before p2p_fini. */
+/* With PARLEY_COUNTERS, PARLEY_EXPLAIN_PROTOCOL: print them, before p2p_fini. */
 void notice_counters(void);
+void notice_protocols(void);
 
 #endif

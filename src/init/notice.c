@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: init. What the library tells the user through the launcher without being asked: that somebody floods this
- * process, and at the end, with PARLEY_COUNTERS, the counters. */
+/* Room: init. What the library tells the user through the launcher: unasked, that somebody floods this process; at the
+ * end, with PARLEY_COUNTERS, the counters, and with PARLEY_EXPLAIN_PROTOCOL which way messages took. */
 #include <stdio.h>
 
 #include "base/setting.h"
 #include "init/int_init.h"
 #include "obj/comm.h"
 #include "p2p/counters.h"
+#include "p2p/explain.h"
 
 static struct setting warn = {
     .name = "WARN",
@@ -21,11 +22,19 @@ static struct setting counters = {
     .kind = SETTING_BOOL,
 };
 
+static struct setting explain = {
+    .name = "EXPLAIN_PROTOCOL",
+    .help = "say when a rank leaves MPI by which protocol messages of which size came to it, and why",
+    .kind = SETTING_BOOL,
+};
+
 int notice_init(void)
 {
-    const int rc = setting_read(&warn);
+    int rc = setting_read(&warn);
 
-    return rc ? rc : setting_read(&counters);
+    if (!rc)
+        rc = setting_read(&counters);
+    return rc ? rc : setting_read(&explain);
 }
 
 /* In the units of a setting. */
@@ -83,4 +92,16 @@ void notice_counters(void)
              (unsigned long long)c.hungers, (unsigned long long)c.posted_high,
              (unsigned long long)c.arrivals_high, (unsigned long long)c.walked);
     pm_diagnose(&process.job, text);
+}
+
+void notice_protocols(void)
+{
+    char text[PM_TEXT_MAX], way[PM_TEXT_MAX / 2];
+
+    for (int proc = 0; explain.value && proc < process.job.size; proc++) {
+        if (!p2p_explain(proc, way, sizeof way))
+            continue;
+        snprintf(text, sizeof text, "messages from rank %d, by their bytes%s", proc, way);
+        pm_diagnose(&process.job, text);
+    }
 }

@@ -136,7 +136,7 @@ struct p2p_req {
     uint8_t mode;                      /* of one that was set up to be started: enum p2p_mode, P2P_NOBODY */
     struct p2p_pair *pair;             /* of a half */
     size_t moved;                      /* stream: bytes packed or unpacked so far */
-    uint64_t started;                  /* receive, a long stream: when its first piece was in */
+    uint64_t started;                  /* receive: when a long stream was asked for; 0: it is not measured */
     size_t wanted;                     /* bytes that are to move: the smaller of message and buffer */
     uint64_t remote_id;                /* of the request on the other side */
     uint64_t remote_address;           /* receive: of the message in the sender */

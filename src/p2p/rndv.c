@@ -191,13 +191,11 @@ void rndv_on_data(uint64_t recv_id, const void *payload, size_t len)
     struct p2p_req *r = (struct p2p_req *)(uintptr_t)recv_id;
 
     type_unpack(r->type, r->buf, r->count, r->moved, payload, len);
-    if (!r->moved && r->wanted >= STREAM_TIMED)
-        r->started = clock_ns();
     r->moved += len;
     if (r->moved < r->wanted)
         return;
     if (r->started)
-        speed_stream(&r->peer->speed, r->wanted - r->peer->ops->eager_max, r->started);
+        speed_stream(&r->peer->speed, r->wanted, r->started);
     p2p_complete(r);
 }
 
@@ -211,7 +209,6 @@ static bool can_copy(const struct p2p_req *r)
 void rndv_begin(struct p2p_req *r)
 {
     r->state = P2P_MOVING;
-    r->started = 0;
     if (r->peer->ops->is_same_space || !r->wanted) {
         if (r->wanted)
             copy_here(r, (const struct p2p_req *)(uintptr_t)r->remote_id);
@@ -223,6 +220,7 @@ void rndv_begin(struct p2p_req *r)
         else if (!copy_begin(r))
             work_add(r->channel->lane, &r->channel->lane->no_record, &r->link);
     } else {
+        r->started = !r->moved && r->wanted >= STREAM_TIMED ? clock_ns() : 0;
         r->control.cts = (struct wire_cts){ .id = r->remote_id, .recv_id = (uintptr_t)r, .len = r->wanted };
         control_send(r, WIRE_CTS_STREAM, sizeof r->control.cts, THEN_NOTHING);
     }

@@ -35,7 +35,7 @@ static bool is_trial(const struct speed *speed)
 /* One in eight, in no pattern that a program's own could fall in step with. */
 static bool is_sample(const struct speed *speed)
 {
-    return speed->seen * UINT32_C(2654435761) >> 29 == 0;
+    return (speed->seen + speed->offers) * UINT32_C(2654435761) >> 29 == 0;
 }
 
 uint64_t speed_start(const struct speed *speed)
@@ -130,7 +130,7 @@ float speed_copy_cost(const struct speed *speed, size_t len)
 
 float speed_stream_cost(const struct speed *speed, size_t len)
 {
-    return speed->stream ? ANSWER_NS + speed->stream * (float)len : 0;
+    return speed->stream * (float)len;
 }
 
 bool speed_prefers_stream(struct speed *speed, size_t len)
@@ -138,8 +138,8 @@ bool speed_prefers_stream(struct speed *speed, size_t len)
     const float copy = speed_copy_cost(speed, len), stream = speed_stream_cost(speed, len);
     const bool is_faster = copy && stream && stream * (100 + STREAM_MARGIN) / 100 < copy;
 
-    /* a trial, unless it would be hopeless; a stream is measured only if it is long */
-    if (++speed->offers % TRIAL_EVERY == TRIAL)
-        return !is_faster && stream < 3 * copy;
+    /* Some in a row, for the first one touches memory for the first time. Not if it has turned out to be hopeless. */
+    if (speed->offers++ % TRIAL_EVERY / TRIAL == 1)
+        return !is_faster && (stream < 3 * copy || speed->offers < 4 * TRIAL_EVERY);
     return is_faster;
 }

@@ -39,7 +39,7 @@ uint64_t speed_start(const struct speed *speed);
 void speed_eager(struct speed *speed, size_t len, uint64_t start, uint32_t eager_max);
 void speed_alone(struct speed *speed, size_t len, uint64_t start, uint32_t eager_max);
 void speed_part(struct speed *speed, size_t len, uint64_t start);
-/* The last `len` bytes of a stream have come since `start`. */
+/* A stream of `len` bytes was asked for at `start` and is in. */
 void speed_stream(struct speed *speed, size_t len, uint64_t start);
 
 /* Is a message of `len` bytes, which the system could copy, faster in pieces through shared memory? */

@@ -46,6 +46,7 @@ struct shm {
     int active_count;
     uint32_t polls;                 /* since the last sweep */
     uint32_t cells_free;            /* bit set: own cell is free */
+    uint32_t cells_touched;         /* cells from this one on have never been written: their memory is not there yet */
     struct shm_cell cells[SHM_CELLS];
     uint32_t next_record;           /* where the search for a free one starts */
     uint64_t probe;                 /* what others read to find out whether they may */

@@ -147,16 +147,19 @@ static NOINLINE void collect_cells(struct shm *shm)
  * asking the receiver's line would take as long as a short message. */
 static uint32_t choose_cell(struct shm *shm, const struct shm_peer *peer)
 {
+    const uint64_t touched = (UINT64_C(1) << shm->cells_touched) - 1;
     uint32_t index = peer->last_cell;
 
     if (index < SHM_CELLS && shm->cells[index].peer == peer && is_read(&shm->cells[index], peer->out_tail))
         return index;
-    if (!shm->cells_free)
+    if (!(shm->cells_free & touched)) /* before memory is touched for the first time, which takes longer */
         collect_cells(shm);
     if (!shm->cells_free)
         return SHM_CELLS;
     index = (uint32_t)__builtin_ctz(shm->cells_free);
     shm->cells_free &= shm->cells_free - 1;
+    if (index >= shm->cells_touched)
+        shm->cells_touched = index + 1;
     return index;
 }
 

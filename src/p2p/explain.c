@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: p2p. The choice of a protocol by size, told to people. It reads what send.c and rndv.c decide by: the sizes of
+ * the transport, the limit asked of the sender, the model of speeds.
+ * Knows: net, speed. Changes nothing. */
+#include "p2p/explain.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "p2p/int_p2p.h"
+
+struct text {
+    char *at;
+    size_t size, len;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
+{
+    const size_t used = size_min(text->len, text->size);
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(text->at + used, text->size - used, format, args);
+    va_end(args);
+    text->len += n > 0 ? (size_t)n : 0;
+}
+
+static void add_range(struct text *text, size_t first, size_t last)
+{
+    char range[48];
+
+    if (last)
+        snprintf(range, sizeof range, "%zu to %zu", first, last);
+    else
+        snprintf(range, sizeof range, "%zu and more", first);
+    add(text, "\n%18s  ", range);
+}
+
+/* "0.041 ns a byte", or nothing. */
+static void add_speed(struct text *text, const char *before, float value)
+{
+    if (value > 0)
+        add(text, "%s%.3f ns a byte", before, (double)value);
+}
+
+static void add_eager(struct text *text, const struct peer *peer, size_t limit)
+{
+    const struct speed *speed = &peer->speed;
+
+    add_range(text, 0, peer->ops->short_max);
+    add(text, "at once, copied into the transport's own lines");
+    add_range(text, peer->ops->short_max + 1, limit);
+    add(text, "at once, in one of the sender's cells, copied in and out");
+    add_speed(text, "; reading takes ", speed->eager[0]);
+    if (limit < peer->ops->eager_max)
+        add(text, "; longer ones are faster by one copy");
+}
+
+/* From `first` bytes on, when the system lets the two processes copy. */
+static void add_copies(struct text *text, struct peer *peer, size_t first)
+{
+    struct speed *speed = &peer->speed;
+    const float copy = speed_copy_cost(speed, 1 << 20), stream = speed_stream_cost(speed, 1 << 20);
+
+    add_range(text, first, SPEED_TOGETHER - 1);
+    add(text, "offered; the receiver copies, alone");
+    add_speed(text, ": ", speed->alone[SPEED_CLASSES - 1]);
+    add_range(text, SPEED_TOGETHER, 0);
+    if (stream > 0 && copy > 0 && stream < copy)
+        add(text, "offered; in pieces through cells");
+    else
+        add(text, "offered; both copy, the halves of what is left");
+    add_speed(text, "; a part takes ", speed->part);
+    add_speed(text, ", pieces ", speed->stream);
+}
+
+size_t p2p_explain(int proc, char *text, size_t size)
+{
+    struct lane *lane = lane_of_process();
+    struct peer *peer = atomic_load_explicit(&lane->peers[proc], memory_order_acquire);
+    struct text out = { text, size, 0 };
+    size_t limit;
+
+    if (!peer)
+        return 0;
+    limit = peer->speed.limit ? peer->speed.limit : peer->ops->eager_max;
+    add_eager(&out, peer, limit);
+    if (peer->ops->is_same_space) {
+        add_range(&out, limit + 1, 0);
+        add(&out, "offered; copied at once from the sender's buffer, in the same process");
+    } else if (peer->ops->can_copy(peer->ep)) {
+        add_copies(&out, peer, limit + 1);
+    } else {
+        add_range(&out, limit + 1, 0);
+        add(&out, "offered; in pieces through cells: copying between the processes is refused or switched off");
+    }
+    return out.len;
+}
