@@ -136,10 +136,10 @@ static ALWAYS_INLINE bool recv_at_once(const struct comm *comm, const struct cha
     const struct peer *peer;
     int len;
 
-    if (unlikely(!is_rank_of(comm, source) || tag < 0 || !match_is_empty(&channel->match) || !type->is_contig))
+    if (unlikely(!is_rank_of(comm, source) || tag < 0 || !type->is_contig))
         return false;
     peer = peer_of_rank(channel, source);
-    if (unlikely(!peer || !peer->direct_end))
+    if (unlikely(!peer || !peer->direct_end || !match_is_empty(&channel->match))) /* in this order, for threads */
         return false;
     len = peer->ops->take(peer->ep, head, buf, max);
     if (len == NET_NOT_YET)
