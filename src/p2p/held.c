@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: p2p. The bound on memory for messages that nobody has asked for yet.
  *
- * What is kept is counted by sender, with all that it costs. A sender may hold four times what is left of the limit for
+ * What is kept is counted by sender, with all that it costs. A sender may hold four times what is left of an amount for
  * all: one alone four fifths of it, two four ninths each, and there is always something left for others (dynamic
  * thresholds: A. K. Choudhury, E. L. Hahne, 1998). One with more is told in two steps, by a word of the transport's:
  *
- *   offer  it offers its messages (RTS) and keeps the data itself; order and progress stay as they are
- *   hold   it keeps even the offers: when what is held passes the same rule for five fourths of the limit
+ *   offer  it offers its messages (RTS) and keeps the data itself; order and progress stay as they are: when it passes
+ *          that rule for four fifths of the limit
+ *   hold   it keeps even the offers: when it passes the rule for the whole limit
  *
  * When half of what it had at the first step is gone it is let go. What can come beyond the limit is what was on its
  * way, and a floor for each sender.
@@ -26,8 +27,8 @@ enum {
     FLOORS_IN_LIMIT = 4,      /* at least */
     TIMES_LEFT = 4,
     QUANTA_IN_LIMIT = 256,
-    OFFER_FOURTHS = 4,
-    HOLD_FOURTHS = 5,
+    OFFER_FIFTHS = 4,
+    HOLD_FIFTHS = 5,
     LOOK = 16,                /* of a context with more receives than that, all senders are wanted */
     ALLOCATOR = 16,           /* bytes that an allocation costs besides */
 };
@@ -58,11 +59,11 @@ static size_t cost(const struct message *message)
     return message_size(message->kind == WIRE_EAGER ? message->len : 0) + ALLOCATOR;
 }
 
-/* What one sender may hold at most when so many fourths of the limit are there for all. */
-static size_t share(const struct lane *lane, unsigned fourths)
+/* What one sender may hold at most when so many fifths of the limit are there for all. */
+static size_t share(const struct lane *lane, unsigned fifths)
 {
-    const size_t all = (size_t)limit.value / 4 * fourths;
-    const size_t least = size_min(FLOOR, (size_t)limit.value / FLOORS_IN_LIMIT) / 4 * fourths;
+    const size_t all = (size_t)limit.value / 5 * fifths;
+    const size_t least = size_min(FLOOR, (size_t)limit.value / FLOORS_IN_LIMIT) / 5 * fifths;
 
     return all > lane->held.now ? size_max(least, TIMES_LEFT * (all - lane->held.now)) : least;
 }
@@ -111,7 +112,7 @@ static NOINLINE void restrain(struct peer *peer, const struct message *message)
         lane->counters.throttles++;
         report(peer, message);
     }
-    if (peer->throttle == THROTTLE_OFFER && peer->held > size_max(share(lane, HOLD_FOURTHS), peer->held_allowed)) {
+    if (peer->throttle == THROTTLE_OFFER && peer->held > size_max(share(lane, HOLD_FIFTHS), peer->held_allowed)) {
         tell(peer, THROTTLE_HOLD);
         work_add(lane, &lane->held_back, &peer->hold_link);
         lane->holds++;
@@ -133,7 +134,7 @@ void held_add(struct message *message)
         counters->unexpected_high = counters->unexpected_now;
     if (lane->held.now > counters->bytes_high)
         counters->bytes_high = lane->held.now;
-    if (unlikely(peer->held > share(lane, OFFER_FOURTHS)))
+    if (unlikely(peer->held > share(lane, OFFER_FIFTHS)))
         restrain(peer, message);
 }
 
