@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     bench_start(&b, &argc, &argv, 2);
     stream.rank = b.rank;
     stream.buffer = bench_buffer(2 * b.max_size > WINDOW_BYTES ? 2 * b.max_size : WINDOW_BYTES);
-    for (long size = b.min_size ? b.min_size : 1; size <= b.max_size; size *= 4) {
+    for (long size = b.min_size ? b.min_size : 1; size <= b.max_size; size = bench_next_size(&b, size, 4)) {
         stream.size = (int)size;
         stream.window = window_of(size);
         measure(&b, &stream, "bandwidth", windowed);

@@ -79,11 +79,13 @@ static void parse(struct bench *b, char **argv)
             b->min_size = (long)number(option, *++arg, 0);
         else if (!strcmp(option, "--max-size"))
             b->max_size = (long)number(option, *++arg, 0);
+        else if (!strcmp(option, "--per-decade"))
+            b->per_decade = (long)number(option, *++arg, 1);
         else if (!strcmp(option, "--depths"))
             parse_depths(b, *++arg);
         else
             fail_once("unknown option '%s'; known: --pin --batches N --batch-ms T --budget S --min-size B "
-                      "--max-size B --depths A,B,...",
+                      "--max-size B --per-decade N --depths A,B,...",
                       option);
         if (!*arg)
             break;
@@ -103,6 +105,20 @@ void bench_start(struct bench *b, int *argc, char ***argv, int ranks)
     parse(b, *argv);
     if (b->pin && stats_pin(b->rank))
         bench_fail("rank %d cannot be pinned to a core", b->rank);
+}
+
+long bench_next_size(const struct bench *b, long size, long factor)
+{
+    double x;
+    long next;
+
+    if (!size)
+        return 1;
+    if (!b->per_decade)
+        return size * factor;
+    x = 2.302585 / (double)b->per_decade; /* the series of exp, without another library */
+    next = (long)((double)size * (1 + x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4)))));
+    return next > size ? next : size + 1;
 }
 
 void *bench_buffer(long bytes)

@@ -17,6 +17,7 @@ struct bench {
     double batch_time;             /* --batch-ms T: length of one batch, here in seconds */
     double budget;                 /* --budget S: seconds per value; fewer batches rather than more time */
     long min_size, max_size;       /* --min-size, --max-size: bytes */
+    long per_decade;               /* --per-decade N: so many sizes from 1000 to 10000; 0: powers */
     bool pin;                      /* --pin: rank r on core r of the allowed ones */
     long depths[BENCH_MAX_DEPTHS]; /* --depths A,B,...: entries in a queue */
     int n_depths;
@@ -35,6 +36,9 @@ typedef void bench_op(void *arg, long reps);
  * batches: as wanted, less by the time budget but not under BENCH_MIN_BATCHES, less than that only if nine
  * take over ten budgets. */
 int bench_measure(const struct bench *b, bench_op *op, void *arg, double *seconds);
+
+/* The size to be measured after `size`: by per_decade, or `factor` times as much. */
+long bench_next_size(const struct bench *b, long size, long factor);
 
 /* Memory for buffers, page aligned and touched; ends the job when there is none. Release with free(). */
 void *bench_buffer(long bytes);

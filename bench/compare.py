@@ -23,13 +23,14 @@ import report
 class Measure:
     """One program under one number of ranks: options, rounds (runs by each MPI), time limit in seconds."""
 
-    def __init__(self, group, program, ranks, args, rounds, limit):
+    def __init__(self, group, program, ranks, args, rounds, limit, is_for_subject=False):
         self.group = group
         self.program = program
         self.ranks = ranks
         self.args = args
         self.rounds = rounds
         self.limit = limit
+        self.is_for_subject = is_for_subject  # the peers are not asked
 
     def label(self):
         return f'{self.group} with {self.ranks} ranks'
@@ -50,6 +51,8 @@ PLAN = [
     Measure('idle', 'idle', 2, [], 2, 10),
     Measure('memory', 'memory', 8, [], 2, 10),
     Measure('bandwidth', 'bandwidth', 2, ['--pin'], 3, 20),
+    Measure('curve', 'latency', 2, ['--pin', '--per-decade', '64', '--min-size', '1', '--max-size', '8388608',
+                                    '--budget', '0.02'], 2, 40, True),
 ]
 GROUPS = list(dict.fromkeys(m.group for m in PLAN))
 QUICK = ['--batches', '3', '--batch-ms', '0.2', '--budget', '0.02']
@@ -152,6 +155,8 @@ class Run:
         for turn in range(rounds):
             for mpi in self.mpis:
                 if (mpi.name, measure) in self.is_out:
+                    continue
+                if measure.is_for_subject and mpi.name != self.results.subject:
                     continue
                 if self.left() <= 0:
                     self.complain(f'{measure.label()}: no time left after {turn} of {rounds} rounds')

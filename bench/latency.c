@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bench: half a round trip of blocking MPI_Send and MPI_Recv between two ranks, by size from 0 B to 4 MiB.
- * Options: --pin (rank r on core r), --max-size B, --batches N, see bench.h. */
+ * Options: --pin (rank r on core r), --max-size B, --batches N, see bench.h; with --per-decade N many sizes, and the
+ * name of the values is `curve`. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static void measure(const struct bench *b, struct pair *p)
         time[i] *= 0.5e6;
     snprintf(parameter, sizeof parameter, "%d", p->size);
     if (p->rank == 0)
-        stats_print("latency", parameter, time, batches, "us", BETTER_LOW);
+        stats_print(b->per_decade ? "curve" : "latency", parameter, time, batches, "us", BETTER_LOW);
 }
 
 int main(int argc, char **argv)
@@ -54,7 +55,7 @@ int main(int argc, char **argv)
 
     bench_start(&b, &argc, &argv, 2);
     pair = (struct pair){ bench_buffer(b.max_size), bench_buffer(b.max_size), b.rank, 0 };
-    for (long size = b.min_size; size <= b.max_size; size = size ? 2 * size : 1) {
+    for (long size = b.min_size; size <= b.max_size; size = bench_next_size(&b, size, 2)) {
         pair.size = (int)size;
         measure(&b, &pair);
     }

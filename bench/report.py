@@ -10,6 +10,10 @@ import time
 
 HIGHER_IS_BETTER = {'M/s', 'MB/s'}
 FULL_QUEUE = 100000
+LATENCY_MIDDLE = [64, 256, 1024]
+LATENCY_LONG = [4096, 8192, 16384, 32768, 65536]
+BANDWIDTH = [262144, 1048576, 4194304]
+CROWDS = [4, 8, 16]
 MATCHING = ['posted_exact', 'posted_any_source', 'posted_any_tag',
             'unexpected_exact', 'unexpected_any_source', 'unexpected_any_tag']
 TITLES = {
@@ -133,6 +137,19 @@ def depth_gate(results, kind):
                 (quotient(full, empty), quotient(*best)), 1.3, True)
 
 
+def curve_gates(results):
+    """The steepest step up, and the deepest down, between two neighbouring sizes of the subject's curve."""
+    curve = sorted((int(p), results.best(results.subject, 'curve', p)) for n, p in results.values if n == 'curve')
+    steps = [(b[1] / a[1], a, b) for a, b in zip(curve, curve[1:])]
+    found = []
+    for what, chosen, wanted, at_most in (('steepest step', max, 1.5, True), ('deepest fall', min, 0.85, False)):
+        step = chosen(steps, default=None)
+        if step:
+            found.append(Gate(f'{what} between neighbouring sizes, at {step[2][0]:,} B', show_with(step[2][1], 'us'),
+                              f'{show(step[1][1])} us ({step[1][0]:,} B)', (step[0], None), wanted, at_most))
+    return found
+
+
 def gates(results):
     """The gates that the subject must pass; an empty list when there is no subject."""
     if not results.subject:
@@ -142,6 +159,16 @@ def gates(results):
         found.append(peer_gate(results, f'half round trip, {size} B, to best peer', ('latency', size), 0.75,
                                True))
         found.append(bare_line_gate(results, size))
+    for size in LATENCY_MIDDLE + LATENCY_LONG:
+        found.append(peer_gate(results, f'half round trip, {size:,} B, to best peer', ('latency', size),
+                               0.8 if size in LATENCY_MIDDLE else 0.75, True))
+    for name, way in (('bandwidth', 'windowed'), ('bandwidth_blocking', 'blocking')):
+        for size in BANDWIDTH:
+            found.append(peer_gate(results, f'{way} bandwidth, {size:,} B, times best peer', (name, size), 1.6,
+                                   False))
+    for ranks in CROWDS:
+        found.append(peer_gate(results, f'barrier, {ranks} ranks, to best peer', ('barrier', ranks), 0.7, True))
+    found += curve_gates(results)
     found.append(peer_gate(results, 'message rate, 8 B, times best peer', ('rate', 8), 2, False))
     for ranks, factor in ((2, 5), (8, 8), (64, 15)):
         found.append(peer_gate(results, f'start to end, {ranks} ranks, times faster than best peer',

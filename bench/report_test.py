@@ -56,6 +56,17 @@ class Report(unittest.TestCase):
         self.assertEqual(verdicts['round trip past 100,000 unexpected, any source to depth 0'],
                          'not measured')
 
+    def test_curve(self):
+        r = some_results()
+        for size, us in ((100, 1.0), (104, 1.1), (108, 2.2), (112, 1.1)):
+            r.add('parley', 'curve.best', str(size), us, 'us')
+            r.add('parley', 'curve', str(size), us + 1, 'us')
+        step, fall = report.curve_gates(r)
+        self.assertIn('at 108 B', step.what)
+        self.assertAlmostEqual(step.ratio, 2.0)
+        self.assertEqual((step.verdict, fall.verdict), ('miss', 'miss'))
+        self.assertEqual(report.curve_gates(some_results()), [])
+
     def test_tables(self):
         text = '\n'.join(report.gate_table(some_results()) + report.value_tables(some_results()))
         self.assertIn('| 8 | 0.200 | 0.400 | 0.500 | 0.500 |', text)
