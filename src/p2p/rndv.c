@@ -16,7 +16,7 @@
 #include "sys/clock.h"
 
 enum {
-    PART_MIN = 32768,
+    PART_MIN = 16384,
     PART_ENOUGH = 262144, /* parts are not made smaller than this for the sake of balance alone */
     PART_MAX = 1048576,   /* a call that only tests copies no more than this */
     PART_ALIGN = 4096,

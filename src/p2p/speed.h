@@ -15,8 +15,8 @@
 
 enum {
     SPEED_TIMED_MIN = 8192,     /* shorter copies are not worth two looks at the clock */
-    SPEED_TOGETHER = 65536,     /* from here on both processes copy */
-    SPEED_CLASSES = 3,          /* lengths from SPEED_TIMED_MIN to SPEED_TOGETHER, doubling */
+    SPEED_TOGETHER = 49152,     /* from here on both processes copy */
+    SPEED_CLASSES = 3,          /* lengths from SPEED_TIMED_MIN on, doubling, to SPEED_TOGETHER */
 };
 
 /* Of one peer, in ns per byte; 0: not seen yet. */
