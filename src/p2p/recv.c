@@ -136,7 +136,7 @@ static ALWAYS_INLINE bool recv_at_once(const struct comm *comm, const struct cha
     const struct peer *peer;
     int len;
 
-    if (unlikely(!is_rank_of(comm, source) || tag < 0 || !type->is_contig))
+    if (unlikely(!is_rank_of(comm, source) || tag == MPI_ANY_TAG || !type->is_contig))
         return false;
     peer = peer_of_rank(channel, source);
     if (unlikely(!peer || !peer->direct_end || !match_is_empty(&channel->match))) /* in this order, for threads */

@@ -179,6 +179,9 @@ static bool yield(const struct wait *wait)
     for (int i = 0; i < most && now < end; i++) {
         const uint64_t before = now;
         sched_yield();
+        poll_hint(wait);
+        if (wait->is_done(wait->arg))
+            return true;
         progress_poll();
         if (wait->is_done(wait->arg))
             return true;
