@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: sys. Futexes and the expedited barrier over all registered processes (membarrier). Knows: nothing. */
+/* Room: sys. Futexes and the expedited barriers (membarrier). Knows: nothing. */
 #include "sys/wake.h"
 
 #include <limits.h>
@@ -24,6 +24,11 @@ void wake_all(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+void wake_one(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 void wake_barrier_init(void)
 {
     has_barrier = !syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
@@ -33,4 +38,15 @@ bool wake_barrier(void)
 {
     atomic_thread_fence(memory_order_seq_cst);
     return has_barrier && !syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+}
+
+bool wake_barrier_own_init(void)
+{
+    return !syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+}
+
+bool wake_barrier_own(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return !syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }

@@ -11,13 +11,18 @@
 
 /* Sleep while *word is `value`, at most `timeout_ns`. May return early. The word may lie in a shared mapping. */
 void wake_sleep(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns);
-/* Wake all who sleep on the word. */
+/* Wake all who sleep on the word; one of them. */
 void wake_all(_Atomic uint32_t *word);
+void wake_one(_Atomic uint32_t *word);
 
 /* Once per process, before it can wake anybody. Two system calls the first time. */
 void wake_barrier_init(void);
 /* Every store that any registered process issued before is visible, and every load after comes after.
  * False: the system does not offer it; news may be missed, so sleep only shortly. */
 bool wake_barrier(void);
+
+/* The same among the threads of this process. */
+bool wake_barrier_own_init(void);
+bool wake_barrier_own(void);
 
 #endif
