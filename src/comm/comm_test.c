@@ -10,6 +10,7 @@
 #include "comm/int_comm.h"
 #include "obj/errhandler.h"
 #include "p2p/lane.h"
+#include "p2p/p2p.h"
 
 enum { PROCS = 12, RANDOM_GROUPS = 2000, THREADS = 4, TAKES = 1000 };
 
@@ -460,9 +461,42 @@ static void test_world_without_memory(void)
     close_all();
 }
 
+/* With threads, new communicators go round the lanes, and a lane that cannot be opened is an error (what it leaves,
+ * main sees); contexts of the other kind serve when one kind is used up. */
+static void test_lanes(void)
+{
+    struct comm *comms[2 * NET_LANES], *world;
+    unsigned used = 0;
+    int rc = 1;
+
+    CHECK_INT(open_all(), 0);
+    world = obj_comm(MPI_COMM_WORLD);
+    CHECK_INT(p2p_lane_of(world->ctx), 0);
+    CHECK_INT(comm_dup(world, &comms[0]), 0);
+    for (int n = 0; rc; n++) {
+        mem_fail_after(n);
+        rc = comm_dup(world, &comms[1]);
+        mem_fail_after(-1);
+        CHECK(rc ? err_class(rc) == MPI_ERR_NO_MEM : n > 0);
+    }
+    for (int i = 2; i < 2 * NET_LANES; i++)
+        CHECK_INT(comm_dup(world, &comms[i]), 0);
+    for (int i = 0; i < 2 * NET_LANES; i++) {
+        used |= 1u << p2p_lane_of(comms[i]->ctx);
+        CHECK_INT(comm_free(comms[i]), 0);
+    }
+    CHECK_INT(used, (1 << NET_LANES) - 2); /* all but the first */
+    comm_ctx_limit(1);
+    CHECK_INT(comm_dup(world, &comms[0]), 0);
+    CHECK_INT(p2p_lane_of(comms[0]->ctx), 0);
+    CHECK_INT(comm_free(comms[0]), 0);
+    CHECK_INT(err_class(comm_dup(world, &comms[0])), MPI_ERR_OTHER);
+    close_all();
+}
+
 int main(void)
 {
-    const struct p2p_config alone = { .proc = 0, .procs = 1 };
+    const struct p2p_config alone = { .proc = 0, .procs = 1 }, threaded = { .procs = 1, .is_threaded = true };
 
     group_init();
     errhandler_init();
@@ -482,6 +516,9 @@ int main(void)
     CHECK_INT(p2p_init(&alone), 0);
     test_world();
     test_world_without_memory();
+    p2p_fini();
+    CHECK_INT(p2p_init(&threaded), 0);
+    test_lanes();
     p2p_fini();
     obj_fini();
     CHECK_INT(mem_live(), 0);

@@ -2,9 +2,11 @@
 /* Room: comm. MPI_COMM_WORLD, MPI_COMM_SELF, the library's own communicator of all processes, and the contexts of all
  * that come after them.
  *
- * * A context is twice a number of 31 bits. Process w of n has the numbers from w * (2^31 / n) on, so the
- * first process of a new communicator picks one without asking anybody. MPI_COMM_WORLD is number 0 in all
- * processes, MPI_COMM_SELF number 1: its messages never leave the process; the library's own is number 2. */
+ * * A context is twice a number of 31 bits. Process w of n has the numbers from w * (2^30 / n) on, and as many from
+ * 2^30 + w * (2^30 / n) on, so the first process of a new communicator picks one without asking anybody. Those from
+ * 2^30 on stand for lanes of their own (p2p_lane_of); they are for processes with MPI_THREAD_MULTIPLE, and for others
+ * when their first ones are used up. MPI_COMM_WORLD is number 0 in all processes, MPI_COMM_SELF number 1: its
+ * messages never leave the process; the library's own is number 2. */
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -15,41 +17,55 @@
 
 enum { WORLD_NUMBER = 0, SELF_NUMBER = 1, OWN_NUMBER = 2, FIRST_NUMBER = 3 };
 
-#define CTX_NUMBERS (UINT32_C(1) << 31)
+#define CTX_NUMBERS (P2P_CTX_SPREAD / 2) /* of each of the two kinds */
 
 struct comm_world comm_world;
 struct comm comm_own;
 
 static struct comm world, self;
 
-static struct {
+static struct numbers {
     _Atomic uint32_t next;
     uint32_t end;
-} numbers;
+} first_lane, spread;
 
-int comm_ctx_take(uint32_t *ctx)
+/* A number for one of the first `lanes` lanes; 0: there is none left. */
+static uint32_t take_number(struct numbers *numbers, int lanes)
 {
-    uint32_t number = atomic_load_explicit(&numbers.next, memory_order_relaxed);
+    uint32_t next = atomic_load_explicit(&numbers->next, memory_order_relaxed), number;
 
     /* relaxed: only that nobody else gets the same number matters */
     do {
-        *ctx = 0;
-        if (number >= numbers.end)
-            return err(MPI_ERR_OTHER,
-                       "this process has made so many communicators that its contexts are used up");
-    } while (!atomic_compare_exchange_weak_explicit(&numbers.next, &number, number + 1, memory_order_relaxed,
+        number = next;
+        while (p2p_lane_of(2 * number) >= lanes)
+            number++;
+        if (number >= numbers->end)
+            return 0;
+    } while (!atomic_compare_exchange_weak_explicit(&numbers->next, &next, number + 1, memory_order_relaxed,
                                                     memory_order_relaxed));
+    return number;
+}
+
+int comm_ctx_take(uint32_t *ctx)
+{
+    const int lanes = p2p_lanes();
+    uint32_t number = take_number(lanes > 1 ? &spread : &first_lane, lanes);
+
+    if (!number)
+        number = take_number(lanes > 1 ? &first_lane : &spread, NET_LANES);
     *ctx = 2 * number;
-    return 0;
+    return number ? 0 : err(MPI_ERR_OTHER,
+                            "this process has made so many communicators that its contexts are used up");
 }
 
 void comm_ctx_return(uint32_t ctx)
 {
+    struct numbers *numbers = ctx < P2P_CTX_SPREAD ? &first_lane : &spread;
     uint32_t after = ctx / 2 + 1;
 
     /* If another thread has taken one since, this one is lost. */
     if (ctx)
-        atomic_compare_exchange_strong_explicit(&numbers.next, &after, after - 1, memory_order_relaxed,
+        atomic_compare_exchange_strong_explicit(&numbers->next, &after, after - 1, memory_order_relaxed,
                                                 memory_order_relaxed);
 }
 
@@ -61,15 +77,18 @@ int comm_ctx_missing(void)
 
 void comm_ctx_limit(uint32_t count)
 {
-    numbers.end = atomic_load_explicit(&numbers.next, memory_order_relaxed) + count;
+    first_lane.end = atomic_load_explicit(&first_lane.next, memory_order_relaxed) + count;
+    spread.end = 0;
 }
 
 void comm_ctx_start(int rank, int size)
 {
     const uint32_t range = CTX_NUMBERS / (uint32_t)size, first = (uint32_t)rank * range;
 
-    atomic_store_explicit(&numbers.next, rank ? first : FIRST_NUMBER, memory_order_relaxed);
-    numbers.end = first + range;
+    atomic_store_explicit(&first_lane.next, rank ? first : FIRST_NUMBER, memory_order_relaxed);
+    first_lane.end = first + range;
+    atomic_store_explicit(&spread.next, CTX_NUMBERS + first, memory_order_relaxed);
+    spread.end = CTX_NUMBERS + first + range;
 }
 
 /* Group first, first + 1, … first + size - 1; no handle leads to it yet. */

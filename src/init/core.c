@@ -46,7 +46,7 @@ static int start_transports(bool is_threaded)
     struct p2p_config config = {
         .proc = job->rank, .procs = job->size, .is_threaded = is_threaded, .flooded = notice_flooded,
     };
-    struct progress_config waiting = { .local_ranks = job->local_size };
+    struct progress_config waiting = { .local_ranks = job->local_size, .is_threaded = is_threaded };
     int rc = notice_init();
 
     if (rc)
@@ -141,8 +141,11 @@ static int core_prepare(bool is_threaded)
 {
     if (!core.is_open)
         return core_open(is_threaded);
-    if (is_threaded != core.is_threaded && (is_threaded || !core.users) && is_alone() && p2p_set_threaded(is_threaded))
+    if (is_threaded != core.is_threaded && (is_threaded || !core.users) && is_alone() &&
+        p2p_set_threaded(is_threaded)) {
+        progress_set_threaded(is_threaded);
         core.is_threaded = is_threaded;
+    }
     return 0;
 }
 

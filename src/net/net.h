@@ -17,7 +17,13 @@
 
 #include "base/base.h"
 
-enum { NET_AGAIN = -1, NET_NOT_YET = -1, NET_NOT_THIS = -2, NET_WISHES = 2 };
+enum {
+    NET_AGAIN = -1,
+    NET_NOT_YET = -1,
+    NET_NOT_THIS = -2,
+    NET_WISHES = 2,
+    NET_LANES = 8, /* a process may open a transport so often, each time for another lane */
+};
 
 /* Travels in registers on both sides. */
 struct net_head {
@@ -37,6 +43,7 @@ struct net_ops;
 
 struct net_config {
     int proc, procs;          /* this process and how many there are; they are all on this machine */
+    int lane;                 /* below NET_LANES; what is sent in a lane arrives in the same lane */
     struct job_head *segment; /* mapped job segment, large enough for the transport; NULL: none */
     struct net_sink sink;
     const struct net_ops *inner; /* what a transport that wraps another one wraps */
@@ -103,6 +110,9 @@ struct net_ops {
      * that the function serves as the hint of a wait (progress_hint). */
     int (*poll)(struct net *net);
     int (*poll_ep)(void *ep, const _Atomic uint32_t *done);
+    /* True if poll_ep would find nothing now. A glance without the lock, by any thread at any time: it may be wrong
+     * once while another thread polls. */
+    bool (*is_silent)(const struct net_ep *ep);
 
     /* If the next record of this process has come, is not long nor longer than `max`, and its head is `head`: take it,
      * copy the payload to `buf`, and return its length. NET_NOT_YET: none has come; NET_NOT_THIS: another one is

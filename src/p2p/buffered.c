@@ -2,13 +2,24 @@
 /* Room: p2p. Buffered sends (MPI 5.0 §3.4, §3.6) and the buffers attached for them. A message that cannot go out at
  * once is packed into the buffer of its communicator, its session or its process, the first that there is, and sent
  * from there by a request that nobody waits for. What has gone makes room when its request completes.
+ *
+ * The messages of a buffer may belong to communicators of different lanes, so buffers have a lock of their own. It is
+ * taken last: who holds it takes no lane's lock. While a message's lane is locked, the message stays where it is.
+ *
  * Knows: bsend_space, requests, type, progress. Does not know: how messages travel. */
+#include <pthread.h>
+
 #include "base/err.h"
 #include "obj/session.h"
 #include "p2p/int_bsend_space.h"
 #include "p2p/int_p2p.h"
 
-/* One attached buffer. Guarded by the lane's lock. */
+/* Guards all attached buffers, where they are attached, and what waits for them. */
+static pthread_mutex_t buffers_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct send_buffer *of_process; /* NULL: none */
+
+/* One attached buffer. */
 struct send_buffer {
     struct bsend_space space;
     const char *owner;     /* "the communicator", for messages */
@@ -62,23 +73,19 @@ static void flush_complete(struct flush *f)
 
 static void flush_release(struct req *req)
 {
-    struct lane *lane = lane_of_process();
-
-    lane_lock(lane);
+    pthread_mutex_lock(&buffers_lock); /* who has completed it may still look at it */
     mem_free(req);
-    lane_unlock(lane);
+    pthread_mutex_unlock(&buffers_lock);
 }
 
 static int flush_detach(struct req *req)
 {
-    struct lane *lane = lane_of_process();
-
-    lane_lock(lane);
+    pthread_mutex_lock(&buffers_lock);
     if (req_is_done(req))
         mem_free(req);
     else
         ((struct flush *)(void *)req)->is_detached = true;
-    lane_unlock(lane);
+    pthread_mutex_unlock(&buffers_lock);
     return 0;
 }
 
@@ -94,19 +101,37 @@ static int flush_start(struct req *req)
     return err(MPI_ERR_REQUEST, "the request is not persistent");
 }
 
-/* The oldest message says what is missing. */
+/* The lane of the oldest message, NULL if all have gone; and the request that sends it. */
+static struct lane *awaited_by(const struct flush *f, const struct p2p_req **r)
+{
+    struct lane *lane = NULL;
+
+    pthread_mutex_lock(&buffers_lock);
+    if (!list_is_empty(&f->link)) {
+        *r = oldest_of(f->buffer)->r;
+        lane = (*r)->channel->lane;
+    }
+    pthread_mutex_unlock(&buffers_lock);
+    return lane;
+}
+
+/* The oldest message says what is missing. It stays the oldest while its lane is locked; one that is still being packed
+ * has nothing to say. */
 static void flush_describe(const struct req *req, struct blocked *out)
 {
     const struct flush *f = (const struct flush *)(const void *)req;
-    struct lane *lane = lane_of_process();
+    const struct p2p_req *r;
+    struct lane *lane = awaited_by(f, &r);
 
-    lane_lock(lane);
     *out = (struct blocked){ 0 };
-    if (!list_is_empty(&f->link))
-        request_describe(&oldest_of(f->buffer)->r->req, out);
+    if (lane) {
+        lane_lock(lane);
+        if (awaited_by(f, &r) == lane && r->req.is_send)
+            request_describe(&r->req, out);
+        lane_unlock(lane);
+    }
     out->call = "detaching or flushing the buffer";
     out->of = "MPI_Bsend or MPI_Ibsend";
-    lane_unlock(lane);
 }
 
 static const struct req_ops flush_ops = {
@@ -151,12 +176,11 @@ static int none_attached(const char *owner)
 
 struct send_buffer **p2p_buffer_of_process(void)
 {
-    return &lane_of_process()->buffer;
+    return &of_process;
 }
 
 int p2p_buffer_attach(struct send_buffer **place, const char *owner, void *address, MPI_Count size)
 {
-    struct lane *lane = lane_of_process();
     struct send_buffer *buffer;
     int rc = 0;
 
@@ -169,13 +193,13 @@ int p2p_buffer_attach(struct send_buffer **place, const char *owner, void *addre
     buffer->owner = owner;
     list_init(&buffer->messages);
     list_init(&buffer->flushes);
-    lane_lock(lane);
+    pthread_mutex_lock(&buffers_lock);
     if (*place)
         rc = err(MPI_ERR_BUFFER, "%s has a buffer already (%s); detach it first", owner,
                  (*place)->space.is_automatic ? "MPI_BUFFER_AUTOMATIC" : "attached before");
     else
         *place = buffer;
-    lane_unlock(lane);
+    pthread_mutex_unlock(&buffers_lock);
     if (rc)
         send_buffer_destroy(buffer);
     return rc;
@@ -189,20 +213,19 @@ void send_buffer_destroy(struct send_buffer *buffer)
 /* Wait for the messages that are in the buffer now; `leaves` takes the buffer out of its place as well. */
 static int wait_for_messages(struct send_buffer **place, const char *owner, bool leaves, struct send_buffer **out)
 {
-    struct lane *lane = lane_of_process();
     struct flush f;
     bool has_to_wait;
 
-    lane_lock(lane);
+    pthread_mutex_lock(&buffers_lock);
     *out = *place;
     if (!*out) {
-        lane_unlock(lane);
+        pthread_mutex_unlock(&buffers_lock);
         return none_attached(owner);
     }
     if (leaves)
         *place = NULL;
     has_to_wait = flush_begin(&f, *out);
-    lane_unlock(lane);
+    pthread_mutex_unlock(&buffers_lock);
     if (has_to_wait)
         progress_wait(&f.req.done, f.req.hint);
     return f.req.error;
@@ -217,7 +240,6 @@ int p2p_buffer_flush(struct send_buffer **place, const char *owner)
 
 int p2p_buffer_detach(struct send_buffer **place, const char *owner, void *address_out, MPI_Count *size)
 {
-    struct lane *lane = lane_of_process();
     struct send_buffer *buffer;
     const int rc = wait_for_messages(place, owner, true, &buffer);
 
@@ -225,9 +247,9 @@ int p2p_buffer_detach(struct send_buffer **place, const char *owner, void *addre
         return rc;
     *(void **)address_out = buffer->space.address;
     *size = (MPI_Count)buffer->space.size;
-    lane_lock(lane); /* who has completed the flush may still look at the buffer */
+    pthread_mutex_lock(&buffers_lock); /* who has completed the flush may still look at the buffer */
     send_buffer_destroy(buffer);
-    lane_unlock(lane);
+    pthread_mutex_unlock(&buffers_lock);
     return rc;
 }
 
@@ -254,12 +276,11 @@ static int iflush_locked(struct send_buffer *buffer, struct req **out)
 
 int p2p_buffer_iflush(struct send_buffer **place, const char *owner, struct req **out)
 {
-    struct lane *lane = lane_of_process();
     int rc;
 
-    lane_lock(lane);
+    pthread_mutex_lock(&buffers_lock);
     rc = *place ? iflush_locked(*place, out) : none_attached(owner);
-    lane_unlock(lane);
+    pthread_mutex_unlock(&buffers_lock);
     return rc;
 }
 
@@ -343,26 +364,35 @@ static struct ibsend *ibsend_create(struct channel *channel)
 
 /* --- messages in a buffer --- */
 
-/* The message has gone or has been taken back. */
+/* A message leaves its buffer. */
+static void leave_buffer(struct bsend_segment *segment, int error)
+{
+    struct send_buffer *buffer = segment->buffer;
+
+    pthread_mutex_lock(&buffers_lock);
+    if (error && !buffer->error)
+        buffer->error = error;
+    list_remove(&segment->age);
+    bsend_space_give(&buffer->space, segment);
+    flushes_check(buffer);
+    pthread_mutex_unlock(&buffers_lock);
+}
+
+/* The message has gone or has been taken back. With its lane's lock. */
 static void message_release(struct req *req)
 {
     struct p2p_req *r = (struct p2p_req *)(void *)req;
     struct bsend_segment *segment = CONTAINER_OF(r->buf, struct bsend_segment, data);
-    struct send_buffer *buffer = segment->buffer;
     struct ibsend *handle = segment->handle;
 
-    if (req->error && !buffer->error)
-        buffer->error = req->error;
     if (handle) {
         handle->segment = NULL;
         handle->req.is_cancelled = req->is_cancelled;
         if (!req_is_done(&handle->req))
             req_complete(&handle->req);
     }
-    list_remove(&segment->age);
     req->ops = segment->request_ops;
-    bsend_space_give(&buffer->space, segment);
-    flushes_check(buffer);
+    leave_buffer(segment, req->error);
     req->ops->release(req); /* may be the end of the communicator, and of its buffer */
 }
 
@@ -374,17 +404,7 @@ static struct send_buffer *buffer_of(const struct comm *comm)
         return comm->buffer;
     if (comm->session && comm->session->buffer)
         return comm->session->buffer;
-    return lane_of_process()->buffer;
-}
-
-/* Whether it has room; what has gone without our knowing makes some. */
-static bool has_room(struct lane *lane, const struct send_buffer *buffer, size_t len)
-{
-    bool has = bsend_space_has(&buffer->space, len);
-
-    while (!has && lane_poll(lane))
-        has = bsend_space_has(&buffer->space, len);
-    return has;
+    return of_process;
 }
 
 static int no_room(const struct send_buffer *buffer, size_t len)
@@ -397,30 +417,60 @@ static int no_room(const struct send_buffer *buffer, size_t len)
                len, len + MPI_BSEND_OVERHEAD, buffer->space.size, buffer->owner, buffer->space.free);
 }
 
-/* A place for the message and the request that will send it from there: packed bytes, but for types that are one run
- * anyway. */
-static int message_create(struct channel *channel, struct send_buffer *buffer, size_t len, struct type *type,
-                          struct bsend_segment **out)
+static int no_memory(size_t len)
 {
-    struct p2p_req *r;
+    return err(MPI_ERR_NO_MEM, "no memory to buffer a message of %zu bytes", len);
+}
 
-    if (!buffer || !has_room(channel->lane, buffer, len))
+/* What has gone without our knowing makes room; it may have gone in any lane. Without any lock. */
+static void make_room(const struct comm *comm, size_t len)
+{
+    bool has;
+
+    do {
+        const struct send_buffer *buffer;
+        pthread_mutex_lock(&buffers_lock);
+        buffer = buffer_of(comm);
+        has = !buffer || bsend_space_has(&buffer->space, len);
+        pthread_mutex_unlock(&buffers_lock);
+    } while (!has && progress_poll_last());
+}
+
+/* Space for a message, which is the youngest of the buffer from now on. With the lock of the buffers. */
+static int take_space(struct send_buffer *buffer, size_t len, struct p2p_req *r, struct bsend_segment **out)
+{
+    if (!buffer || !bsend_space_has(&buffer->space, len))
         return no_room(buffer, len);
-    r = request_create(channel, type->is_contig ? type : obj_type(MPI_PACKED));
-    *out = r ? bsend_space_take(&buffer->space, len) : NULL;
-    if (!*out) {
-        if (r)
-            r->req.ops->release(&r->req);
-        return err(MPI_ERR_NO_MEM, "no memory to buffer a message of %zu bytes", len);
-    }
-    (*out)->request_ops = r->req.ops;
-    r->req.ops = &message_ops;
-    r->is_special = r->is_detached = true;
+    *out = bsend_space_take(&buffer->space, len);
+    if (!*out)
+        return no_memory(len);
     (*out)->buffer = buffer;
     (*out)->r = r;
     (*out)->handle = NULL;
+    (*out)->request_ops = r->req.ops;
     (*out)->number = buffer->next++;
     list_append(&buffer->messages, &(*out)->age);
+    return 0;
+}
+
+/* A place for the message, NULL if this fails, and the request that will send it from there: packed bytes, but for
+ * types that are one run anyway. */
+static int message_create(struct channel *channel, size_t len, struct type *type, struct bsend_segment **out)
+{
+    struct p2p_req *r = request_create(channel, type->is_contig ? type : obj_type(MPI_PACKED));
+    int rc;
+
+    if (!r)
+        return no_memory(len);
+    pthread_mutex_lock(&buffers_lock);
+    rc = take_space(buffer_of(channel->comm), len, r, out);
+    pthread_mutex_unlock(&buffers_lock);
+    if (rc) {
+        r->req.ops->release(&r->req);
+        return rc;
+    }
+    r->req.ops = &message_ops;
+    r->is_special = r->is_detached = true;
     channel->lane->detached++;
     return 0;
 }
@@ -433,14 +483,18 @@ struct bsend {
     int dest, tag;
 };
 
-/* By way of the buffer. With the lock, which others may have while the data is copied: once the message is in its
- * buffer's list, nobody ends the buffer without it. */
+/* By way of the buffer. With the lock, which others may have while room is looked for and while the data is copied:
+ * once the message is in its buffer's list, nobody ends the buffer without it. */
 static int send_buffered(struct channel *channel, const struct bsend *args, struct ibsend *handle)
 {
     const size_t len = type_bytes(args->type, args->count);
-    struct bsend_segment *segment;
-    int rc = message_create(channel, buffer_of(channel->comm), len, args->type, &segment);
+    struct bsend_segment *segment = NULL;
+    int rc;
 
+    lane_unlock(channel->lane);
+    make_room(channel->comm, len);
+    lane_lock(channel->lane);
+    rc = message_create(channel, len, args->type, &segment);
     if (rc)
         return rc;
     segment->handle = handle;

@@ -22,7 +22,8 @@ struct p2p_counters {
     uint64_t walked;           /* entries of queues looked at in vain */
 };
 
-/* All of this process so far. From any thread between p2p_init and p2p_fini. */
+/* All of this process so far. With several lanes the highest values are sums of those of each, which may lie apart in
+ * time, but for those of one context. From any thread between p2p_init and p2p_fini. */
 void p2p_counters(struct p2p_counters *out);
 
 #endif

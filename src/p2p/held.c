@@ -17,6 +17,9 @@
  * again, a quantum at a time. So there are more offers than the limit allows only if the program itself asks for what
  * lies behind them.
  *
+ * All this is done in each lane for itself, with an even share of the limit: who waits in one lane cannot be waiting
+ * for a message of another.
+ *
  * Knows: match, net's words, obj. Does not know: how messages come and go. */
 #include "base/setting.h"
 #include "p2p/int_p2p.h"
@@ -42,9 +45,24 @@ static struct setting limit = {
     .max = 1L << 40,
 };
 
+static _Atomic size_t lane_limit; /* what each lane has of the limit */
+
+void held_set_lanes(int count)
+{
+    atomic_store_explicit(&lane_limit, (size_t)limit.value / (size_t)count, memory_order_relaxed);
+}
+
+static size_t limit_of_lane(void)
+{
+    return atomic_load_explicit(&lane_limit, memory_order_relaxed);
+}
+
 int held_init(void)
 {
-    return setting_read(&limit);
+    const int rc = setting_read(&limit);
+
+    held_set_lanes(1);
+    return rc;
 }
 
 static struct peer *sender_of(const struct message *message)
@@ -59,11 +77,11 @@ static size_t cost(const struct message *message)
     return message_size(message->kind == WIRE_EAGER ? message->len : 0) + ALLOCATOR;
 }
 
-/* What one sender may hold at most when so many fifths of the limit are there for all. */
+/* What one sender may hold at most when so many fifths of the lane's limit are there for all. */
 static size_t share(const struct lane *lane, unsigned fifths)
 {
-    const size_t all = (size_t)limit.value / 5 * fifths;
-    const size_t least = size_min(FLOOR, (size_t)limit.value / FLOORS_IN_LIMIT) / 5 * fifths;
+    const size_t all = limit_of_lane() / 5 * fifths;
+    const size_t least = size_min(FLOOR, limit_of_lane() / FLOORS_IN_LIMIT) / 5 * fifths;
 
     return all > lane->held.now ? size_max(least, TIMES_LEFT * (all - lane->held.now)) : least;
 }
@@ -165,7 +183,7 @@ static void feed(struct peer *peer)
 {
     if (peer->throttle != THROTTLE_HOLD)
         return;
-    peer->held_allowed = peer->held + (size_t)limit.value / QUANTA_IN_LIMIT;
+    peer->held_allowed = peer->held + limit_of_lane() / QUANTA_IN_LIMIT;
     peer->lane->counters.hungers++;
     unhold(peer, THROTTLE_OFFER);
 }

@@ -5,8 +5,6 @@
 #ifndef P2P_INT_P2P_H
 #define P2P_INT_P2P_H
 
-#include <pthread.h>
-
 #include "base/list.h"
 #include "match/match.h"
 #include "net/net.h"
@@ -17,6 +15,7 @@
 #include "p2p/p2p.h"
 #include "p2p/speed.h"
 #include "p2p/wire.h"
+#include "sys/lock.h"
 #include "type/type.h"
 
 enum {
@@ -71,20 +70,21 @@ struct p2p_comm {
 /* One matcher, its transports' ends, and their lock. */
 struct lane {
     bool is_threaded;
-    pthread_mutex_t lock;
     struct match match;
     struct channel **channels;     /* open addressing by context, a power of two */
     unsigned channel_slots, channel_count;
     struct channel *last_channel;  /* hit by the last arrival */
     peer_ref *peers;               /* by process */
     int proc, procs;
+    int number;                    /* 0: the first one */
     struct net *nets[2];           /* to this process, to others on the machine (or NULL) */
     const struct net_ops *ops[2];
     struct mem_pool requests;      /* struct p2p_req, the first of them */
     struct mem_pool pairs;         /* struct p2p_pair */
     struct mem_pool messages;      /* struct message, the first of those that are short */
     struct mem_tide singles;       /* bytes of the other requests */
-    unsigned work;                 /* entries of the next five lists and of `parts`: anything to do besides polling? */
+    _Atomic unsigned work;         /* entries of the next five lists and of `parts`: anything to do besides polling?
+                                    * Written with the lock, read without */
     struct list crowded;           /* peers with outgoing records that found no room */
     struct list held_back;         /* peers that we have told to keep their messages */
     struct list copies;            /* requests that take part in a copy */
@@ -96,9 +96,9 @@ struct lane {
     struct mem_tide held;          /* bytes of messages that nobody has asked for yet, of all peers */
     struct p2p_counters counters;
     p2p_flooded_fn *flooded;       /* to be told when a sender is throttled for the first time; NULL: nobody, or told */
-    struct send_buffer *buffer;    /* the process's, for buffered sends; NULL: none */
     struct mem_pool part_requests; /* struct part_req */
     struct list parts;             /* partitioned sends that both sides have started */
+    struct lock lock;
 };
 
 /* Something that goes out as one record when there is room. `push` sends it: 0 or NET_AGAIN. */
@@ -194,13 +194,13 @@ static inline size_t message_size(size_t len)
 static ALWAYS_INLINE void lane_lock(struct lane *lane)
 {
     if (unlikely(lane->is_threaded))
-        pthread_mutex_lock(&lane->lock);
+        lock_take(&lane->lock);
 }
 
 static ALWAYS_INLINE void lane_unlock(struct lane *lane)
 {
     if (unlikely(lane->is_threaded))
-        pthread_mutex_unlock(&lane->lock);
+        lock_release(&lane->lock);
 }
 
 /* First contact with a process: 0 or an error. */
@@ -265,18 +265,24 @@ static ALWAYS_INLINE struct progress_hint recv_hint(struct peer *peer)
     return (struct progress_hint){ peer->ops->poll_ep, peer->ep };
 }
 
+/* May be asked without the lock. */
+static ALWAYS_INLINE unsigned work_of(const struct lane *lane)
+{
+    return atomic_load_explicit(&lane->work, memory_order_relaxed);
+}
+
 /* An entry joins or leaves one of the lists that `work` counts. */
 static inline void work_add(struct lane *lane, struct list *list, struct list *link)
 {
     list_append(list, link);
-    lane->work++;
+    atomic_store_explicit(&lane->work, work_of(lane) + 1, memory_order_relaxed);
     progress_work(1);
 }
 
 static inline void work_remove(struct lane *lane, struct list *link)
 {
     list_remove(link);
-    lane->work--;
+    atomic_store_explicit(&lane->work, work_of(lane) - 1, memory_order_relaxed);
     progress_work(-1);
 }
 
@@ -372,8 +378,9 @@ void describe_key(uint64_t key, uint64_t mask, struct blocked *out) COLD;
 int p2p_arrive(void *arg, int proc, struct net_head head, const void *payload, uint32_t len) HOT;
 void message_destroy(struct message *message);
 
-/* held.c. Read the setting. */
+/* held.c. Read the setting; so many lanes share the limit from now on (any thread; at first there is one). */
 int held_init(void);
+void held_set_lanes(int count);
 /* A message that is complete is kept, or is given up: count it, and slow its sender down or let it go. The sender is a
  * peer. */
 void held_add(struct message *message);
@@ -397,8 +404,6 @@ bool send_now(struct channel *channel, struct peer *peer, const void *buf, MPI_C
 /* buffered.c: let go of an attached buffer, whose messages have gone; NULL is fine. */
 void send_buffer_destroy(struct send_buffer *buffer);
 
-/* The lane of all communicators. Not for the short path, which finds it in the channel. */
-struct lane *lane_of_process(void);
 /* Partitioned communication. part_recv.c: a SETUP has met its receive (released ones go); a receive that was freed and
  * is unlinked from the matcher; what arrives (0 or NET_AGAIN). */
 void part_meet(struct match_entry *entry, uint64_t id, size_t len);

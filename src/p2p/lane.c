@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: p2p. The lane: transports, peers, the table of contexts, polling.
- * Knows: base, progress, match, net and the transports' tables, obj. */
+/* Room: p2p. The lanes: transports, peers, the table of contexts, polling. The first one is open from the start, the
+ * others are when a communicator needs them; one that is not open is not polled, and what arrives for it waits in its
+ * part of the segment.
+ * Knows: base, sys (lock), progress, match, net and the transports' tables, obj. */
 #include "p2p/lane.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,10 +15,28 @@
 #include "net/self/self.h"
 #include "net/shm/shm.h"
 #include "p2p/int_part.h"
+#include "sys/cpus.h"
 
 enum { TO_SELF, TO_OTHERS };
 
-static struct lane the_lane; /* the first one; a communicator keeps the one it was opened on */
+static struct lane first_lane;
+
+static struct {
+    struct lane *_Atomic lane[NET_LANES]; /* NULL: not open; changed with the lock */
+    int open_count;                       /* guarded by the lock */
+    pthread_mutex_t lock;                 /* for opening; no lane's lock is held when it is taken */
+    struct p2p_config config;
+    atomic_flag has_told;                 /* that this process is flooded */
+} lanes = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static struct setting lanes_setting = {
+    .name = "LANES",
+    .help = "with MPI_THREAD_MULTIPLE, over how many separate locks new communicators are spread",
+    .kind = SETTING_INT,
+    .value = NET_LANES,
+    .min = 1,
+    .max = NET_LANES,
+};
 
 static struct setting net_setting = {
     .name = "NET",
@@ -46,11 +67,13 @@ static int open_net(struct lane *lane, int which, const struct net_ops *ops, con
     return ops->open(&wrapped, &lane->nets[which]);
 }
 
-static int open_nets(struct lane *lane, const struct p2p_config *config)
+static int open_nets(struct lane *lane)
 {
+    const struct p2p_config *config = &lanes.config;
     const struct net_config net = {
         .proc = config->proc,
         .procs = config->procs,
+        .lane = lane->number,
         .segment = config->segment,
         .sink = { p2p_arrive, lane },
     };
@@ -79,39 +102,9 @@ static void init_lists(struct lane *lane)
     match_init(&lane->match);
 }
 
-int p2p_init(const struct p2p_config *config)
+/* What lane_open has made so far, or all of it. */
+static void lane_close(struct lane *lane)
 {
-    struct lane *lane = &the_lane;
-    pthread_mutexattr_t attributes;
-    int rc;
-
-    *lane = (struct lane){ .is_threaded = config->is_threaded, .proc = config->proc, .procs = config->procs };
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&lane->lock, &attributes);
-    init_lists(lane);
-    lane->flooded = config->flooded;
-    obj_predefine(&message_no_proc.obj, OBJ_MESSAGE, (uintptr_t)MPI_MESSAGE_NO_PROC);
-    lane->channel_slots = P2P_CHANNELS_FIRST;
-    lane->channels = mem_zalloc(P2P_CHANNELS_FIRST * sizeof(struct channel *));
-    lane->peers = mem_zalloc((size_t)config->procs * sizeof(peer_ref));
-    rc = lane->channels && lane->peers ? held_init() : err(MPI_ERR_NO_MEM, "no memory for a lane");
-    if (!rc)
-        rc = open_nets(lane, config);
-    if (rc) {
-        p2p_fini();
-        return rc;
-    }
-    progress_add(lane_poll, lane);
-    return 0;
-}
-
-void p2p_fini(void)
-{
-    struct lane *lane = &the_lane;
-
-    progress_remove(lane_poll, lane);
-    send_buffer_destroy(lane->buffer);
     LIST_FOR_EACH_SAFE(link, &lane->orphans)
         message_destroy(CONTAINER_OF(link, struct message, out.link));
     for (int proc = 0; lane->peers && proc < lane->procs; proc++)
@@ -127,18 +120,121 @@ void p2p_fini(void)
     mem_pool_fini(&lane->pairs);
     mem_pool_fini(&lane->messages);
     mem_pool_fini(&lane->part_requests);
-    pthread_mutex_destroy(&lane->lock);
+    if (lane->number)
+        mem_free(lane);
 }
 
-bool p2p_set_threaded(bool is_threaded)
+static void set_threaded(struct lane *lane, bool is_threaded)
 {
-    struct lane *lane = &the_lane;
-
-    if (lane->is_threaded == is_threaded)
-        return true;
-    if (lane->requests.live)
-        return false;
     lane->is_threaded = is_threaded;
+    if (is_threaded)
+        lock_init(&lane->lock, cpus_in_mask() > lane->procs);
+}
+
+static void tell_flooded(const struct p2p_flood *flood)
+{
+    if (!atomic_flag_test_and_set_explicit(&lanes.has_told, memory_order_relaxed))
+        lanes.config.flooded(flood);
+}
+
+/* `lane` is memory with anything in it; a lane beyond the first is given back if this fails. */
+static int lane_open(struct lane *lane, int number)
+{
+    const struct p2p_config *config = &lanes.config;
+    int rc;
+
+    *lane = (struct lane){ .number = number, .proc = config->proc, .procs = config->procs };
+    set_threaded(lane, config->is_threaded);
+    init_lists(lane);
+    lane->flooded = config->flooded ? tell_flooded : NULL;
+    lane->channel_slots = P2P_CHANNELS_FIRST;
+    lane->channels = mem_zalloc(P2P_CHANNELS_FIRST * sizeof(struct channel *));
+    lane->peers = mem_zalloc((size_t)config->procs * sizeof(peer_ref));
+    rc = lane->channels && lane->peers ? open_nets(lane) : err(MPI_ERR_NO_MEM, "no memory for a lane");
+    if (rc) {
+        lane_close(lane);
+        return rc;
+    }
+    atomic_store_explicit(&lanes.lane[number], lane, memory_order_release); /* pairs with lane_get */
+    held_set_lanes(++lanes.open_count);
+    progress_add(lane_poll, lane);
+    return 0;
+}
+
+/* The lane, opened if need be. */
+static int lane_get(int number, struct lane **out)
+{
+    int rc = 0;
+
+    *out = atomic_load_explicit(&lanes.lane[number], memory_order_acquire); /* pairs with lane_open */
+    if (*out)
+        return 0;
+    pthread_mutex_lock(&lanes.lock);
+    *out = atomic_load_explicit(&lanes.lane[number], memory_order_relaxed);
+    if (!*out) {
+        *out = mem_alloc_aligned(CACHE_LINE, sizeof **out);
+        rc = *out ? lane_open(*out, number) : err(MPI_ERR_NO_MEM, "no memory for a lane");
+    }
+    pthread_mutex_unlock(&lanes.lock);
+    return rc;
+}
+
+/* The next open lane from `*number` on, which then is past it; NULL: no more. */
+static struct lane *lane_next(int *number)
+{
+    while (*number < NET_LANES) {
+        /* acquire pairs with lane_open */
+        struct lane *lane = atomic_load_explicit(&lanes.lane[(*number)++], memory_order_acquire);
+        if (lane)
+            return lane;
+    }
+    return NULL;
+}
+
+int p2p_init(const struct p2p_config *config)
+{
+    int rc = setting_read(&lanes_setting);
+
+    lanes.config = *config;
+    atomic_flag_clear_explicit(&lanes.has_told, memory_order_relaxed);
+    obj_predefine(&message_no_proc.obj, OBJ_MESSAGE, (uintptr_t)MPI_MESSAGE_NO_PROC);
+    if (!rc)
+        rc = held_init();
+    return rc ? rc : lane_open(&first_lane, 0);
+}
+
+void p2p_fini(void)
+{
+    struct lane *lane;
+    int number = 0;
+
+    send_buffer_destroy(*p2p_buffer_of_process());
+    *p2p_buffer_of_process() = NULL;
+    while ((lane = lane_next(&number))) {
+        progress_remove(lane_poll, lane);
+        atomic_store_explicit(&lanes.lane[lane->number], NULL, memory_order_relaxed);
+        lane_close(lane);
+    }
+    lanes.open_count = 0;
+    lanes.config.is_threaded = false;
+}
+
+static bool has_requests(void)
+{
+    struct lane *lane;
+    int number = 0;
+
+    while ((lane = lane_next(&number))) {
+        if (lane->requests.live)
+            return true;
+    }
+    return false;
+}
+
+/* The peers that are known, too, for they say what may be done without the lock. */
+static void switch_lane(struct lane *lane, bool is_threaded)
+{
+    set_threaded(lane, is_threaded);
     for (int proc = 0; proc < lane->procs; proc++) {
         struct peer *peer = atomic_load_explicit(&lane->peers[proc], memory_order_relaxed);
         if (!peer)
@@ -146,25 +242,55 @@ bool p2p_set_threaded(bool is_threaded)
         peer->direct_end = 0;
         peer_set_crowded(peer, peer->is_crowded);
     }
+}
+
+bool p2p_set_threaded(bool is_threaded)
+{
+    struct lane *lane;
+    int number = 0;
+
+    if (lanes.config.is_threaded == is_threaded)
+        return true;
+    if (has_requests())
+        return false;
+    while ((lane = lane_next(&number)))
+        switch_lane(lane, is_threaded);
+    lanes.config.is_threaded = is_threaded;
     return true;
 }
 
-struct lane *lane_of_process(void)
+int p2p_lanes(void)
 {
-    return &the_lane;
+    return lanes.config.is_threaded ? (int)lanes_setting.value : 1;
+}
+
+/* Whom we hold back, and what the user has not marked ready, is not our work. */
+static bool is_idle(struct lane *lane)
+{
+    bool is;
+
+    lane_lock(lane);
+    is = work_of(lane) == lane->holds + part_unready(lane) && !lane->detached;
+    lane_unlock(lane);
+    return is;
 }
 
 static bool is_flushed(void *arg)
 {
-    struct lane *lane = arg;
+    struct lane *lane;
+    int number = 0;
 
-    /* whom we hold back, and what the user has not marked ready, is not our work */
-    return lane->work == lane->holds + part_unready(lane) && !lane->detached;
+    (void)arg;
+    while ((lane = lane_next(&number))) {
+        if (!is_idle(lane))
+            return false;
+    }
+    return true;
 }
 
 void p2p_flush(void)
 {
-    progress_wait_until(is_flushed, &the_lane);
+    progress_wait_until(is_flushed, NULL);
 }
 
 int peer_open(struct lane *lane, int proc, struct peer **out)
@@ -211,36 +337,50 @@ static NOINLINE int lane_work(struct lane *lane)
     return outgoing_work(lane) + rndv_work(lane) + part_work(lane);
 }
 
+/* For polling: who finds the lane locked leaves it to the holder, unless it is about to sleep. */
+static ALWAYS_INLINE bool lane_enter(struct lane *lane)
+{
+    if (likely(!lane->is_threaded) || lock_try(&lane->lock))
+        return true;
+    if (!progress_is_last_look)
+        return false;
+    lock_take(&lane->lock);
+    return true;
+}
+
+/* Leave the lane after a poll, having done what there is to do. */
+static ALWAYS_INLINE int lane_leave(struct lane *lane, int events)
+{
+    if (unlikely(work_of(lane)))
+        events += lane_work(lane);
+    lane_unlock(lane);
+    return events;
+}
+
 int lane_poll(void *arg)
 {
     struct lane *lane = arg;
     int events = 0;
 
-    if (unlikely(lane->is_threaded) && pthread_mutex_trylock(&lane->lock))
+    if (unlikely(!lane_enter(lane)))
         return 0;
     for (int i = 0; i < 2; i++) {
         if (lane->nets[i])
             events += lane->ops[i]->poll(lane->nets[i]);
     }
-    if (unlikely(lane->work))
-        events += lane_work(lane);
-    lane_unlock(lane);
-    return events;
+    return lane_leave(lane, events);
 }
 
 int lane_poll_peer(void *arg, const _Atomic uint32_t *done)
 {
     struct peer *peer = arg;
     struct lane *lane = peer->lane;
-    int events;
 
-    if (unlikely(lane->is_threaded) && pthread_mutex_trylock(&lane->lock))
+    if (unlikely(lane->is_threaded) && !work_of(lane) && peer->ops->is_silent(peer->ep))
         return 0;
-    events = peer->ops->poll_ep(peer->ep, done);
-    if (unlikely(lane->work))
-        events += lane_work(lane);
-    lane_unlock(lane);
-    return events;
+    if (unlikely(!lane_enter(lane)))
+        return 0;
+    return lane_leave(lane, peer->ops->poll_ep(peer->ep, done));
 }
 
 /* --- counters --- */
@@ -255,18 +395,39 @@ static void add_match(struct p2p_counters *counters, const struct match_ctx *mat
     counters->walked += match->walked;
 }
 
-void p2p_counters(struct p2p_counters *out)
+/* With its lock. */
+static void add_lane(struct p2p_counters *counters, const struct lane *lane)
 {
-    struct lane *lane = &the_lane;
+    const struct p2p_counters *more = &lane->counters;
 
-    lane_lock(lane);
-    *out = lane->counters;
-    out->bytes_now = lane->held.now;
+    counters->unexpected += more->unexpected;
+    counters->unexpected_now += more->unexpected_now;
+    counters->unexpected_high += more->unexpected_high;
+    counters->bytes_now += lane->held.now;
+    counters->bytes_high += more->bytes_high;
+    counters->throttles += more->throttles;
+    counters->holds += more->holds;
+    counters->hungers += more->hungers;
+    counters->walked += more->walked;
+    counters->posted_high = size_max(counters->posted_high, more->posted_high);
+    counters->arrivals_high = size_max(counters->arrivals_high, more->arrivals_high);
     for (unsigned i = 0; i < lane->channel_slots; i++) {
         if (lane->channels[i])
-            add_match(out, &lane->channels[i]->match);
+            add_match(counters, &lane->channels[i]->match);
     }
-    lane_unlock(lane);
+}
+
+void p2p_counters(struct p2p_counters *out)
+{
+    struct lane *lane;
+    int number = 0;
+
+    *out = (struct p2p_counters){ 0 };
+    while ((lane = lane_next(&number))) {
+        lane_lock(lane);
+        add_lane(out, lane);
+        lane_unlock(lane);
+    }
 }
 
 /* --- contexts --- */
@@ -388,10 +549,12 @@ static int channels_open(struct lane *lane, struct comm *comm, peer_ref *peers)
 
 int p2p_comm_open(struct comm *comm)
 {
-    struct lane *lane = &the_lane;
+    struct lane *lane;
     peer_ref *peers;
-    int rc;
+    int rc = lane_get(p2p_lane_of(comm->ctx), &lane);
 
+    if (rc)
+        return rc;
     comm->p2p = mem_alloc_aligned(CACHE_LINE, sizeof *comm->p2p);
     if (!comm->p2p)
         return err(MPI_ERR_NO_MEM, "no memory for a communicator");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: p2p. Opening and closing the lane: what room init needs of this room. */
+/* Room: p2p. Opening and closing the lanes: what room init needs of this room. */
 #ifndef P2P_LANE_H
 #define P2P_LANE_H
 
@@ -15,14 +15,14 @@ struct job_head;
 /* A sender of whom much is kept here that nobody has asked for. */
 struct p2p_flood {
     int proc;               /* the sender */
-    size_t held, limit;     /* bytes of its messages that are kept; for all senders together */
+    size_t held, limit;     /* bytes of its messages that are kept in one lane; for all senders and lanes together */
     int tag;                /* of the last one */
     size_t len;             /* in bytes */
     const struct comm *comm; /* NULL: not known here yet */
     bool is_coll;           /* part of a collective operation, the tag says nothing */
 };
 
-/* Called once at most, from a poll or a send, with the lane's lock. May take its time; may not call this room. */
+/* Called once at most, from a poll or a send, with a lane's lock. May take its time; may not call this room. */
 typedef void p2p_flooded_fn(const struct p2p_flood *flood);
 
 struct p2p_config {

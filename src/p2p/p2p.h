@@ -8,6 +8,7 @@
 #ifndef P2P_P2P_H
 #define P2P_P2P_H
 
+#include "net/net.h"
 #include "obj/comm.h"
 #include "obj/req.h"
 #include "type/type.h"
@@ -95,8 +96,21 @@ int p2p_improbe(struct comm *comm, int source, int tag, int *flag, struct messag
 int p2p_mrecv(struct message *message, void *buf, MPI_Count count, struct type *type, MPI_Status *status);
 int p2p_imrecv(struct message *message, void *buf, MPI_Count count, struct type *type, struct req **out);
 
+/* Every communicator belongs to a lane: a matcher, transports and a lock apart from those of the others. Which one is
+ * in its context, so that all its processes agree: contexts from P2P_CTX_SPREAD on go round the lanes beyond the first.
+ * A process takes any context, whatever its own level of threads. */
+#define P2P_CTX_SPREAD (UINT32_C(1) << 31)
+
+static inline int p2p_lane_of(uint32_t ctx)
+{
+    return ctx < P2P_CTX_SPREAD ? 0 : 1 + (int)(ctx / 2 % (NET_LANES - 1));
+}
+
+/* Over how many lanes this process is to spread the communicators that it makes; 1 below MPI_THREAD_MULTIPLE. */
+int p2p_lanes(void);
+
 /* Open the matching state of a communicator whose ctx and groups are set: from now on messages for it are
- * matched, also those that came before. Error: MPI_ERR_NO_MEM. */
+ * matched, also those that came before. Opens its lane if need be. Error: MPI_ERR_NO_MEM. */
 int p2p_comm_open(struct comm *comm);
 /* Close it; posted receives of it must be gone, unexpected messages are dropped. */
 void p2p_comm_close(struct comm *comm);

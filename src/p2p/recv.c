@@ -179,28 +179,45 @@ extern inline int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct
     return recv_request(channel, buf, count, type, source, tag, status);
 }
 
+/* With the lock. */
+static ALWAYS_INLINE int irecv(struct channel *channel, void *buf, MPI_Count count, struct type *type, int source,
+                               int tag, struct req **out)
+{
+    struct p2p_req *r = request_create(channel, type);
+
+    if (unlikely(!r))
+        return err(MPI_ERR_NO_MEM, "no memory for a receive request");
+    *out = &r->req;
+    recv_prepare(r, buf, count);
+    recv_begin(r, source, tag);
+    return 0;
+}
+
+/* On its own for the same reason as isend_threads. */
+static NOINLINE int irecv_threads(struct channel *channel, void *buf, MPI_Count count, struct type *type, int source,
+                                  int tag, struct req **out)
+{
+    int rc;
+
+    lane_lock(channel->lane);
+    rc = irecv(channel, buf, count, type, source, tag, out);
+    lane_unlock(channel->lane);
+    return rc;
+}
+
 /* `extern inline` as for p2p_send. */
 extern inline int p2p_irecv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag,
                             int mode, struct req **out)
 {
     struct channel *channel = channel_of(comm, mode);
-    struct p2p_req *r;
 
     if (unlikely(source == MPI_PROC_NULL)) {
         *out = req_from_nobody();
         return 0;
     }
-    lane_lock(channel->lane);
-    r = request_create(channel, type);
-    if (likely(r)) {
-        recv_prepare(r, buf, count);
-        recv_begin(r, source, tag);
-    }
-    lane_unlock(channel->lane);
-    if (unlikely(!r))
-        return err(MPI_ERR_NO_MEM, "no memory for a receive request");
-    *out = &r->req;
-    return 0;
+    if (unlikely(channel->lane->is_threaded))
+        return irecv_threads(channel, buf, count, type, source, tag, out);
+    return irecv(channel, buf, count, type, source, tag, out);
 }
 
 /* Never posted, but MPI_Cancel and reports look whether it is. With the lock. */
@@ -212,12 +229,15 @@ static void mrecv_begin(struct p2p_req *r, struct message *message)
 
 int p2p_mrecv(struct message *message, void *buf, MPI_Count count, struct type *type, MPI_Status *status)
 {
+    struct comm *comm;
     struct p2p_req r;
 
     if (message == &message_no_proc) {
         status_set_proc_null(status);
         return 0;
     }
+    comm = message->channel->comm;
+    obj_ref(&comm->obj); /* the message's own reference goes with it */
     request_init(&r, message->channel, type);
     r.req.waiter = REQ_IN_MRECV;
     recv_prepare(&r, buf, count);
@@ -226,6 +246,7 @@ int p2p_mrecv(struct message *message, void *buf, MPI_Count count, struct type *
     lane_unlock(r.channel->lane);
     progress_wait(&r.req.done, r.req.hint);
     status_set(status, r.req.source, r.req.tag, r.req.bytes, false);
+    comm_unref(comm);
     return r.req.error;
 }
 

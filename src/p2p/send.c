@@ -266,10 +266,22 @@ int p2p_send_mode(struct comm *comm, const void *buf, MPI_Count count, struct ty
     return r.req.error;
 }
 
-/* All other standard sends. Out of line, for the seventh argument would cost the short path a frame. */
+/* All other standard sends. With threads a short one needs no request either. Out of line, for the seventh argument
+ * would cost the short path a frame. */
 static NOINLINE int send_standard(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest,
                                   int tag)
 {
+    const struct channel *channel = channel_of(comm, P2P_STANDARD);
+    struct lane *lane = channel->lane;
+
+    if (lane->is_threaded && likely(is_rank_of(comm, dest))) {
+        bool is_sent;
+        lane_lock(lane);
+        is_sent = send_locked(channel, buf, type_bytes(type, count), type, dest, tag, P2P_STANDARD);
+        lane_unlock(lane);
+        if (likely(is_sent))
+            return 0;
+    }
     return p2p_send_mode(comm, buf, count, type, dest, tag, P2P_STANDARD);
 }
 
@@ -304,20 +316,32 @@ static NOINLINE int isend_slow(struct channel *channel, const void *buf, MPI_Cou
     return rc;
 }
 
-extern inline int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest,
-                            int tag, int mode, struct req **out)
+/* On its own, so that one thread does not pay with registers for the lock that it does not take. */
+static NOINLINE int isend_threads(struct channel *channel, const void *buf, MPI_Count count, struct type *type,
+                                  int dest, int tag, int mode, struct req **out)
 {
-    struct channel *channel = channel_of(comm, mode);
     int rc = 0;
 
-    *out = &sent;
-    if (unlikely(dest == MPI_PROC_NULL))
-        return 0;
     lane_lock(channel->lane);
     if (unlikely(!send_locked(channel, buf, type_bytes(type, count), type, dest, tag, mode)))
         rc = isend_slow(channel, buf, count, type, dest, tag, mode, out);
     lane_unlock(channel->lane);
     return rc;
+}
+
+extern inline int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest,
+                            int tag, int mode, struct req **out)
+{
+    struct channel *channel = channel_of(comm, mode);
+
+    *out = &sent;
+    if (unlikely(dest == MPI_PROC_NULL))
+        return 0;
+    if (unlikely(channel->lane->is_threaded))
+        return isend_threads(channel, buf, count, type, dest, tag, mode, out);
+    if (likely(send_locked(channel, buf, type_bytes(type, count), type, dest, tag, mode)))
+        return 0;
+    return isend_slow(channel, buf, count, type, dest, tag, mode, out);
 }
 
 struct req *req_from_nobody(void)

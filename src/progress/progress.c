@@ -10,6 +10,7 @@
  * Knows: base, sys. Does not know: what is being waited for. */
 #include "progress/progress.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <sched.h>
 
@@ -34,6 +35,7 @@ enum {
 };
 
 struct progress progress;
+_Thread_local bool progress_is_last_look;
 
 struct wait {
     progress_done_fn *is_done;
@@ -49,6 +51,16 @@ void progress_init(const struct progress_config *config)
         .first_polls = POLL_REST_EVERY,
     };
     progress.sleep_word = config->sleep_word ? config->sleep_word : &progress.private_word;
+    progress_set_threaded(config->is_threaded);
+}
+
+void progress_set_threaded(bool is_threaded)
+{
+    progress.is_threaded = is_threaded;
+    if (is_threaded) {
+        wake_barrier_init();
+        wake_barrier_own_init();
+    }
 }
 
 void progress_fini(void)
@@ -58,19 +70,24 @@ void progress_fini(void)
 
 void progress_add(progress_poll_fn *poll, void *arg)
 {
-    progress.pollers[progress.poller_count].poll = poll;
-    progress.pollers[progress.poller_count++].arg = arg;
+    const int i = atomic_load_explicit(&progress.poller_count, memory_order_relaxed);
+
+    assert(i < PROGRESS_POLLERS);
+    progress.pollers[i].poll = poll;
+    progress.pollers[i].arg = arg;
+    atomic_store_explicit(&progress.poller_count, i + 1, memory_order_release); /* pairs with progress_poll */
 }
 
 void progress_remove(progress_poll_fn *poll, void *arg)
 {
+    const int count = atomic_load_explicit(&progress.poller_count, memory_order_relaxed);
     int kept = 0;
 
-    for (int i = 0; i < progress.poller_count; i++) {
+    for (int i = 0; i < count; i++) {
         if (progress.pollers[i].poll != poll || progress.pollers[i].arg != arg)
             progress.pollers[kept++] = progress.pollers[i];
     }
-    progress.poller_count = kept;
+    atomic_store_explicit(&progress.poller_count, kept, memory_order_relaxed);
 }
 
 void progress_set_watch(const struct progress_watch *watch)
@@ -80,10 +97,21 @@ void progress_set_watch(const struct progress_watch *watch)
 
 int progress_poll(void)
 {
+    const int count = atomic_load_explicit(&progress.poller_count, memory_order_acquire);
     int events = 0;
 
-    for (int i = 0; i < progress.poller_count; i++)
+    for (int i = 0; i < count; i++)
         events += progress.pollers[i].poll(progress.pollers[i].arg);
+    return events;
+}
+
+int progress_poll_last(void)
+{
+    int events;
+
+    progress_is_last_look = true;
+    events = progress_poll();
+    progress_is_last_look = false;
     return events;
 }
 
@@ -196,6 +224,16 @@ static bool yield(const struct wait *wait)
     return false;
 }
 
+/* After the announcement, before the last look: whoever stores news from now on sees the announcement. With fences on
+ * the wakers' side that is so for other processes, and threads of this one get a barrier of their own. */
+static bool barrier(void)
+{
+    if (!progress.has_fences)
+        return wake_barrier();
+    atomic_thread_fence(memory_order_seq_cst);
+    return !progress.is_threaded || wake_barrier_own();
+}
+
 /* True when the wait is over. is_done is not asked again after it has said so: it may have taken something. */
 static bool sleep_once(const struct wait *wait, uint64_t limit_ns)
 {
@@ -203,17 +241,16 @@ static bool sleep_once(const struct wait *wait, uint64_t limit_ns)
 
     atomic_fetch_add_explicit(&progress.sleepers, 1, memory_order_seq_cst);
     atomic_store_explicit(progress.sleep_word, 1, memory_order_seq_cst); /* pairs with progress_wake */
-    if (progress.has_fences)
-        atomic_thread_fence(memory_order_seq_cst);
-    else if (!wake_barrier())
+    if (!barrier())
         limit_ns = SLEEP_NO_BARRIER_NS;
-    is_news = progress_poll() > 0;
+    is_news = progress_poll_last() > 0;
     is_over = wait->is_done(wait->arg);
     if (!is_news && !is_over) {
         atomic_fetch_add_explicit(&progress.sleeps, 1, memory_order_relaxed);
         wake_sleep(progress.sleep_word, 1, limit_ns);
     }
-    if (atomic_fetch_sub_explicit(&progress.sleepers, 1, memory_order_seq_cst) == 1)
+    /* With threads it is left to the next waker: another one may just have announced its own sleep. */
+    if (atomic_fetch_sub_explicit(&progress.sleepers, 1, memory_order_seq_cst) == 1 && !progress.is_threaded)
         atomic_store_explicit(progress.sleep_word, 0, memory_order_relaxed);
     if (is_over)
         return true;

@@ -37,28 +37,31 @@ struct progress_config {
     int local_ranks;              /* ranks that share this machine's processors */
     int cpus;                     /* processors that these ranks have together; 0: those of this process */
     bool has_fences;              /* wakers use a fence, so sleepers need no barrier; the same in all of them */
+    bool is_threaded;             /* as progress_set_threaded says */
 };
 
-enum { PROGRESS_POLLERS = 8 };
+enum { PROGRESS_POLLERS = 24 };
 
 struct progress {
     struct {
         progress_poll_fn *poll;
         void *arg;
     } pollers[PROGRESS_POLLERS];
-    int poller_count;
+    _Atomic int poller_count;
     int local_ranks;
     int cpus_given;               /* cpus of progress_config */
-    bool has_fences;              /* see progress_config */
+    bool has_fences, is_threaded; /* see progress_config */
     _Atomic int first_polls;      /* idle polls of the hint before anything else is done about a wait */
     const struct progress_watch *watch; /* NULL: nobody */
     _Atomic uint32_t *sleep_word;
-    _Atomic uint32_t private_word;
+    _Atomic int cpus;             /* usable processors; 0: not asked yet */
+
+    /* What follows changes with long waits and messages; what is above, hardly ever. */
+    _Atomic int work ALIGNED(CACHE_LINE); /* things to do that no hint knows of: then a wait polls everything */
     _Atomic int sleepers;         /* threads of this process in or on the way to sleep */
+    _Atomic uint32_t private_word;
     _Atomic uint32_t skip_yields; /* waits left that go to sleep without yielding: foreign load was seen */
     _Atomic uint32_t skip_spins;  /* waits left that do not spin: somebody else runs on our processor */
-    _Atomic int cpus;             /* usable processors; 0: not asked yet */
-    _Atomic int work;             /* things to do that no hint knows of: then a wait polls everything each time */
     _Atomic uint64_t sleeps;      /* counter: times this process has gone to sleep */
 };
 
@@ -67,15 +70,25 @@ extern struct progress progress;
 void progress_init(const struct progress_config *config);
 void progress_fini(void);
 
-/* Poll `poll(arg)` from now on, after those added before. */
+/* Threads of this process wait at the same time, and wake each other; or no longer. None of them waits now. */
+void progress_set_threaded(bool is_threaded);
+
+/* Poll `poll(arg)` from now on, after those added before. One thread at a time; others may be polling. */
 void progress_add(progress_poll_fn *poll, void *arg);
+/* No other thread may be polling. */
 void progress_remove(progress_poll_fn *poll, void *arg);
+
+/* True in a poll function: this thread will sleep or give up if nothing is found now. Who otherwise leaves its work to
+ * another thread that is at it must look itself, since that one may have looked already and be on its way out. */
+extern _Thread_local bool progress_is_last_look;
 
 /* NULL: nobody. Until progress_fini. */
 void progress_set_watch(const struct progress_watch *watch);
 
 /* Poll everything once. */
 int progress_poll(void);
+/* The same as a last look: what has come by now is found, even if another thread is polling. No lock is held. */
+int progress_poll_last(void);
 
 /* There is one thing more, or one less, that only polling everything moves on. From any thread. */
 static inline void progress_work(int change)
@@ -106,7 +119,8 @@ static inline bool progress_is_oversubscribed(void)
 /* Slow half of progress_notify. */
 void progress_wake_own(void) COLD;
 
-/* A thread of this process may be waiting for what has just been stored: wake it if it sleeps. */
+/* A thread of this process may be waiting for what has just been stored: wake it if it sleeps. No fence: threads of one
+ * process that wake each other sleep only after a barrier. */
 static ALWAYS_INLINE void progress_notify(void)
 {
     if (unlikely(atomic_load_explicit(&progress.sleepers, memory_order_relaxed)))

@@ -112,6 +112,9 @@ int main(void)
     test_done_after_polls(100);
     atomic_store(&late_word, 0);
     test_sleep();
+    progress_init(&(struct progress_config){ .local_ranks = 1000, .has_fences = true, .is_threaded = true });
+    atomic_store(&late_word, 0);
+    test_sleep();
     progress_wake(&word);
     progress_fini();
     return 0;

@@ -140,7 +140,7 @@ static int open_with(const struct net_ops *ops, const struct net_config *config,
     chaos->ops = config->inner;
     chaos->proc = config->proc;
     chaos->procs = config->procs;
-    chaos->random = (uint64_t)seed_setting.value * 1000003u + (uint64_t)config->proc;
+    chaos->random = (uint64_t)seed_setting.value * 1000003u + (uint64_t)(config->proc + 65537 * config->lane);
     chaos->eps = mem_zalloc((size_t)config->procs * sizeof *chaos->eps);
     chaos->kept_in = mem_zalloc((size_t)config->procs * sizeof *chaos->kept_in);
     if (!chaos->eps || !chaos->kept_in) {
@@ -243,6 +243,13 @@ static int chaos_poll_ep(void *ep, const _Atomic uint32_t *done)
     return chaos->ops->poll_ep(inner_of(ep), done) + let_go(chaos);
 }
 
+/* Something may be held, or have been refused. */
+static bool chaos_is_silent(const struct net_ep *ep)
+{
+    (void)ep;
+    return false;
+}
+
 static bool chaos_can_copy(struct net_ep *ep)
 {
     return !((struct chaos_ep *)(void *)ep)->refuses_copy && chaos_of(ep)->ops->can_copy(inner_of(ep));
@@ -279,10 +286,9 @@ static void chaos_record_close(struct net_ep *ep, struct net_record *record)
 #define CHAOS_FUNCTIONS \
     .close = chaos_close, .connect = chaos_connect, .send = chaos_send, .alloc = chaos_alloc, \
     .commit = chaos_commit, .release = chaos_release, .wishes = chaos_wishes, .wake = chaos_wake, \
-    .take = net_take_nothing, .poll = chaos_poll, .poll_ep = chaos_poll_ep, \
-    .can_copy = chaos_can_copy, .copy_from = chaos_copy_from, \
-    .copy_to = chaos_copy_to, .record_open = chaos_record_open, .record_find = chaos_record_find, \
-    .record_close = chaos_record_close
+    .poll = chaos_poll, .poll_ep = chaos_poll_ep, .is_silent = chaos_is_silent, .take = net_take_nothing, \
+    .can_copy = chaos_can_copy, .copy_from = chaos_copy_from, .copy_to = chaos_copy_to, \
+    .record_open = chaos_record_open, .record_find = chaos_record_find, .record_close = chaos_record_close
 
 const struct net_ops chaos_self_ops = {
     .name = "chaos(self)",

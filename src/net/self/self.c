@@ -101,6 +101,12 @@ static int self_poll_ep(void *ep, const _Atomic uint32_t *done)
     return 0;
 }
 
+static bool self_is_silent(const struct net_ep *ep)
+{
+    (void)ep;
+    return true;
+}
+
 const struct net_ops self_ops = {
     .name = "self",
     .short_max = SELF_EAGER_MAX,
@@ -117,6 +123,7 @@ const struct net_ops self_ops = {
     .wake = self_wake,
     .poll = self_poll,
     .poll_ep = self_poll_ep,
+    .is_silent = self_is_silent,
     .take = net_take_nothing,
     .can_copy = net_cannot_copy,
 };

@@ -15,10 +15,10 @@ static struct setting single_copy = {
 };
 
 /* Read the peer's probe word and see whether it is what the peer says: nothing less shows that it works. */
-static enum shm_copy try_copy(struct shm *shm, int proc)
+static enum shm_copy try_copy(struct shm *shm, struct shm_peer *contact)
 {
-    struct shm_proc *peer = shm_proc(shm->segment, proc);
-    const int pid = atomic_load_explicit(&job_proc(shm->segment, proc)->pid, memory_order_relaxed);
+    const struct shm_proc *peer = contact->proc;
+    const int pid = atomic_load_explicit(&job_proc(shm->segment, contact->ep.proc)->pid, memory_order_relaxed);
     /* acquire pairs with publish_probe */
     const uint64_t expected = atomic_load_explicit(&peer->probe_value, memory_order_acquire);
     const uint64_t address = atomic_load_explicit(&peer->probe_address, memory_order_relaxed);
@@ -36,7 +36,7 @@ bool shm_can_copy(struct net_ep *ep)
     struct shm_peer *peer = (struct shm_peer *)(void *)ep;
 
     if (unlikely(peer->copy == SHM_COPY_UNTRIED))
-        peer->copy = (uint8_t)try_copy((struct shm *)(void *)ep->net, ep->proc);
+        peer->copy = (uint8_t)try_copy((struct shm *)(void *)ep->net, peer);
     return peer->copy == SHM_COPY_WORKS;
 }
 
@@ -63,7 +63,7 @@ struct net_record *shm_record_open(struct net_ep *ep, uint32_t *index)
 
     for (int i = 0; i < SHM_RECORDS; i++) {
         const uint32_t at = shm->next_record++ % SHM_RECORDS;
-        struct net_record *record = shm_record(shm->segment, shm->procs, shm->proc, at);
+        struct net_record *record = shm_record(shm->area, shm->proc, at);
         /* acquire pairs with shm_record_close: nobody uses it any more */
         if (atomic_load_explicit(&record->state, memory_order_acquire) != RECORD_FREE)
             continue;
@@ -82,7 +82,7 @@ struct net_record *shm_record_find(struct net_ep *ep, uint32_t index)
 {
     struct shm *shm = (struct shm *)(void *)ep->net;
 
-    return shm_record(shm->segment, shm->procs, ep->proc, index);
+    return shm_record(shm->area, ep->proc, index);
 }
 
 void shm_record_close(struct net_ep *ep, struct net_record *record)

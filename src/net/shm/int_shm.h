@@ -16,10 +16,11 @@ struct shm_peer {
     uint32_t in_pos_at_send;        /* in_pos when the last record went out */
     _Atomic uint32_t *sleep;        /* the peer's sleep word … */
     const _Atomic uint32_t *alert;  /* … or, if wakers use a fence, a word that is never 0 */
+    struct shm_proc *proc;          /* what is the peer's own */
     /* incoming ring */
     struct shm_page *in;
-    struct shm_slot *in_slot;       /* to read next */
-    uint32_t in_pos;                /* slots read so far */
+    struct shm_slot *in_slot;       /* to read next, and … */
+    uint32_t in_pos;                /* … slots read so far; see shm_set_in */
     uint32_t in_told;               /* position told to the sender */
     bool is_active;                 /* in the list of rings that poll reads */
     uint32_t idle_sweeps;           /* sweeps that found it silent; used to make it cold */
@@ -39,7 +40,8 @@ struct shm_cell {
 struct shm {
     struct net net;                 /* first */
     struct job_head *segment;
-    int proc, procs;
+    struct shm_area area;
+    int proc, lane;
     struct shm_proc *own;
     struct shm_peer **peers;        /* by process; NULL: no contact yet */
     struct shm_peer **active;       /* rings that poll reads */
@@ -55,6 +57,14 @@ struct shm {
 /* The state for a process, made at first contact; NULL: no memory (the caller makes the error). */
 struct shm_peer *shm_peer(struct shm *shm, int proc);
 
+/* in_slot and in_pos are written with the lock, but atomically, since shm_is_silent reads them without. Who has the
+ * lock reads them as plain words: an atomic type would cost the short path some instructions. */
+static ALWAYS_INLINE void shm_set_in(struct shm_peer *peer, struct shm_slot *slot, uint32_t pos)
+{
+    __atomic_store_n(&peer->in_slot, slot, __ATOMIC_RELAXED);
+    __atomic_store_n(&peer->in_pos, pos, __ATOMIC_RELAXED);
+}
+
 /* send.c */
 int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len) HOT;
 int shm_alloc(struct net_ep *ep, struct net_buffer *buffer);
@@ -66,6 +76,7 @@ void shm_wake(struct net_ep *ep);
 /* poll.c */
 int shm_poll(struct net *net) HOT;
 int shm_poll_ep(void *ep, const _Atomic uint32_t *done) HOT;
+bool shm_is_silent(const struct net_ep *ep) HOT;
 int shm_take(struct net_ep *ep, struct net_head head, void *buf, size_t max) HOT;
 
 /* copy.c */

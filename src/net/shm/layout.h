@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: net/shm. Layout of the transports' part of the job segment, for n processes:
+/* Room: net/shm. Layout of the transports' part of the job segment, for n processes: an area for each lane,
  *
- *   offset (from job_transport_offset)  size        what
- *   0                                   n * n * 4K  ring pages [receiver][sender], see struct shm_page
- *   n * n * 4K                          n * 4K      records of each process, 64 of 64 bytes (struct net_record)
- *   n * n * 4K + n * 4K                 n * 1030K   cells of each sender, 32 of 32 KB and three lines
+ *   offset in the area    size        what
+ *   0                     n * n * 4K  ring pages [receiver][sender], see struct shm_page
+ *   n * n * 4K            n * 4K      records of each process, 64 of 64 bytes (struct net_record)
+ *   n * n * 4K + n * 4K   n * 1030K   cells of each sender, 32 of 32 KB and three lines; then to the next page
+ *   after these           n * 4K      struct shm_proc of each process; that of lane 0 has the 1024 bytes in job_proc
  *
- * and of the 1024 bytes that a process has in its job_proc (struct shm_proc). All of it starts as zeroes, and
- * memory is taken where it is touched: a page for each directed pair that really talks. */
+ * All of it starts as zeroes, and memory is taken where it is touched: a page for each directed pair that really
+ * talks, nothing for a lane that is not open. */
 #ifndef NET_SHM_LAYOUT_H
 #define NET_SHM_LAYOUT_H
 
@@ -73,7 +74,7 @@ static ALWAYS_INLINE struct shm_slot *shm_next(struct shm_page *page, struct shm
     return likely(slot < page->slot + SHM_SLOTS) ? slot : slot - SHM_SLOTS;
 }
 
-/* In job_proc.net: what others write for this process, and what they need of it. */
+/* What others write for this process, and what they need of it. */
 struct shm_proc {
     _Atomic uint64_t bells ALIGNED(CACHE_LINE);              /* bit g: bell[g] is not zero */
     _Atomic uint64_t bell[SHM_MAX_PROCS / 64] ALIGNED(CACHE_LINE); /* bit s of word g: sender 64 g + s has sent */
@@ -86,38 +87,63 @@ _Static_assert(sizeof(struct shm_page) == JOB_PAGE, "a ring is one page");
 _Static_assert(sizeof(struct shm_proc) <= JOB_NET_SIZE, "fits its area");
 _Static_assert(SHM_RECORDS * sizeof(struct net_record) == JOB_PAGE, "records of a process are one page");
 
-/* Size of the whole segment. */
-static inline size_t shm_segment_size(int procs)
+/* One lane's part of the segment, and how many processes it is for. */
+struct shm_area {
+    char *start;
+    int procs;
+};
+
+/* The cells of all processes, in whole pages. */
+static inline size_t shm_cells_size(int procs)
+{
+    return ((size_t)procs * SHM_CELLS * SHM_CELL_STRIDE + JOB_PAGE - 1) / JOB_PAGE * JOB_PAGE;
+}
+
+static inline size_t shm_area_size(int procs)
 {
     const size_t n = (size_t)procs;
 
-    return job_transport_offset(procs) + n * n * JOB_PAGE + n * JOB_PAGE + n * SHM_CELLS * SHM_CELL_STRIDE;
+    return n * n * JOB_PAGE + n * JOB_PAGE + shm_cells_size(procs) + n * JOB_PAGE;
 }
 
-static inline struct shm_page *shm_page(struct job_head *head, int procs, int receiver, int sender)
+/* Size of the whole segment. */
+static inline size_t shm_segment_size(int procs)
 {
-    char *pages = (char *)head + job_transport_offset(procs);
-
-    return (struct shm_page *)(void *)(pages + JOB_PAGE * ((size_t)receiver * (size_t)procs + (size_t)sender));
+    return job_transport_offset(procs) + NET_LANES * shm_area_size(procs);
 }
 
-static inline struct net_record *shm_record(struct job_head *head, int procs, int proc, uint32_t index)
+static inline struct shm_area shm_area(struct job_head *head, int procs, int lane)
 {
-    char *records = (char *)shm_page(head, procs, procs, 0);
+    char *first = (char *)head + job_transport_offset(procs);
+
+    return (struct shm_area){ first + shm_area_size(procs) * (size_t)lane, procs };
+}
+
+static inline struct shm_page *shm_page(struct shm_area area, int receiver, int sender)
+{
+    return (struct shm_page *)(void *)(area.start +
+                                       JOB_PAGE * ((size_t)receiver * (size_t)area.procs + (size_t)sender));
+}
+
+static inline struct net_record *shm_record(struct shm_area area, int proc, uint32_t index)
+{
+    char *records = (char *)shm_page(area, area.procs, 0);
 
     return (struct net_record *)(void *)(records + JOB_PAGE * (size_t)proc) + index;
 }
 
-static inline void *shm_cell(struct job_head *head, int procs, int proc, uint32_t index)
+static inline void *shm_cell(struct shm_area area, int proc, uint32_t index)
 {
-    char *cells = (char *)shm_record(head, procs, procs, 0);
+    char *cells = (char *)shm_record(area, area.procs, 0);
 
     return cells + (size_t)SHM_CELL_STRIDE * ((size_t)proc * SHM_CELLS + index);
 }
 
-static inline struct shm_proc *shm_proc(struct job_head *head, int proc)
+static inline struct shm_proc *shm_proc(struct shm_area area, struct job_head *head, int proc, int lane)
 {
-    return (struct shm_proc *)(void *)job_proc(head, proc)->net;
+    char *procs = (char *)shm_cell(area, 0, 0) + shm_cells_size(area.procs);
+
+    return (struct shm_proc *)(void *)(lane ? procs + JOB_PAGE * (size_t)proc : (char *)job_proc(head, proc)->net);
 }
 
 #endif

@@ -42,9 +42,10 @@ static int shm_open_net(const struct net_config *config, struct net **out)
     shm->active = shm->peers + config->procs;
     shm->net = (struct net){ &shm_ops, config->sink };
     shm->segment = config->segment;
+    shm->area = shm_area(config->segment, config->procs, config->lane);
     shm->proc = config->proc;
-    shm->procs = config->procs;
-    shm->own = shm_proc(shm->segment, shm->proc);
+    shm->lane = config->lane;
+    shm->own = shm_proc(shm->area, shm->segment, shm->proc, shm->lane);
     shm->cells_free = UINT32_MAX;
     publish_probe(shm);
     *out = &shm->net;
@@ -56,7 +57,7 @@ static void shm_close_net(struct net *net)
     struct shm *shm = (struct shm *)(void *)net;
 
     atomic_store_explicit(&shm->own->probe_value, 0, memory_order_relaxed);
-    for (int proc = 0; proc < shm->procs; proc++)
+    for (int proc = 0; proc < shm->area.procs; proc++)
         mem_free(shm->peers[proc]);
     mem_free(shm->peers);
     mem_free(shm);
@@ -72,8 +73,9 @@ struct shm_peer *shm_peer(struct shm *shm, int proc)
     if (!peer)
         return NULL;
     *peer = (struct shm_peer){ .ep = { &shm->net, proc, SHM_ROOM }, .last_cell = SHM_CELLS };
-    peer->out = shm_page(shm->segment, shm->procs, proc, shm->proc);
-    peer->in = shm_page(shm->segment, shm->procs, shm->proc, proc);
+    peer->out = shm_page(shm->area, proc, shm->proc);
+    peer->in = shm_page(shm->area, shm->proc, proc);
+    peer->proc = shm_proc(shm->area, shm->segment, proc, shm->lane);
     peer->out_slot = peer->out->slot;
     peer->in_slot = peer->in->slot;
     peer->sleep = &job_proc(shm->segment, proc)->sleep;
@@ -107,6 +109,7 @@ const struct net_ops shm_ops = {
     .wake = shm_wake,
     .poll = shm_poll,
     .poll_ep = shm_poll_ep,
+    .is_silent = shm_is_silent,
     .take = shm_take,
     .can_copy = shm_can_copy,
     .copy_from = shm_copy_from,

@@ -21,20 +21,20 @@ static ALWAYS_INLINE void tell_sender(struct shm_peer *peer)
 {
     peer->in_told = peer->in_pos;
     /* release pairs with look_for_room and collect_cells: what was in slots and cells has been used */
-    atomic_store_explicit(&peer->in->tail, peer->in_pos, memory_order_release);
+    atomic_store_explicit(&peer->in->tail, peer->in_told, memory_order_release);
     progress_wake(peer->sleep);
 }
 
-static ALWAYS_INLINE bool is_time_to_tell(const struct shm_peer *peer)
+/* From slot and position to those `n` further on; true: it is time to tell the sender. */
+static ALWAYS_INLINE bool go_on(struct shm_peer *peer, struct shm_slot *slot, uint32_t pos, uint32_t n)
 {
-    return peer->in_pos - peer->in_told >= SHM_REPORT_EVERY;
+    shm_set_in(peer, shm_next(peer->in, slot, n), pos + n);
+    return pos + n - peer->in_told >= SHM_REPORT_EVERY;
 }
 
 static ALWAYS_INLINE void advance(struct shm_peer *peer, uint32_t n)
 {
-    peer->in_pos += n;
-    peer->in_slot = shm_next(peer->in, peer->in_slot, n);
-    if (unlikely(is_time_to_tell(peer)))
+    if (unlikely(go_on(peer, peer->in_slot, peer->in_pos, n)))
         tell_sender(peer);
 }
 
@@ -53,7 +53,7 @@ static NOINLINE bool take_cell(struct shm *shm, struct shm_peer *peer, const str
     const void *cell;
 
     memcpy(&in_cell, slot->payload, sizeof in_cell);
-    cell = shm_cell(shm->segment, shm->procs, peer->ep.proc, in_cell.index);
+    cell = shm_cell(shm->area, peer->ep.proc, in_cell.index);
     if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, cell, slot->len & ~SHM_IN_CELL))
         return false;
     leave_cell(peer, &in_cell);
@@ -89,10 +89,18 @@ static NOINLINE bool take_spread(struct shm *shm, struct shm_peer *peer, const s
     return true;
 }
 
-static ALWAYS_INLINE bool has_come(const struct shm_peer *peer, const struct shm_slot *slot)
+static ALWAYS_INLINE bool has_come(const struct shm_slot *slot, uint32_t pos)
 {
     /* acquire pairs with publish in send.c */
-    return atomic_load_explicit(&slot->seq, memory_order_acquire) == ((peer->in_pos + 1) | SHM_IN_CELL);
+    return atomic_load_explicit(&slot->seq, memory_order_acquire) == ((pos + 1) | SHM_IN_CELL);
+}
+
+bool shm_is_silent(const struct net_ep *ep)
+{
+    const struct shm_peer *peer = (const struct shm_peer *)(const void *)ep;
+
+    return !has_come(__atomic_load_n(&peer->in_slot, __ATOMIC_RELAXED),
+                     __atomic_load_n(&peer->in_pos, __ATOMIC_RELAXED));
 }
 
 /* Take the next record of a ring, if there is one and the sink has room for it. */
@@ -100,7 +108,7 @@ static ALWAYS_INLINE bool take(struct shm *shm, struct shm_peer *peer)
 {
     const struct shm_slot *slot = peer->in_slot;
 
-    if (!has_come(peer, slot))
+    if (!has_come(slot, peer->in_pos))
         return false;
     if (unlikely(slot->len > SHM_INLINE))
         return slot->len & SHM_IN_CELL ? take_cell(shm, peer, slot) : take_spread(shm, peer, slot);
@@ -146,7 +154,7 @@ static NOINLINE int take_longer(struct shm_peer *peer, const struct shm_slot *sl
         return (int)len;
     }
     memcpy(&in_cell, slot->payload, sizeof in_cell);
-    memcpy(buf, shm_cell(shm->segment, shm->procs, peer->ep.proc, in_cell.index), len);
+    memcpy(buf, shm_cell(shm->area, peer->ep.proc, in_cell.index), len);
     leave_cell(peer, &in_cell);
     return (int)len;
 }
@@ -154,10 +162,11 @@ static NOINLINE int take_longer(struct shm_peer *peer, const struct shm_slot *sl
 int shm_take(struct net_ep *ep, struct net_head head, void *buf, size_t max)
 {
     struct shm_peer *peer = (struct shm_peer *)(void *)ep;
-    const struct shm_slot *slot = peer->in_slot;
+    struct shm_slot *slot = peer->in_slot;
+    const uint32_t pos = peer->in_pos;
     uint32_t len;
 
-    if (!has_come(peer, slot))
+    if (!has_come(slot, pos))
         return NET_NOT_YET;
     len = slot->len;
     if (unlikely(slot->head.word[0] != head.word[0] || slot->head.word[1] != head.word[1]))
@@ -165,9 +174,7 @@ int shm_take(struct net_ep *ep, struct net_head head, void *buf, size_t max)
     if (unlikely(len > SHM_INLINE || len > max))
         return take_longer(peer, slot, buf, max);
     copy_short(buf, slot->payload, len);
-    peer->in_pos++;
-    peer->in_slot = shm_next(peer->in, peer->in_slot, 1);
-    if (unlikely(is_time_to_tell(peer)))
+    if (unlikely(go_on(peer, slot, pos, 1)))
         return took_and_told(peer, (int)len);
     return (int)len;
 }

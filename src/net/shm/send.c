@@ -27,7 +27,7 @@ static ALWAYS_INLINE bool seems_full(const struct shm_peer *peer)
 static void ring_bell(struct shm_peer *peer)
 {
     struct shm *shm = (struct shm *)(void *)peer->ep.net;
-    struct shm_proc *to = shm_proc(shm->segment, peer->ep.proc);
+    struct shm_proc *to = peer->proc;
     const uint64_t bit = UINT64_C(1) << shm->proc % 64;
     const int group = shm->proc / 64;
 
@@ -57,14 +57,14 @@ static ALWAYS_INLINE void fetch_ahead(struct shm_peer *peer, struct shm_slot *sl
     peer->in_pos_at_send = peer->in_pos;
 }
 
-/* Make `n` slots that start at the next one visible. */
-static ALWAYS_INLINE int publish(struct shm_peer *peer, uint32_t n)
+/* Make `n` slots visible that start at `slot`, the next one. */
+static ALWAYS_INLINE int publish(struct shm_peer *peer, struct shm_slot *slot, uint32_t n)
 {
     /* release pairs with the acquire in poll.c: the rest of the record is written */
-    atomic_store_explicit(&peer->out_slot->seq, (peer->out_pos + 1) | SHM_IN_CELL, memory_order_release);
+    atomic_store_explicit(&slot->seq, (peer->out_pos + 1) | SHM_IN_CELL, memory_order_release);
     peer->out_pos += n;
     peer->ep.room -= (int)n;
-    peer->out_slot = shm_next(peer->out, peer->out_slot, n);
+    peer->out_slot = shm_next(peer->out, slot, n);
     if (likely(atomic_load_explicit(&peer->out->hot, memory_order_relaxed) &&
                !atomic_load_explicit(peer->alert, memory_order_relaxed)))
         return 0;
@@ -94,7 +94,7 @@ static NOINLINE int send_spread(struct shm_peer *peer, struct net_head head, con
     first->len = len;
     first->head = head;
     memcpy(first->payload, payload, SHM_INLINE);
-    return publish(peer, n);
+    return publish(peer, first, n);
 }
 
 static ALWAYS_INLINE int send_slot(struct shm_peer *peer, struct net_head head, const void *payload, uint32_t len)
@@ -104,7 +104,7 @@ static ALWAYS_INLINE int send_slot(struct shm_peer *peer, struct net_head head, 
     slot->len = len;
     slot->head = head;
     copy_short(slot->payload, payload, len);
-    return publish(peer, 1);
+    return publish(peer, slot, 1);
 }
 
 static NOINLINE int send_last(struct shm_peer *peer, struct net_head head, const void *payload, uint32_t len)
@@ -171,7 +171,7 @@ int shm_alloc(struct net_ep *ep, struct net_buffer *buffer)
     if (unlikely(buffer->index == SHM_CELLS))
         return NET_AGAIN;
     shm->cells[buffer->index].peer = NULL;
-    buffer->data = shm_cell(shm->segment, shm->procs, shm->proc, buffer->index);
+    buffer->data = shm_cell(shm->area, shm->proc, buffer->index);
     return 0;
 }
 
@@ -193,7 +193,7 @@ int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer 
     slot->len = len | SHM_IN_CELL;
     slot->head = head;
     memcpy(slot->payload, &(struct shm_in_cell){ buffer->index, peer->in_pos }, sizeof(struct shm_in_cell));
-    publish(peer, 1);
+    publish(peer, slot, 1);
     shm->cells[buffer->index] = (struct shm_cell){ peer, peer->out_pos };
     peer->last_cell = (uint8_t)buffer->index;
     return 0;

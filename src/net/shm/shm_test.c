@@ -26,13 +26,13 @@ static struct job_head *segment_create(int procs)
     return head;
 }
 
-static void test_suite(void)
+static void test_suite(int lane)
 {
     struct job_head *segment = segment_create(2);
     struct suite_end a, b;
 
-    suite_open(&a, &shm_ops, (struct net_config){ .proc = 0, .procs = 2, .segment = segment }, 1);
-    suite_open(&b, &shm_ops, (struct net_config){ .proc = 1, .procs = 2, .segment = segment }, 0);
+    suite_open(&a, &shm_ops, (struct net_config){ .proc = 0, .procs = 2, .lane = lane, .segment = segment }, 1);
+    suite_open(&b, &shm_ops, (struct net_config){ .proc = 1, .procs = 2, .lane = lane, .segment = segment }, 0);
     net_suite(&a, &b);
     net_suite(&b, &a);
     shm_ops.close(a.net);
@@ -105,6 +105,48 @@ static void test_full_ring(void)
     munmap(segment, shm_segment_needed(2));
 }
 
+static int note_arrival(void *arg, int proc, struct net_head head, const void *payload, uint32_t len)
+{
+    (void)proc, (void)payload, (void)len;
+    *(uint64_t *)arg += head.word[0];
+    return 0;
+}
+
+/* What is sent in a lane arrives in that lane, also if the other end opens it later; a full one holds up no other. */
+static void test_lanes(void)
+{
+    struct job_head *segment = segment_create(2);
+    struct net_config from = { .proc = 0, .procs = 2, .segment = segment }, to = from;
+    struct net *out[NET_LANES], *in[NET_LANES];
+    struct net_ep *ep[NET_LANES], *back;
+    uint64_t arrived[NET_LANES] = { 0 };
+
+    to.proc = 1;
+    for (int lane = 0; lane < NET_LANES; lane++) {
+        from.lane = lane;
+        CHECK(!shm_ops.open(&from, &out[lane]) && !shm_ops.connect(out[lane], 1, &ep[lane]));
+        CHECK(!shm_ops.send(ep[lane], (struct net_head){ { (uint64_t)lane + 1, 0 } }, "", 0));
+    }
+    while (!shm_ops.send(ep[3], (struct net_head){ { 0, 0 } }, "", 0))
+        ;
+    CHECK(!shm_ops.send(ep[4], (struct net_head){ { 100, 0 } }, "", 0));
+    for (int lane = NET_LANES - 1; lane >= 0; lane--) {
+        to.lane = lane;
+        to.sink = (struct net_sink){ note_arrival, &arrived[lane] };
+        CHECK(!shm_ops.open(&to, &in[lane]) && !shm_ops.connect(in[lane], 0, &back));
+        CHECK(!shm_ops.is_silent(back));
+        while (shm_ops.poll(in[lane]))
+            ;
+        CHECK(shm_ops.is_silent(back));
+        CHECK_INT(arrived[lane], lane + 1 + (lane == 4 ? 100 : 0));
+    }
+    for (int lane = 0; lane < NET_LANES; lane++) {
+        shm_ops.close(out[lane]);
+        shm_ops.close(in[lane]);
+    }
+    munmap(segment, shm_segment_needed(2));
+}
+
 static void test_failures(void)
 {
     const long before = mem_live();
@@ -133,7 +175,9 @@ int main(void)
 {
     wake_barrier_init();
     progress_init(&(struct progress_config){ .local_ranks = 1 });
-    test_suite();
+    test_suite(0);
+    test_suite(NET_LANES - 1);
+    test_lanes();
     test_many();
     test_full_ring();
     test_failures();
