@@ -94,12 +94,27 @@ static void parse(struct bench *b, char **argv)
         b->batches = BENCH_MAX_BATCHES;
 }
 
+/* True if the MPI gives what is asked for. */
+static bool start_mpi(bool has_threads, int *argc, char ***argv)
+{
+    int level = MPI_THREAD_MULTIPLE;
+
+    if (has_threads)
+        MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
+    else
+        MPI_Init(argc, argv);
+    return level == MPI_THREAD_MULTIPLE;
+}
+
 void bench_start(struct bench *b, int *argc, char ***argv, int ranks)
 {
-    MPI_Init(argc, argv);
+    const bool is_given = start_mpi(b->has_threads, argc, argv);
+
     MPI_Comm_rank(MPI_COMM_WORLD, &b->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &b->size);
     own_rank = b->rank;
+    if (!is_given)
+        fail_once("%s needs MPI_THREAD_MULTIPLE, which this MPI does not give", **argv);
     if (ranks && b->size != ranks)
         fail_once("%s needs %d ranks, this job has %d", **argv, ranks, b->size);
     parse(b, *argv);

@@ -18,6 +18,7 @@ struct bench {
     double budget;                 /* --budget S: seconds per value; fewer batches rather than more time */
     long min_size, max_size;       /* --min-size, --max-size: bytes */
     long per_decade;               /* --per-decade N: so many sizes from 1000 to 10000; 0: powers */
+    bool has_threads;              /* ask for MPI_THREAD_MULTIPLE; else MPI_Init */
     bool pin;                      /* --pin: rank r on core r of the allowed ones */
     long depths[BENCH_MAX_DEPTHS]; /* --depths A,B,...: entries in a queue */
     int n_depths;

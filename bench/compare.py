@@ -51,6 +51,7 @@ PLAN = [
     Measure('idle', 'idle', 2, [], 2, 10),
     Measure('memory', 'memory', 8, [], 2, 10),
     Measure('bandwidth', 'bandwidth', 2, ['--pin'], 3, 20),
+    Measure('threads', 'threads', 2, [], 3, 20),
     Measure('curve', 'latency', 2, ['--pin', '--per-decade', '64', '--min-size', '1', '--max-size', '8388608',
                                     '--budget', '0.02'], 2, 40, True),
 ]
