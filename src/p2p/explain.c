@@ -77,11 +77,14 @@ static void add_copies(struct text *text, struct peer *peer, size_t first)
 
 size_t p2p_explain(int proc, char *text, size_t size)
 {
-    struct lane *lane = lane_of_process();
-    struct peer *peer = atomic_load_explicit(&lane->peers[proc], memory_order_acquire);
     struct text out = { text, size, 0 };
+    struct peer *peer = NULL;
+    struct lane *lane;
     size_t limit;
+    int number = 0;
 
+    while (!peer && (lane = lane_next(&number)))
+        peer = atomic_load_explicit(&lane->peers[proc], memory_order_acquire);
     if (!peer)
         return 0;
     limit = peer->speed.limit ? peer->speed.limit : peer->ops->eager_max;

@@ -378,6 +378,9 @@ void describe_key(uint64_t key, uint64_t mask, struct blocked *out) COLD;
 int p2p_arrive(void *arg, int proc, struct net_head head, const void *payload, uint32_t len) HOT;
 void message_destroy(struct message *message);
 
+/* lane.c: the next open lane from `*number` on, which then is past it; NULL: no more. Any thread. */
+struct lane *lane_next(int *number);
+
 /* held.c. Read the setting; so many lanes share the limit from now on (any thread; at first there is one). */
 int held_init(void);
 void held_set_lanes(int count);

@@ -179,8 +179,7 @@ static int lane_get(int number, struct lane **out)
     return rc;
 }
 
-/* The next open lane from `*number` on, which then is past it; NULL: no more. */
-static struct lane *lane_next(int *number)
+struct lane *lane_next(int *number)
 {
     while (*number < NET_LANES) {
         /* acquire pairs with lane_open */
