@@ -196,6 +196,24 @@ static ALWAYS_INLINE bool send_locked(const struct channel *channel, const void 
     return likely(peer && !(mode & P2P_SYNC)) && send_at_once(channel, peer, peer->send_end, buf, len, type, tag);
 }
 
+/* A message of one run that is longer and fits in a buffer of the transport, and nothing stands in its way: no request
+ * either. The conditions are those of send_at_once. */
+static NOINLINE bool send_in_buffer(const struct channel *channel, const void *buf, size_t len,
+                                    const struct type *type, int dest, int tag, int mode)
+{
+    const struct peer *peer = peer_of_rank(channel, dest);
+    struct net_buffer buffer;
+
+    if (!peer || mode & P2P_SYNC || !type->is_contig || len <= peer->ops->short_max || len > eager_limit(peer) ||
+        peer->is_crowded || is_throttled(peer) || peer->ops->alloc(peer->ep, &buffer))
+        return false;
+    memcpy(buffer.data, buf, len);
+    if (likely(!peer->ops->commit(peer->ep, eager_head(channel, type, tag), &buffer, (uint32_t)len)))
+        return true;
+    peer->ops->release(peer->ep, &buffer);
+    return false;
+}
+
 bool send_now(struct channel *channel, struct peer *peer, const void *buf, MPI_Count count, struct type *type,
               int tag)
 {
@@ -254,7 +272,8 @@ int p2p_send_mode(struct comm *comm, const void *buf, MPI_Count count, struct ty
     if (dest == MPI_PROC_NULL)
         return 0;
     lane_lock(channel->lane);
-    is_sent = send_locked(channel, buf, type_bytes(type, count), type, dest, tag, mode);
+    is_sent = send_locked(channel, buf, type_bytes(type, count), type, dest, tag, mode) ||
+              send_in_buffer(channel, buf, type_bytes(type, count), type, dest, tag, mode);
     if (!is_sent) {
         request_init(&r, channel, type);
         rc = send_request(&r, buf, count, dest, tag, mode);
@@ -301,12 +320,16 @@ extern inline int p2p_send(struct comm *comm, const void *buf, MPI_Count count, 
     return send_standard(comm, buf, count, type, dest, tag);
 }
 
+/* *out is `sent` so far. */
 static NOINLINE int isend_slow(struct channel *channel, const void *buf, MPI_Count count, struct type *type,
                                int dest, int tag, int mode, struct req **out)
 {
-    struct p2p_req *r = request_create(channel, type);
+    struct p2p_req *r;
     int rc;
 
+    if (send_in_buffer(channel, buf, type_bytes(type, count), type, dest, tag, mode))
+        return 0;
+    r = request_create(channel, type);
     if (!r)
         return err(MPI_ERR_NO_MEM, "no memory for a send request");
     *out = &r->req;
