@@ -39,6 +39,8 @@ class Measure:
 # In order of weight: when the time is up, what comes last is left out.
 PLAN = [
     Measure('latency', 'latency', 2, ['--pin'], 5, 20),
+    Measure('curve', 'latency', 2, ['--pin', '--per-decade', '64', '--min-size', '1', '--max-size', '8388608',
+                                    '--budget', '0.02'], 2, 40, True),
     Measure('rate', 'rate', 2, ['--pin'], 5, 10),
     Measure('startup', 'empty', 2, [], 9, 10),
     Measure('startup', 'empty', 8, [], 5, 20),
@@ -52,8 +54,6 @@ PLAN = [
     Measure('memory', 'memory', 8, [], 2, 10),
     Measure('bandwidth', 'bandwidth', 2, ['--pin'], 3, 20),
     Measure('threads', 'threads', 2, [], 3, 20),
-    Measure('curve', 'latency', 2, ['--pin', '--per-decade', '64', '--min-size', '1', '--max-size', '8388608',
-                                    '--budget', '0.02'], 2, 40, True),
 ]
 GROUPS = list(dict.fromkeys(m.group for m in PLAN))
 QUICK = ['--batches', '3', '--batch-ms', '0.2', '--budget', '0.02']
