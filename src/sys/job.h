@@ -23,7 +23,7 @@
 /* The minor number grows when reserved bytes get a meaning, the major one when old readers would be wrong. */
 #define JOB_MAGIC UINT64_C(0x424f4a59454c5250) /* "PRLEYJOB" in memory of a little-endian machine */
 enum {
-    JOB_MAJOR = 1,
+    JOB_MAJOR = 2,
     JOB_MINOR = 0,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,
