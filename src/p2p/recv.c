@@ -150,11 +150,42 @@ static ALWAYS_INLINE bool recv_at_once(const struct comm *comm, const struct cha
     return true;
 }
 
+/* The same as recv_at_once with threads: look without the lock, take with it. */
+static NOINLINE bool recv_among_threads(const struct channel *channel, void *buf, size_t max, const struct type *type,
+                                        int source, int tag, MPI_Status *status)
+{
+    const struct net_head head = { {
+        channel->eager_word | (uint64_t)type->signature << WIRE_SIGNATURE_SHIFT,
+        match_key(source, tag),
+    } };
+    const struct peer *peer = peer_of_rank(channel, source);
+    int len = NET_NOT_THIS;
+
+    if (!peer || tag == MPI_ANY_TAG || !type->is_contig)
+        return false;
+    PROGRESS_LOOK_FIRST {
+        if (peer->ops->is_silent(peer->ep))
+            continue;
+        lane_lock(channel->lane);
+        if (match_is_empty(&channel->match))
+            len = peer->ops->take(peer->ep, head, buf, max);
+        lane_unlock(channel->lane);
+        break;
+    }
+    if (len < 0)
+        return false;
+    status_set(status, source, tag, len, false);
+    return true;
+}
+
 static NOINLINE int recv_request(struct channel *channel, void *buf, MPI_Count count, struct type *type, int source,
                                  int tag, MPI_Status *status)
 {
     struct p2p_req r;
 
+    if (channel->lane->is_threaded && is_rank_of(channel->comm, source) &&
+        recv_among_threads(channel, buf, type_bytes(type, count), type, source, tag, status))
+        return 0;
     request_init(&r, channel, type);
     recv_prepare(&r, buf, count);
     lane_lock(channel->lane);
