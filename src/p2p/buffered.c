@@ -95,12 +95,6 @@ static int flush_cancel(struct req *req)
     return err(MPI_ERR_REQUEST, "the request is that of a flush, which cannot be cancelled");
 }
 
-static int flush_start(struct req *req)
-{
-    (void)req;
-    return err(MPI_ERR_REQUEST, "the request is not persistent");
-}
-
 /* The lane of the oldest message, NULL if all have gone; and the request that sends it. */
 static struct lane *awaited_by(const struct flush *f, const struct p2p_req **r)
 {
@@ -138,7 +132,6 @@ static const struct req_ops flush_ops = {
     .release = flush_release,
     .cancel = flush_cancel,
     .detach = flush_detach,
-    .start = flush_start,
     .describe = flush_describe,
 };
 
@@ -323,12 +316,6 @@ static int ibsend_cancel(struct req *req)
     return 0;
 }
 
-static int ibsend_start(struct req *req)
-{
-    (void)req;
-    return err(MPI_ERR_REQUEST, "the request is not persistent");
-}
-
 static void ibsend_describe(const struct req *req, struct blocked *out)
 {
     const struct ibsend *handle = (const struct ibsend *)(const void *)req;
@@ -346,7 +333,6 @@ static const struct req_ops ibsend_ops = {
     .release = ibsend_release,
     .cancel = ibsend_cancel,
     .detach = ibsend_detach,
-    .start = ibsend_start,
     .describe = ibsend_describe,
 };
 

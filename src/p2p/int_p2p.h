@@ -243,10 +243,17 @@ static inline size_t eager_limit(const struct peer *peer)
     return limit ? limit : peer->ops->eager_max;
 }
 
-/* The other side of that. */
+/* The other side of that. Stored only if it changes: the sender looks at this line with every message. */
 static inline void ask_limit(struct peer *peer)
 {
-    atomic_store_explicit(peer->throttle_in + 1, peer->speed.limit, memory_order_relaxed);
+    if (atomic_load_explicit(peer->throttle_in + 1, memory_order_relaxed) != peer->speed.limit)
+        atomic_store_explicit(peer->throttle_in + 1, peer->speed.limit, memory_order_relaxed);
+}
+
+/* Of an eager message without flags; `key` as in match_key, of the sender. */
+static ALWAYS_INLINE struct net_head eager_head(const struct channel *channel, const struct type *type, uint64_t key)
+{
+    return (struct net_head){ { channel->eager_word | (uint64_t)type->signature << WIRE_SIGNATURE_SHIFT, key } };
 }
 
 /* The open channel of a context, or NULL. */

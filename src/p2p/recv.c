@@ -128,10 +128,7 @@ static ALWAYS_INLINE bool recv_at_once(const struct comm *comm, const struct cha
                                        MPI_Count count, const struct type *type, int source, int tag,
                                        MPI_Status *status)
 {
-    const struct net_head head = { {
-        channel->eager_word | (uint64_t)type->signature << WIRE_SIGNATURE_SHIFT,
-        match_key(source, tag),
-    } };
+    const struct net_head head = eager_head(channel, type, match_key(source, tag));
     const size_t max = type_bytes(type, count);
     const struct peer *peer;
     int len;
@@ -154,10 +151,7 @@ static ALWAYS_INLINE bool recv_at_once(const struct comm *comm, const struct cha
 static NOINLINE bool recv_among_threads(const struct channel *channel, void *buf, size_t max, const struct type *type,
                                         int source, int tag, MPI_Status *status)
 {
-    const struct net_head head = { {
-        channel->eager_word | (uint64_t)type->signature << WIRE_SIGNATURE_SHIFT,
-        match_key(source, tag),
-    } };
+    const struct net_head head = eager_head(channel, type, match_key(source, tag));
     const struct peer *peer = peer_of_rank(channel, source);
     int len = NET_NOT_THIS;
 

@@ -169,12 +169,9 @@ static void send_prepare(struct p2p_req *r, struct peer *peer, const void *buf, 
 
 /* --- calls --- */
 
-static ALWAYS_INLINE struct net_head eager_head(const struct channel *channel, const struct type *type, int tag)
+static ALWAYS_INLINE struct net_head own_head(const struct channel *channel, const struct type *type, int tag)
 {
-    return (struct net_head){ {
-        channel->eager_word | (uint64_t)type->signature << WIRE_SIGNATURE_SHIFT,
-        channel->source_key | (uint32_t)tag,
-    } };
+    return eager_head(channel, type, channel->source_key | (uint32_t)tag);
 }
 
 /* True if the message has been sent, since it was shorter than `end`, the peer's direct_end or send_end, and there
@@ -184,7 +181,7 @@ static ALWAYS_INLINE bool send_at_once(const struct channel *channel, const stru
 {
     if (unlikely(len >= end || !type->is_contig || is_throttled(peer)))
         return false;
-    return likely(!peer->ops->send(peer->ep, eager_head(channel, type, tag), buf, (uint32_t)len));
+    return likely(!peer->ops->send(peer->ep, own_head(channel, type, tag), buf, (uint32_t)len));
 }
 
 /* The same for all modes, with the lock. */
@@ -208,7 +205,7 @@ static NOINLINE bool send_in_buffer(const struct channel *channel, const void *b
         peer->is_crowded || is_throttled(peer) || peer->ops->alloc(peer->ep, &buffer))
         return false;
     memcpy(buffer.data, buf, len);
-    if (likely(!peer->ops->commit(peer->ep, eager_head(channel, type, tag), &buffer, (uint32_t)len)))
+    if (likely(!peer->ops->commit(peer->ep, own_head(channel, type, tag), &buffer, (uint32_t)len)))
         return true;
     peer->ops->release(peer->ep, &buffer);
     return false;
@@ -315,7 +312,7 @@ extern inline int p2p_send(struct comm *comm, const void *buf, MPI_Count count, 
         const size_t len = type_bytes(type, count);
         if (likely(peer) && likely(len < peer->direct_end && type->is_contig && peer->ep->room > 0) &&
             likely(!is_throttled(peer)))
-            return peer->ops->send(peer->ep, eager_head(channel, type, tag), buf, (uint32_t)len);
+            return peer->ops->send(peer->ep, own_head(channel, type, tag), buf, (uint32_t)len);
     }
     return send_standard(comm, buf, count, type, dest, tag);
 }

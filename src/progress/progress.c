@@ -207,9 +207,11 @@ static bool yield(const struct wait *wait)
     for (int i = 0; i < most && now < end; i++) {
         const uint64_t before = now;
         sched_yield();
-        poll_hint(wait);
-        if (wait->is_done(wait->arg))
-            return true;
+        if (wait->hint.poll) { /* the most likely place first */
+            wait->hint.poll(wait->hint.arg, wait->done);
+            if (wait->is_done(wait->arg))
+                return true;
+        }
         progress_poll();
         if (wait->is_done(wait->arg))
             return true;
