@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. MPI_Barrier (MPI 5.0 §6.3), two ways:
+/* Room: coll. MPI_Barrier (MPI 5.0 §6.3), three ways:
  *
+ *   on a shelf     words in shared memory (shelf.c), from the second one on a communicator on
  *   dissemination  ceil(log2(size)) rounds of one empty message each way, when every rank has a processor
  *   central        all report to rank 0, which answers all, when ranks outnumber processors: then time is the number of
  *                  times that a rank must get a processor, which is two here and one in each round there
  *
- * All ranks choose alike: what the launcher has said decides. */
+ * All ranks choose alike: what the launcher has said decides, and what rank 0 has told. */
 #include "coll/int_coll.h"
+#include "coll/shelf.h"
 #include "progress/progress.h"
 
 static int disseminate(struct comm *comm, int tag, const struct coll_block *nothing)
@@ -23,21 +25,36 @@ static int disseminate(struct comm *comm, int tag, const struct coll_block *noth
     return rc;
 }
 
-static int report(struct comm *comm, int tag, const struct coll_block *nothing)
+static int report(struct comm *comm, int tag, const struct coll_block *nothing, const struct coll_block *shelf)
 {
     const int rc = coll_send(comm, tag, nothing, 0);
 
-    return rc ? rc : coll_recv(comm, tag, nothing, 0);
+    return rc ? rc : coll_recv(comm, tag, shelf, 0);
 }
 
-static int answer(struct comm *comm, int tag, const struct coll_block *nothing)
+static int answer(struct comm *comm, int tag, const struct coll_block *nothing, const struct coll_block *shelf)
 {
     int rc = 0;
 
     for (int rank = 1; rank < comm->size && !rc; rank++)
         rc = coll_recv(comm, tag, nothing, rank);
     for (int rank = 1; rank < comm->size && !rc; rank++)
-        rc = coll_send(comm, tag, nothing, rank);
+        rc = coll_send(comm, tag, shelf, rank);
+    return rc;
+}
+
+/* The first one on a communicator also tells all of the shelf that rank 0 has found for it. */
+static int central(struct comm *comm, int tag, const struct coll_block *nothing)
+{
+    struct comm_shelf shelf = { 0 };
+    const struct coll_block told = { &shelf, sizeof shelf, obj_type(MPI_BYTE) };
+    int rc;
+
+    if (!comm->shelf.number && comm->rank == 0)
+        shelf = shelf_take(comm->size);
+    rc = comm->rank ? report(comm, tag, nothing, &told) : answer(comm, tag, nothing, &told);
+    if (!comm->shelf.number)
+        shelf_open(comm, shelf);
     return rc;
 }
 
@@ -47,9 +64,13 @@ int coll_barrier(struct comm *comm)
     int tag;
     const int rc = coll_begin(comm, &tag, "MPI_Barrier");
 
-    if (rc)
+    if (rc || comm->size == 1)
         return rc;
-    if (!progress_is_oversubscribed())
-        return disseminate(comm, tag, &nothing);
-    return comm->rank ? report(comm, tag, &nothing) : answer(comm, tag, &nothing);
+    if (likely(comm->shelf.number > 0)) {
+        shelf_barrier(comm);
+        return 0;
+    }
+    if (!comm->shelf.number || progress_is_oversubscribed())
+        return central(comm, tag, &nothing);
+    return disseminate(comm, tag, &nothing);
 }

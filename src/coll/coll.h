@@ -13,6 +13,7 @@
 
 #include "obj/comm.h"
 #include "op/op.h"
+#include "progress/progress.h"
 #include "type/type.h"
 
 /* An array of counts or displacements as the user gave it, in the width that it came in. */
@@ -49,6 +50,20 @@ struct coll_data {
                           .counts = COLL_NUMBERS(numbers), \
                           .displs = COLL_NUMBERS(places),  \
                           .types = (handles) })
+
+struct blocked;
+struct job_head;
+
+/* Bytes of the job segment for words that the members of a communicator share; all zeroes at first. */
+size_t coll_segment_needed(int procs);
+/* From now on they lie at `memory`, behind the segment's head. Without: everything goes by messages. Error: a setting
+ * with a wrong value. */
+int coll_init(struct job_head *segment, void *memory, int procs);
+void coll_fini(void);
+/* The communicator is being taken apart; not collective, does not block. */
+void coll_comm_close(struct comm *comm);
+/* What a long wait that is not for a message waits for, as progress_watch hands it over. False: not one of ours. */
+bool coll_describe_wait(progress_done_fn *is_done, const void *arg, struct blocked *out) COLD;
 
 /* §6.3, §6.4 */
 int coll_barrier(struct comm *comm);

@@ -10,6 +10,7 @@
 /* The last reference is gone. */
 static void destroy(struct comm *comm)
 {
+    coll_comm_close(comm);
     p2p_comm_close(comm);
     errhandler_unref(comm->errhandler);
     group_unref(comm->group);

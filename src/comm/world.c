@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "coll/coll.h"
 #include "comm/int_comm.h"
 #include "obj/errhandler.h"
 #include "p2p/p2p.h"
@@ -119,6 +120,7 @@ static int fill_and_open(struct comm *comm, uint32_t number, const char *name, i
 /* Its handle, if it had one, leads nowhere from now on. */
 static void close_and_empty(struct comm *comm)
 {
+    coll_comm_close(comm);
     p2p_comm_close(comm);
     errhandler_unref(comm->errhandler);
     group_unref(comm->group);

@@ -5,6 +5,7 @@
  * first rank starts, and what is in it says the rest. */
 #include <unistd.h>
 
+#include "coll/coll.h"
 #include "comm/comm.h"
 #include "init/int_init.h"
 #include "obj/errhandler.h"
@@ -52,7 +53,11 @@ static int start_transports(bool is_threaded)
     if (rc)
         return rc;
     if (job->size > 1) {
-        if (!pm_map(job, p2p_segment_needed(job->size), &rc))
+        const size_t transports = p2p_segment_needed(job->size);
+        if (!pm_map(job, transports + coll_segment_needed(job->size), &rc))
+            return rc;
+        rc = coll_init(job->head, (char *)job->head + transports, job->size);
+        if (rc)
             return rc;
         config.segment = job->head;
         waiting.sleep_word = &job_proc(job->head, job->rank)->sleep;
@@ -94,6 +99,7 @@ static int core_open(bool is_threaded)
     return 0;
 
 stop_transports:
+    coll_fini();
     p2p_fini();
     progress_fini();
 close_job:
@@ -109,6 +115,7 @@ __attribute__((destructor)) static void core_close(void)
     if (!core.is_open || core.users || process.job.pid != getpid())
         return;
     comm_fini();
+    coll_fini();
     p2p_fini();
     progress_fini();
     fini_objects();

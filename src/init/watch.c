@@ -3,6 +3,7 @@
  * and taken back after it, for mpiexec's report. Of several threads that wait, the first is told of. */
 #include <stdio.h>
 
+#include "coll/coll.h"
 #include "comm/comm.h"
 #include "init/int_init.h"
 #include "obj/comm.h"
@@ -83,7 +84,8 @@ static bool enter(const _Atomic uint32_t *done, progress_done_fn *is_done, const
 
     if (atomic_exchange_explicit(&process.is_told, true, memory_order_acquire)) /* pairs with leave */
         return false;
-    if (!req_describe_wait(done, is_done, arg, &b) && !p2p_describe_probe(is_done, arg, &b))
+    if (!coll_describe_wait(is_done, arg, &b) && !req_describe_wait(done, is_done, arg, &b) &&
+        !p2p_describe_probe(is_done, arg, &b))
         comm_describe_wait(is_done, arg, &b);
     write_page(own_page(), &b);
     return true;

@@ -10,6 +10,15 @@ struct p2p_comm;
 struct send_buffer;
 struct errhandler;
 
+/* Words in shared memory for collective calls: which ones, and the last round that this process has begun on them.
+ * Owned by room coll. */
+struct comm_shelf {
+    int number;     /* 0: not asked for yet, -1: there is none */
+    uint32_t round;
+};
+
+struct shelf_line;
+
 struct comm {
     struct obj obj;
     int rank, size;                  /* of and in the local group */
@@ -26,6 +35,8 @@ struct comm {
     uint32_t coll_sequence;          /* collective calls so far: tag of the next one's messages */
     const char *coll_call;           /* the last collective call, for reports */
     const char *coll_outer;          /* the call that makes collective calls itself; NULL: none */
+    struct comm_shelf shelf;
+    struct shelf_line *shelf_lines;  /* where it is, if there is one */
     char name[MPI_MAX_OBJECT_NAME];
     void (*destroy)(struct comm *comm); /* takes it apart; set by room comm, which makes communicators */
 };

@@ -304,6 +304,24 @@ static NOINLINE void wait_for_word(_Atomic uint32_t *done, struct progress_hint 
     wait_long(&wait);
 }
 
+static int nothing_to_poll(void *arg, const _Atomic uint32_t *done)
+{
+    (void)arg;
+    (void)done;
+    return 0;
+}
+
+void progress_wait_look(progress_done_fn *is_done, void *arg)
+{
+    const struct wait wait = { .is_done = is_done, .arg = arg, .hint = { nothing_to_poll, NULL } };
+
+    PROGRESS_LOOK_FIRST {
+        if (is_done(arg))
+            return;
+    }
+    wait_long(&wait);
+}
+
 /* The first spins go straight to the hint: this is the way of a short message. */
 void progress_wait(_Atomic uint32_t *done, struct progress_hint hint)
 {

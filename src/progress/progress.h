@@ -109,6 +109,10 @@ void progress_wait(_Atomic uint32_t *done, struct progress_hint hint);
 /* Return when is_done(arg) says true; it is asked after every poll, and not again once it has said so. */
 void progress_wait_until(progress_done_fn *is_done, void *arg);
 
+/* The same for what others store in shared memory, which is_done looks at itself: it may be asked more often than
+ * anything is polled. Who stores it wakes this process. */
+void progress_wait_look(progress_done_fn *is_done, void *arg);
+
 /* Do more ranks share this machine's processors than there are? The same answer in all of them, for choosing algorithms
  * that count context switches. */
 static inline bool progress_is_oversubscribed(void)
@@ -130,15 +134,26 @@ static ALWAYS_INLINE void progress_notify(void)
 /* Slow half of progress_wake. */
 void progress_wake_other(_Atomic uint32_t *sleep_word) COLD;
 
-/* News for another process has just been stored (release): wake it if it sleeps. One load, no fence; the sleeper's
- * barrier makes up for it. With more ranks than processors sleeping is frequent, the barrier is what costs, and the
- * fence is here. */
-static ALWAYS_INLINE void progress_wake(_Atomic uint32_t *sleep_word)
+/* News for other processes has just been stored (release): wake each of them that sleeps, by progress_wake_fenced after
+ * progress_wake_fence. One load each, no fence; the sleeper's barrier makes up for it. With more ranks than processors
+ * sleeping is frequent, the barrier is what costs, and the fence is here. */
+static ALWAYS_INLINE void progress_wake_fence(void)
 {
     if (unlikely(progress.has_fences))
         atomic_thread_fence(memory_order_seq_cst);
+}
+
+static ALWAYS_INLINE void progress_wake_fenced(_Atomic uint32_t *sleep_word)
+{
     if (unlikely(atomic_load_explicit(sleep_word, memory_order_relaxed)))
         progress_wake_other(sleep_word);
+}
+
+/* For one of them. */
+static ALWAYS_INLINE void progress_wake(_Atomic uint32_t *sleep_word)
+{
+    progress_wake_fence();
+    progress_wake_fenced(sleep_word);
 }
 
 /* A word that is 0 while progress_wake would do nothing. */

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shelves: taking and leaving them, and the barrier on one between processes that share memory, flat and as a tree,
+ * with fewer and with more processors than processes. */
+#include "coll/shelf.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "coll/coll.h"
+#include "obj/blocked.h"
+#include "progress/progress.h"
+#include "sys/wake.h"
+
+enum { MAX_RANKS = 70, ROUNDS = 300 };
+
+static char *memory;                    /* job segment: head, processes, shelves */
+static _Atomic int *counts;             /* rounds that each rank has come to */
+
+static char *shelves(int procs)
+{
+    return memory + job_transport_offset(procs);
+}
+
+static void map(int procs)
+{
+    const size_t size = job_transport_offset(procs) + coll_segment_needed(procs) + JOB_PAGE;
+
+    memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(memory != MAP_FAILED);
+    counts = (_Atomic int *)(void *)(memory + size - JOB_PAGE);
+    CHECK_INT(coll_init((struct job_head *)(void *)memory, shelves(procs), procs), 0);
+}
+
+static struct comm make_comm(struct group *group)
+{
+    return (struct comm){ .rank = group->rank, .size = group->size, .group = group, .remote_group = group,
+                          .coll_call = "MPI_Barrier" };
+}
+
+/* Nobody leaves a round before all have come to it. */
+static int run_rank(int rank, int size, struct comm_shelf shelf, bool is_crowded)
+{
+    const struct progress_config config = { .sleep_word = &job_proc(memory, rank)->sleep, .local_ranks = size,
+                                            .cpus = is_crowded ? 1 : size, .has_fences = is_crowded };
+    struct group *group;
+    struct comm comm;
+
+    wake_barrier_init();
+    progress_init(&config);
+    CHECK_INT(group_create_stride(size, 0, 1, rank, &group), 0);
+    comm = make_comm(group);
+    shelf_open(&comm, shelf);
+    for (int round = 1; round <= ROUNDS; round++) {
+        atomic_store(&counts[rank], round);
+        if (round % 64 == rank % 64)
+            usleep(200); /* the others sleep */
+        shelf_barrier(&comm);
+        for (int other = 0; other < size; other++)
+            CHECK(atomic_load(&counts[other]) >= round);
+    }
+    coll_comm_close(&comm);
+    group_unref(group);
+    progress_fini();
+    return 0;
+}
+
+static void test_barrier(int size, bool is_crowded, uint32_t first_round)
+{
+    struct shelf_book *book;
+    struct comm_shelf shelf;
+
+    map(size);
+    book = (struct shelf_book *)(void *)shelves(size);
+    atomic_store(&book->shelf[0].round, first_round);
+    shelf = shelf_take(size);
+    CHECK_INT(shelf.number, 1);
+    CHECK_INT(shelf.round, first_round);
+    for (int rank = 0; rank < size; rank++) {
+        if (!fork())
+            _exit(run_rank(rank, size, shelf, is_crowded));
+    }
+    for (int rank = 0; rank < size; rank++) {
+        int status;
+        CHECK(wait(&status) > 0);
+        CHECK_INT(status, 0);
+    }
+    CHECK_INT(book->taken[0], 0);
+    CHECK_INT(book->shelf[0].round, (uint32_t)(first_round + ROUNDS));
+}
+
+/* All are there once; then none is left, until the last user of one leaves. */
+static void test_take(void)
+{
+    struct comm_shelf shelf;
+
+    map(2);
+    for (int i = 0; i < SHELVES; i++) {
+        shelf = shelf_take(2);
+        CHECK_INT(shelf.number, i + 1);
+    }
+    CHECK_INT(shelf_take(2).number, 0);
+    shelf = (struct comm_shelf){ 77, 5 };
+    shelf_leave(shelf);
+    CHECK_INT(shelf_take(2).number, 0);
+    shelf_leave(shelf);
+    shelf = shelf_take(3);
+    CHECK_INT(shelf.number, 77);
+    CHECK_INT(shelf.round, 5);
+    coll_fini();
+    CHECK_INT(shelf_take(2).number, 0);
+}
+
+/* A wait is told of with the first rank that has not come. */
+static bool is_told;
+
+static bool enter(const _Atomic uint32_t *done, progress_done_fn *is_done, const void *arg)
+{
+    struct blocked b;
+
+    (void)done;
+    CHECK(coll_describe_wait(is_done, arg, &b));
+    CHECK(!strcmp(b.call, "MPI_Barrier") && b.is_coll && b.way == BLOCKED_RECEIVING);
+    CHECK_INT(b.peer, 1);
+    is_told = true;
+    return true;
+}
+
+static void leave(void)
+{
+}
+
+static void test_told(void)
+{
+    static const struct progress_watch watch = { enter, leave };
+    const struct progress_config config = { .local_ranks = 2, .cpus = 2 };
+    struct comm_shelf shelf;
+    struct group *group;
+    struct comm comm;
+
+    map(2);
+    shelf = shelf_take(2);
+    if (!fork()) {
+        usleep(100000);
+        atomic_store(&((struct shelf_line *)(void *)(shelves(2) + JOB_PAGE))[1].arrived, 1);
+        _exit(0);
+    }
+    progress_init(&config);
+    progress_set_watch(&watch);
+    CHECK_INT(group_create_stride(2, 0, 1, 0, &group), 0);
+    comm = make_comm(group);
+    shelf_open(&comm, shelf);
+    shelf_barrier(&comm); /* nobody wakes us: the sleep has a limit */
+    CHECK(is_told);
+    CHECK(!coll_describe_wait(NULL, NULL, &(struct blocked){ 0 }));
+    group_unref(group);
+    progress_fini();
+    CHECK(wait(NULL) > 0);
+}
+
+int main(void)
+{
+    test_take();
+    for (int size = 2; size <= 9; size++)
+        test_barrier(size, size % 2, 0);
+    test_barrier(4, true, UINT32_MAX - 100); /* numbers go around */
+    test_barrier(17, false, 0);              /* a tree of two floors */
+    test_barrier(MAX_RANKS, true, 0);        /* also when crowded */
+    test_told();
+    return 0;
+}
