@@ -97,7 +97,8 @@ static bool suite_send(struct suite_end *from, const struct suite_record *record
 
     if (record->len <= from->ops->short_max) {
         suite_fill(payload, record);
-        return !from->ops->send(from->ep, record->head, payload, record->len);
+        return !(from->ep->room > 0 && record->len % 2 ? from->ops->send_in_room : from->ops->send)(
+            from->ep, record->head, payload, record->len);
     }
     if (from->ops->alloc(from->ep, &buffer))
         return false;

@@ -312,7 +312,7 @@ extern inline int p2p_send(struct comm *comm, const void *buf, MPI_Count count, 
         const size_t len = type_bytes(type, count);
         if (likely(peer) && likely(len < peer->direct_end && type->is_contig && peer->ep->room > 0) &&
             likely(!is_throttled(peer)))
-            return peer->ops->send(peer->ep, own_head(channel, type, tag), buf, (uint32_t)len);
+            return peer->ops->send_in_room(peer->ep, own_head(channel, type, tag), buf, (uint32_t)len);
     }
     return send_standard(comm, buf, count, type, dest, tag);
 }

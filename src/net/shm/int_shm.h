@@ -10,12 +10,13 @@ struct shm_peer {
     struct net_ep ep;               /* first */
     /* outgoing ring: this process is its only writer */
     struct shm_page *out;
-    struct shm_slot *out_slot;      /* to fill next */
+    struct shm_slot *out_slot;      /* to fill next … */
+    struct shm_slot *out_end;       /* … and where the ring begins anew */
     uint32_t out_pos;               /* slots filled so far; ep.room: free ones as far as is known, but two */
     uint32_t out_tail;              /* slots the receiver has told us it consumed */
     uint32_t in_pos_at_send;        /* in_pos when the last record went out */
-    _Atomic uint32_t *sleep;        /* the peer's sleep word … */
-    const _Atomic uint32_t *alert;  /* … or, if wakers use a fence, a word that is never 0 */
+    const _Atomic uint32_t *alert;  /* the peer's sleep word, or, if wakers use a fence, one that is never 0 */
+    _Atomic uint32_t *sleep;        /* the peer's sleep word */
     struct shm_proc *proc;          /* what is the peer's own */
     /* incoming ring */
     struct shm_page *in;
@@ -67,6 +68,7 @@ static ALWAYS_INLINE void shm_set_in(struct shm_peer *peer, struct shm_slot *slo
 
 /* send.c */
 int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len) HOT;
+int shm_send_in_room(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len) HOT;
 int shm_alloc(struct net_ep *ep, struct net_buffer *buffer);
 int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len);
 void shm_release(struct net_ep *ep, const struct net_buffer *buffer);

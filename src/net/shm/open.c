@@ -77,6 +77,7 @@ struct shm_peer *shm_peer(struct shm *shm, int proc)
     peer->in = shm_page(shm->area, shm->proc, proc);
     peer->proc = shm_proc(shm->area, shm->segment, proc, shm->lane);
     peer->out_slot = peer->out->slot;
+    peer->out_end = peer->out->slot + SHM_SLOTS;
     peer->in_slot = peer->in->slot;
     peer->sleep = &job_proc(shm->segment, proc)->sleep;
     peer->alert = progress_alert(peer->sleep);
@@ -102,6 +103,7 @@ const struct net_ops shm_ops = {
     .close = shm_close_net,
     .connect = shm_connect,
     .send = shm_send,
+    .send_in_room = shm_send_in_room,
     .alloc = shm_alloc,
     .commit = shm_commit,
     .release = shm_release,

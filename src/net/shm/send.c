@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: net/shm. Sending: slots for what is short, cells for the rest. The first branch of shm_send is the whole
- * way of a short message: one line written, two lines read that are in the cache unless the receiver changed them.
+/* Room: net/shm. Sending: slots for what is short, cells for the rest. The first branch of shm_send_in_room is the
+ * whole way of a short message: one line written, two lines read that are in the cache unless the receiver changed
+ * them.
  * Knows: base, sys, progress (waking), net. */
 #include <string.h>
 
@@ -52,7 +53,7 @@ static NOINLINE int call_receiver(struct shm_peer *peer)
  * arrivals alternate that would only take lines away from a receiver that is looking at them. */
 static ALWAYS_INLINE void fetch_ahead(struct shm_peer *peer, struct shm_slot *slot)
 {
-    if (peer->in_pos_at_send == peer->in_pos && likely(slot < peer->out->slot + SHM_SLOTS - SHM_AHEAD))
+    if (likely(peer->in_pos_at_send == peer->in_pos) && likely(slot + SHM_AHEAD < peer->out_end))
         prefetch_write(slot + SHM_AHEAD);
     peer->in_pos_at_send = peer->in_pos;
 }
@@ -64,7 +65,8 @@ static ALWAYS_INLINE int publish(struct shm_peer *peer, struct shm_slot *slot, u
     atomic_store_explicit(&slot->seq, (peer->out_pos + 1) | SHM_IN_CELL, memory_order_release);
     peer->out_pos += n;
     peer->ep.room -= (int)n;
-    peer->out_slot = shm_next(peer->out, slot, n);
+    slot += n;
+    peer->out_slot = likely(slot < peer->out_end) ? slot : slot - SHM_SLOTS;
     if (likely(atomic_load_explicit(&peer->out->hot, memory_order_relaxed) &&
                !atomic_load_explicit(peer->alert, memory_order_relaxed)))
         return 0;
@@ -112,16 +114,23 @@ static NOINLINE int send_last(struct shm_peer *peer, struct net_head head, const
     return look_for_room(peer, 1) ? send_slot(peer, head, payload, len) : NET_AGAIN;
 }
 
-int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
+int shm_send_in_room(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
 {
     struct shm_peer *peer = (struct shm_peer *)(void *)ep;
 
     if (unlikely(len > SHM_INLINE))
         return send_spread(peer, head, payload, len);
-    if (unlikely(seems_full(peer)))
-        return send_last(peer, head, payload, len);
     fetch_ahead(peer, peer->out_slot);
     return send_slot(peer, head, payload, len);
+}
+
+int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
+{
+    struct shm_peer *peer = (struct shm_peer *)(void *)ep;
+
+    if (unlikely(len <= SHM_INLINE && seems_full(peer)))
+        return send_last(peer, head, payload, len);
+    return shm_send_in_room(ep, head, payload, len);
 }
 
 /* Has the receiver read it, when its tail has come to `tail`? */
