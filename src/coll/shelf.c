@@ -190,10 +190,10 @@ static _Atomic uint32_t *sleep_word(const struct comm *comm, int rank)
 /* Those that sleep, because this round was not complete. */
 static void wake_members(const struct comm *comm)
 {
-    progress_wake_fence();
+    progress_fence();
     for (int rank = 0; rank < comm->size; rank++) {
         if (rank != comm->rank)
-            progress_wake_fenced(sleep_word(comm, rank));
+            progress_wake_seen(sleep_word(comm, rank));
     }
 }
 

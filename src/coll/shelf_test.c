@@ -44,7 +44,8 @@ static struct comm make_comm(struct group *group)
 static int run_rank(int rank, int size, struct comm_shelf shelf, bool is_crowded)
 {
     const struct progress_config config = { .sleep_word = &job_proc(memory, rank)->sleep, .local_ranks = size,
-                                            .cpus = is_crowded ? 1 : size, .has_fences = is_crowded };
+                                            .cpus = is_crowded ? 1 : size, .has_fences = is_crowded,
+                                            .is_oversubscribed = is_crowded };
     struct group *group;
     struct comm comm;
 

@@ -62,8 +62,9 @@ static int start_transports(bool is_threaded)
         config.segment = job->head;
         waiting.sleep_word = &job_proc(job->head, job->rank)->sleep;
         waiting.cpus = (int)job->head->cpus;
-        waiting.has_fences = waiting.cpus && waiting.local_ranks > waiting.cpus;
-        wake_barrier_init();
+        waiting.is_oversubscribed = waiting.cpus && waiting.local_ranks > waiting.cpus;
+        waiting.has_fences = waiting.is_oversubscribed || job->head->no_barrier;
+        waiting.needs_fence = !wake_barrier_init();
     }
     progress_init(&waiting);
     return p2p_init(&config);

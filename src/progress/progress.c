@@ -31,7 +31,7 @@ enum {
     SKIP_SPINS = 64,
     SLEEP_MIN_NS = 1000000,
     SLEEP_MAX_NS = 100000000,
-    SLEEP_NO_BARRIER_NS = 1000000, /* without the barrier a wake-up can be missed */
+    SLEEP_NO_BARRIER_NS = 8000000, /* without the barrier a wake-up can be missed, if hardly ever */
 };
 
 struct progress progress;
@@ -48,6 +48,7 @@ void progress_init(const struct progress_config *config)
 {
     progress = (struct progress){
         .local_ranks = config->local_ranks, .cpus_given = config->cpus, .has_fences = config->has_fences,
+        .uses_fence = config->has_fences || config->needs_fence, .is_oversubscribed = config->is_oversubscribed,
         .first_polls = POLL_REST_EVERY,
     };
     progress.sleep_word = config->sleep_word ? config->sleep_word : &progress.private_word;
@@ -131,7 +132,7 @@ const _Atomic uint32_t *progress_alert(const _Atomic uint32_t *sleep_word)
 {
     static const _Atomic uint32_t always = 1;
 
-    return progress.has_fences ? &always : sleep_word;
+    return progress.uses_fence ? &always : sleep_word;
 }
 
 /* One wait less of those that skip something; true while there were any. */
@@ -243,7 +244,7 @@ static bool sleep_once(const struct wait *wait, uint64_t limit_ns)
 
     atomic_fetch_add_explicit(&progress.sleepers, 1, memory_order_seq_cst);
     atomic_store_explicit(progress.sleep_word, 1, memory_order_seq_cst); /* pairs with progress_wake */
-    if (!barrier())
+    if (!barrier() && limit_ns > SLEEP_NO_BARRIER_NS)
         limit_ns = SLEEP_NO_BARRIER_NS;
     is_news = progress_poll_last() > 0;
     is_over = wait->is_done(wait->arg);

@@ -36,7 +36,9 @@ struct progress_config {
     _Atomic uint32_t *sleep_word; /* in shared memory, where others wake us; NULL: nobody does */
     int local_ranks;              /* ranks that share this machine's processors */
     int cpus;                     /* processors that these ranks have together; 0: those of this process */
+    bool is_oversubscribed;       /* as progress_is_oversubscribed says */
     bool has_fences;              /* wakers use a fence, so sleepers need no barrier; the same in all of them */
+    bool needs_fence;             /* this process uses one when it wakes: barriers of the others do not reach it */
     bool is_threaded;             /* as progress_set_threaded says */
 };
 
@@ -50,7 +52,7 @@ struct progress {
     _Atomic int poller_count;
     int local_ranks;
     int cpus_given;               /* cpus of progress_config */
-    bool has_fences, is_threaded; /* see progress_config */
+    bool has_fences, uses_fence, is_oversubscribed, is_threaded; /* see progress_config; uses: has or needs */
     _Atomic int first_polls;      /* idle polls of the hint before anything else is done about a wait */
     const struct progress_watch *watch; /* NULL: nobody */
     _Atomic uint32_t *sleep_word;
@@ -117,7 +119,7 @@ void progress_wait_look(progress_done_fn *is_done, void *arg);
  * that count context switches. */
 static inline bool progress_is_oversubscribed(void)
 {
-    return progress.has_fences;
+    return progress.is_oversubscribed;
 }
 
 /* Slow half of progress_notify. */
@@ -134,26 +136,27 @@ static ALWAYS_INLINE void progress_notify(void)
 /* Slow half of progress_wake. */
 void progress_wake_other(_Atomic uint32_t *sleep_word) COLD;
 
-/* News for other processes has just been stored (release): wake each of them that sleeps, by progress_wake_fenced after
- * progress_wake_fence. One load each, no fence; the sleeper's barrier makes up for it. With more ranks than processors
- * sleeping is frequent, the barrier is what costs, and the fence is here. */
-static ALWAYS_INLINE void progress_wake_fence(void)
+/* Between news that has been stored and a look at who polls or sleeps, when barriers do not do. */
+static ALWAYS_INLINE void progress_fence(void)
 {
-    if (unlikely(progress.has_fences))
+    if (unlikely(progress.uses_fence))
         atomic_thread_fence(memory_order_seq_cst);
 }
 
-static ALWAYS_INLINE void progress_wake_fenced(_Atomic uint32_t *sleep_word)
+/* progress_wake for who has called progress_fence since it stored the news. */
+static ALWAYS_INLINE void progress_wake_seen(_Atomic uint32_t *sleep_word)
 {
     if (unlikely(atomic_load_explicit(sleep_word, memory_order_relaxed)))
         progress_wake_other(sleep_word);
 }
 
-/* For one of them. */
+/* News for another process has just been stored (release): wake it if it sleeps. One load, no fence; the sleeper's
+ * barrier makes up for it. With more ranks than processors sleeping is frequent, the barrier is what costs, and the
+ * fence is here; so it is where the system denies the barrier. */
 static ALWAYS_INLINE void progress_wake(_Atomic uint32_t *sleep_word)
 {
-    progress_wake_fence();
-    progress_wake_fenced(sleep_word);
+    progress_fence();
+    progress_wake_seen(sleep_word);
 }
 
 /* A word that is 0 while progress_wake would do nothing. */

@@ -24,7 +24,7 @@
 #define JOB_MAGIC UINT64_C(0x424f4a59454c5250) /* "PRLEYJOB" in memory of a little-endian machine */
 enum {
     JOB_MAJOR = 2,
-    JOB_MINOR = 0,
+    JOB_MINOR = 1,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,
     JOB_STATUS_SIZE = 1024,
@@ -58,6 +58,7 @@ struct job_head {
     uint32_t cpus;         /* [L] processors in the launcher's affinity mask; a rank may bind itself to fewer */
     uint64_t token[2]; /* [L] random; names the job and authenticates who connects to the launcher */
     int64_t start_ns;  /* [L] CLOCK_MONOTONIC when the launcher began */
+    uint32_t no_barrier; /* [L] 1: the system denies membarrier, so whoever wakes somebody uses a fence (from 2.1) */
 
     /* 0 while the job runs, then job_end() of the first who ends it: the launcher, or a rank that aborts. Set
      * once, by compare-and-swap. */

@@ -29,9 +29,18 @@ void wake_one(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-void wake_barrier_init(void)
+bool wake_barrier_offered(void)
+{
+    const long wanted = MEMBARRIER_CMD_GLOBAL_EXPEDITED | MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED;
+    const long offered = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+
+    return offered > 0 && (offered & wanted) == wanted;
+}
+
+bool wake_barrier_init(void)
 {
     has_barrier = !syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
+    return has_barrier;
 }
 
 bool wake_barrier(void)

@@ -15,8 +15,11 @@ void wake_sleep(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns);
 void wake_all(_Atomic uint32_t *word);
 void wake_one(_Atomic uint32_t *word);
 
-/* Once per process, before it can wake anybody. Two system calls the first time. */
-void wake_barrier_init(void);
+/* Does the system offer the barrier to this process? Containers deny it, old kernels do not know it. */
+bool wake_barrier_offered(void);
+/* Once per process, before it can wake anybody. Two system calls the first time. False: others' barriers do not reach
+ * this process, so it needs a fence of its own before it looks who sleeps. */
+bool wake_barrier_init(void);
 /* Every store that any registered process issued before is visible, and every load after comes after.
  * False: the system does not offer it; news may be missed, so sleep only shortly. */
 bool wake_barrier(void);

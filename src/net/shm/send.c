@@ -43,9 +43,13 @@ static void ring_bell(struct shm_peer *peer)
 /* The receiver may not be looking. Returns 0, for those who have nothing else to do. */
 static NOINLINE int call_receiver(struct shm_peer *peer)
 {
-    if (!atomic_load_explicit(&peer->out->hot, memory_order_relaxed))
+    progress_fence(); /* pairs with sweep in poll.c, where barriers do not reach us */
+    if (unlikely(!atomic_load_explicit(&peer->out->hot, memory_order_relaxed))) {
         ring_bell(peer);
-    progress_wake(peer->sleep);
+        progress_wake(peer->sleep);
+    } else {
+        progress_wake_seen(peer->sleep);
+    }
     return 0;
 }
 
