@@ -54,11 +54,15 @@ struct coll_data {
 struct blocked;
 struct job_head;
 
-/* Bytes of the job segment for words that the members of a communicator share; all zeroes at first. */
-size_t coll_segment_needed(int procs);
-/* From now on they lie at `memory`, behind the segment's head. Without: everything goes by messages. Error: a setting
- * with a wrong value. */
-int coll_init(struct job_head *segment, void *memory, int procs);
+struct coll_config {
+    struct job_head *segment; /* its head, mapped */
+    int segment_fd;           /* of the whole of it */
+    size_t offset;            /* where the part for words that the members of a communicator share begins */
+    int procs;                /* in the job */
+};
+
+/* Use that part. Without: everything goes by messages. Errors: MPI_ERR_NO_MEM, a setting with a wrong value. */
+int coll_init(const struct coll_config *config);
 void coll_fini(void);
 /* The communicator is being taken apart; not collective, does not block. */
 void coll_comm_close(struct comm *comm);

@@ -10,10 +10,16 @@
  * Knows: progress, sys (the segment). Does not know: messages. */
 #include "coll/shelf.h"
 
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/err.h"
 #include "base/setting.h"
 #include "coll/coll.h"
 #include "obj/blocked.h"
 #include "progress/progress.h"
+#include "sys/share.h"
 
 enum {
     FLAT_MAX = 16,          /* members, with a processor for each … */
@@ -43,26 +49,34 @@ static size_t shelf_size(int procs)
     return ((size_t)procs * sizeof(struct shelf_line) + JOB_PAGE - 1) / JOB_PAGE * JOB_PAGE;
 }
 
-size_t coll_segment_needed(int procs)
+static size_t area_size(int procs)
 {
     return JOB_PAGE + SHELVES * shelf_size(procs);
 }
 
-int coll_init(struct job_head *segment, void *memory, int procs)
+int coll_init(const struct coll_config *config)
 {
+    const size_t size = area_size(config->procs);
     const int rc = setting_read(&shared_coll);
+    char *memory;
 
     if (rc || !shared_coll.value)
         return rc;
-    area.segment = segment;
-    area.book = memory;
-    area.lines = (char *)memory + JOB_PAGE;
-    area.procs = procs;
+    memory = share_map(config->segment, config->segment_fd, config->offset, size);
+    if (!memory)
+        return err(MPI_ERR_NO_MEM, "no address space for %zu KB shared for collective calls: %s", size >> 10,
+                   strerror(errno));
+    area.segment = config->segment;
+    area.book = (struct shelf_book *)(void *)memory;
+    area.lines = memory + JOB_PAGE;
+    area.procs = config->procs;
     return 0;
 }
 
 void coll_fini(void)
 {
+    if (area.book)
+        munmap(area.book, area_size(area.procs));
     area.book = NULL;
 }
 

@@ -16,22 +16,34 @@
 
 enum { MAX_RANKS = 70, ROUNDS = 300 };
 
-static char *memory;                    /* job segment: head, processes, shelves */
+static char *memory;                    /* head and processes of a job segment */
+static struct shelf_book *book;         /* behind them */
 static _Atomic int *counts;             /* rounds that each rank has come to */
 
-static char *shelves(int procs)
+static void *map_shared(int fd, size_t size, size_t offset)
 {
-    return memory + job_transport_offset(procs);
+    void *start = mmap(NULL, size, PROT_READ | PROT_WRITE, fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED, fd,
+                       (off_t)offset);
+
+    CHECK(start != MAP_FAILED);
+    return start;
 }
 
 static void map(int procs)
 {
-    const size_t size = job_transport_offset(procs) + coll_segment_needed(procs) + JOB_PAGE;
+    const size_t offset = job_transport_offset(procs);
+    const struct coll_config config = { .segment_fd = memfd_create("segment", MFD_CLOEXEC), .offset = offset,
+                                        .procs = procs };
+    struct coll_config with_head = config;
 
-    memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    CHECK(memory != MAP_FAILED);
-    counts = (_Atomic int *)(void *)(memory + size - JOB_PAGE);
-    CHECK_INT(coll_init((struct job_head *)(void *)memory, shelves(procs), procs), 0);
+    CHECK_INT(ftruncate(config.segment_fd, (off_t)(offset + JOB_PAGE)), 0);
+    memory = map_shared(config.segment_fd, offset, 0);
+    counts = map_shared(-1, JOB_PAGE, 0);
+    book = map_shared(config.segment_fd, JOB_PAGE, offset);
+    with_head.segment = (struct job_head *)(void *)memory;
+    coll_fini();
+    CHECK_INT(coll_init(&with_head), 0);
+    close(config.segment_fd);
 }
 
 static struct comm make_comm(struct group *group)
@@ -70,11 +82,9 @@ static int run_rank(int rank, int size, struct comm_shelf shelf, bool is_crowded
 
 static void test_barrier(int size, bool is_crowded, uint32_t first_round)
 {
-    struct shelf_book *book;
     struct comm_shelf shelf;
 
     map(size);
-    book = (struct shelf_book *)(void *)shelves(size);
     atomic_store(&book->shelf[0].round, first_round);
     shelf = shelf_take(size);
     CHECK_INT(shelf.number, 1);
@@ -137,22 +147,20 @@ static void test_told(void)
 {
     static const struct progress_watch watch = { enter, leave };
     const struct progress_config config = { .local_ranks = 2, .cpus = 2 };
-    struct comm_shelf shelf;
     struct group *group;
     struct comm comm;
 
     map(2);
-    shelf = shelf_take(2);
-    if (!fork()) {
-        usleep(100000);
-        atomic_store(&((struct shelf_line *)(void *)(shelves(2) + JOB_PAGE))[1].arrived, 1);
-        _exit(0);
-    }
     progress_init(&config);
     progress_set_watch(&watch);
     CHECK_INT(group_create_stride(2, 0, 1, 0, &group), 0);
     comm = make_comm(group);
-    shelf_open(&comm, shelf);
+    shelf_open(&comm, shelf_take(2));
+    if (!fork()) {
+        usleep(100000);
+        atomic_store(&comm.shelf_lines[1].arrived, 1);
+        _exit(0);
+    }
     shelf_barrier(&comm); /* nobody wakes us: the sleep has a limit */
     CHECK(is_told);
     CHECK(!coll_describe_wait(NULL, NULL, &(struct blocked){ 0 }));

@@ -53,13 +53,13 @@ static int start_transports(bool is_threaded)
     if (rc)
         return rc;
     if (job->size > 1) {
-        const size_t transports = p2p_segment_needed(job->size);
-        if (!pm_map(job, transports + coll_segment_needed(job->size), &rc))
-            return rc;
-        rc = coll_init(job->head, (char *)job->head + transports, job->size);
+        const struct coll_config coll = { .segment = job->head, .segment_fd = job->segment_fd,
+                                          .offset = p2p_segment_end(job->size), .procs = job->size };
+        rc = coll_init(&coll);
         if (rc)
             return rc;
         config.segment = job->head;
+        config.segment_fd = job->segment_fd;
         waiting.sleep_word = &job_proc(job->head, job->rank)->sleep;
         waiting.cpus = (int)job->head->cpus;
         waiting.is_oversubscribed = waiting.cpus && waiting.local_ranks > waiting.cpus;

@@ -44,7 +44,8 @@ struct net_ops;
 struct net_config {
     int proc, procs;          /* this process and how many there are; they are all on this machine */
     int lane;                 /* below NET_LANES; what is sent in a lane arrives in the same lane */
-    struct job_head *segment; /* mapped job segment, large enough for the transport; NULL: none */
+    struct job_head *segment; /* head of the job segment, mapped; NULL: none */
+    int segment_fd;           /* of its file, whose other parts the transport maps itself */
     struct net_sink sink;
     const struct net_ops *inner; /* what a transport that wraps another one wraps */
 };

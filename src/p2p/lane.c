@@ -45,9 +45,9 @@ static struct setting net_setting = {
     .text = "",
 };
 
-size_t p2p_segment_needed(int procs)
+size_t p2p_segment_end(int procs)
 {
-    return shm_segment_needed(procs);
+    return shm_segment_end(procs);
 }
 
 static int open_net(struct lane *lane, int which, const struct net_ops *ops, const struct net_config *config)
@@ -75,6 +75,7 @@ static int open_nets(struct lane *lane)
         .procs = config->procs,
         .lane = lane->number,
         .segment = config->segment,
+        .segment_fd = config->segment_fd,
         .sink = { p2p_arrive, lane },
     };
     int rc = open_net(lane, TO_SELF, &self_ops, &net);

@@ -27,13 +27,14 @@ typedef void p2p_flooded_fn(const struct p2p_flood *flood);
 
 struct p2p_config {
     int proc, procs;          /* this process and all of the job */
-    struct job_head *segment; /* mapped, of p2p_segment_needed() bytes; NULL when procs is 1 */
+    struct job_head *segment; /* its head, mapped; NULL when procs is 1 */
+    int segment_fd;           /* stays open as long as lanes may open */
     bool is_threaded;         /* several threads may call at once (MPI_THREAD_MULTIPLE) */
     p2p_flooded_fn *flooded;  /* NULL: nobody wants to know */
 };
 
-/* Bytes that the job segment must have. */
-size_t p2p_segment_needed(int procs);
+/* Where in the job segment the transports' part ends. */
+size_t p2p_segment_end(int procs);
 
 /* Open the transports; from now on communicators can be opened. Errors: MPI_ERR_NO_MEM, MPI_ERR_OTHER. */
 int p2p_init(const struct p2p_config *config);

@@ -46,7 +46,8 @@ int pm_parse_ticket(const char *text, struct pm_ticket *ticket)
     return 0;
 }
 
-/* A Unix packet socket whose other end was made by the launcher? */
+/* A Unix packet socket whose other end was made by the launcher? Seen from another process namespace, a container of
+ * the rank's own, that has the number 0; the token in the segment tells the rest. */
 static bool is_control(int fd, int launcher_pid)
 {
     struct ucred peer;
@@ -54,7 +55,8 @@ static bool is_control(int fd, int launcher_pid)
     socklen_t type_size = sizeof type, peer_size = sizeof peer;
 
     return !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) && type == SOCK_SEQPACKET &&
-           !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) && peer.pid == launcher_pid;
+           !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) &&
+           (peer.pid == launcher_pid || peer.pid == 0);
 }
 
 bool pm_inherited(const struct pm_ticket *ticket)

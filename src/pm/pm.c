@@ -195,41 +195,6 @@ int pm_open(struct pm_job *job)
     return rc;
 }
 
-/* Make the segment at least `total` bytes long. Its seal lets nobody shrink it, so a rank that comes with a
- * smaller size after one with a larger is refused (EPERM) and finds the larger. */
-static int extend(int fd, size_t total)
-{
-    struct stat st;
-
-    for (;;) {
-        if (fstat(fd, &st))
-            return -1;
-        if ((size_t)st.st_size >= total)
-            return 0;
-        if (ftruncate(fd, (off_t)total) && errno != EPERM && errno != EINTR)
-            return -1;
-    }
-}
-
-void *pm_map(struct pm_job *job, size_t total, int *rc)
-{
-    void *start;
-
-    *rc = 0;
-    if (job->is_singleton) {
-        start = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (start != MAP_FAILED)
-            return start;
-    } else if (!extend(job->segment_fd, total) && (start = map_segment(job->segment_fd, total))) {
-        munmap(job->head, job->mapped);
-        job->head = start;
-        job->mapped = total;
-        return start;
-    }
-    *rc = err(MPI_ERR_NO_MEM, "no address space for %zu bytes of shared memory: %s", total, strerror(errno));
-    return NULL;
-}
-
 static void set_state(struct pm_job *job, enum job_state state)
 {
     if (job->head && getpid() == job->pid)

@@ -31,9 +31,9 @@ struct pm_job {
     int errhandler;             /* enum job_errhandler: initial handler of the predefined communicators */
     bool is_singleton;
     uint64_t token[2];     /* names the job; random under mpiexec, 0 for a singleton */
-    struct job_head *head; /* start of the mapped segment; NULL: singleton. Moves with pm_map. */
-    size_t mapped;         /* bytes mapped at head */
-    int segment_fd;        /* -1: singleton. Closed at exec. */
+    struct job_head *head; /* start of the mapped segment; NULL: singleton */
+    size_t mapped;         /* bytes mapped at head: up to the transports' part */
+    int segment_fd;        /* -1: singleton. Closed at exec. The transports map their parts from it. */
     int control_fd;        /* -1: singleton. Closed at exec. The launcher never sends anything through it. */
     int pid;               /* of the process that called pm_open */
     pthread_mutex_t control_lock; /* one message to the launcher at a time */
@@ -44,12 +44,6 @@ struct pm_job {
  * job_proc. Does not block, except when a wrapper has closed the inherited descriptors: then it connects to
  * the launcher, waiting at most 5 s. 0, or MPI_ERR_OTHER with the sentence; *job is then a singleton's. */
 int pm_open(struct pm_job *job);
-
-/* Extend the segment to at least `total` bytes (it never shrinks, every rank may do it) and map it anew:
- * head, and every pointer into the old mapping, change. Memory is taken at first touch. A singleton gets
- * private memory of that size, zeroed, with job->head left NULL. NULL, with the reason in *rc, when the
- * system refuses. */
-void *pm_map(struct pm_job *job, size_t total, int *rc);
 
 /* Tell the launcher that this rank is inside MPI / has left it. A store in the segment; nobody is woken. */
 void pm_started(struct pm_job *job);

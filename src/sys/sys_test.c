@@ -3,6 +3,7 @@
 #include "sys/clock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -10,7 +11,9 @@
 
 #include "base/check.h"
 #include "sys/cpus.h"
+#include "sys/job.h"
 #include "sys/peek.h"
+#include "sys/share.h"
 #include "sys/wake.h"
 
 static void test_wake(void)
@@ -68,10 +71,32 @@ static void test_peek(void)
     CHECK(peek_read(child, text, (uintptr_t)shared_text, 8) != 0);
 }
 
+/* Two parts of one file, which grows by need and never shrinks; somebody else's descriptor is refused. */
+static void test_share(void)
+{
+    const int fd = memfd_create("sys_test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    struct job_head head = { .token = { 1, 2 } };
+    char *later, *first, *again;
+
+    CHECK(write(fd, &head, sizeof head) == (ssize_t)sizeof head && !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK));
+    later = share_map(&head, fd, 4 * JOB_TRANSPORT_ALIGN, JOB_PAGE);
+    first = share_map(&head, fd, JOB_TRANSPORT_ALIGN, JOB_PAGE);
+    again = share_map(&head, fd, 4 * JOB_TRANSPORT_ALIGN, JOB_PAGE);
+    CHECK(later && first && again);
+    later[7] = 8;
+    CHECK(again[7] == 8 && first[7] == 0);
+    CHECK(!share_map(&head, fd, JOB_TRANSPORT_ALIGN, SIZE_MAX / 2));
+    head.token[1] = 3;
+    CHECK(!share_map(&head, fd, JOB_TRANSPORT_ALIGN, JOB_PAGE));
+    CHECK_INT(errno, EBADF);
+    CHECK(!munmap(later, JOB_PAGE) && !munmap(first, JOB_PAGE) && !munmap(again, JOB_PAGE) && !close(fd));
+}
+
 int main(void)
 {
     test_wake();
     test_peek();
+    test_share();
     CHECK(cpus_in_mask() >= 1);
     CHECK(cpus_within_quota(1) == 1);
     CHECK(cpus_within_quota(1000000) >= 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: net/shm. Layout of the transports' part of the job segment, for n processes: an area for each lane,
+/* Room: net/shm. Layout of the transports' part of the job segment, for n processes: an area for each lane, mapped when
+ * the lane opens,
  *
  *   offset in the area    size        what
  *   0                     n * n * 4K  ring pages [receiver][sender], see struct shm_page
@@ -103,20 +104,15 @@ static inline size_t shm_area_size(int procs)
 {
     const size_t n = (size_t)procs;
 
-    return n * n * JOB_PAGE + n * JOB_PAGE + shm_cells_size(procs) + n * JOB_PAGE;
+    const size_t size = n * n * JOB_PAGE + n * JOB_PAGE + shm_cells_size(procs) + n * JOB_PAGE;
+
+    return (size + JOB_TRANSPORT_ALIGN - 1) / JOB_TRANSPORT_ALIGN * JOB_TRANSPORT_ALIGN;
 }
 
-/* Size of the whole segment. */
-static inline size_t shm_segment_size(int procs)
+/* Where in the segment. */
+static inline size_t shm_area_offset(int procs, int lane)
 {
-    return job_transport_offset(procs) + NET_LANES * shm_area_size(procs);
-}
-
-static inline struct shm_area shm_area(struct job_head *head, int procs, int lane)
-{
-    char *first = (char *)head + job_transport_offset(procs);
-
-    return (struct shm_area){ first + shm_area_size(procs) * (size_t)lane, procs };
+    return job_transport_offset(procs) + shm_area_size(procs) * (size_t)lane;
 }
 
 static inline struct shm_page *shm_page(struct shm_area area, int receiver, int sender)

@@ -3,16 +3,16 @@
  * Knows: base, sys (layout of the job segment), net. */
 #include "net/shm/shm.h"
 
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
 #include "base/err.h"
 #include "base/mem.h"
 #include "net/shm/int_shm.h"
 #include "progress/progress.h"
 #include "sys/peek.h"
-
-size_t shm_segment_needed(int procs)
-{
-    return shm_segment_size(procs);
-}
+#include "sys/share.h"
 
 /* Others read `probe` through the system; that the value agrees proves that they reach this process. */
 static void publish_probe(struct shm *shm)
@@ -23,10 +23,32 @@ static void publish_probe(struct shm *shm)
     atomic_store_explicit(&shm->own->probe_value, shm->probe, memory_order_release); /* pairs with shm_can_copy */
 }
 
+size_t shm_segment_end(int procs)
+{
+    return shm_area_offset(procs, NET_LANES);
+}
+
+static int map_area(const struct net_config *config, struct shm_area *area)
+{
+    const size_t size = shm_area_size(config->procs);
+
+    area->procs = config->procs;
+    area->start = share_map(config->segment, config->segment_fd, shm_area_offset(config->procs, config->lane), size);
+    if (area->start)
+        return 0;
+    if (errno == EBADF)
+        return err(MPI_ERR_OTHER, "the program has closed descriptor %d, through which it shares memory with the other "
+                   "processes of its job", config->segment_fd);
+    return err(MPI_ERR_NO_MEM, "no address space for %zu MB of memory shared by %d processes: %s%s",
+               (size >> 20) + 1, config->procs, strerror(errno),
+               errno == ENOMEM ? " (is there a limit, ulimit -v?)" : "");
+}
+
 static int shm_open_net(const struct net_config *config, struct net **out)
 {
     const size_t table = (size_t)config->procs * sizeof(struct shm_peer *);
     struct shm *shm;
+    int rc;
 
     if (config->procs > SHM_MAX_PROCS)
         return err(MPI_ERR_OTHER, "%d processes on one machine; shared memory is laid out for at most %d",
@@ -39,10 +61,15 @@ static int shm_open_net(const struct net_config *config, struct net **out)
         mem_free(shm);
         return err(MPI_ERR_NO_MEM, "no memory for a table of %d processes", config->procs);
     }
+    rc = map_area(config, &shm->area);
+    if (rc) {
+        mem_free(shm->peers);
+        mem_free(shm);
+        return rc;
+    }
     shm->active = shm->peers + config->procs;
     shm->net = (struct net){ &shm_ops, config->sink };
     shm->segment = config->segment;
-    shm->area = shm_area(config->segment, config->procs, config->lane);
     shm->proc = config->proc;
     shm->lane = config->lane;
     shm->own = shm_proc(shm->area, shm->segment, shm->proc, shm->lane);
@@ -60,6 +87,7 @@ static void shm_close_net(struct net *net)
     for (int proc = 0; proc < shm->area.procs; proc++)
         mem_free(shm->peers[proc]);
     mem_free(shm->peers);
+    munmap(shm->area.start, shm_area_size(shm->area.procs));
     mem_free(shm);
 }
 

@@ -7,7 +7,7 @@
 
 extern const struct net_ops shm_ops;
 
-/* Bytes the job segment must have for the transport. */
-size_t shm_segment_needed(int procs);
+/* Where in a job segment for so many processes the transport's part ends. */
+size_t shm_segment_end(int procs);
 
 #endif

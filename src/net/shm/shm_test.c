@@ -14,11 +14,16 @@
 
 enum { MANY = 70 };
 
+static int segment_fd;
+
 static struct job_head *segment_create(int procs)
 {
-    struct job_head *head = mmap(NULL, shm_segment_needed(procs), PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const size_t size = job_transport_offset(procs);
+    struct job_head *head;
 
+    segment_fd = memfd_create("shm_test", MFD_CLOEXEC);
+    CHECK(segment_fd >= 0 && !ftruncate(segment_fd, (off_t)size));
+    head = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, segment_fd, 0);
     CHECK(head != MAP_FAILED);
     head->token[0] = 12345;
     for (int proc = 0; proc < procs; proc++)
@@ -26,18 +31,31 @@ static struct job_head *segment_create(int procs)
     return head;
 }
 
+static void segment_destroy(struct job_head *segment, int procs)
+{
+    munmap(segment, job_transport_offset(procs));
+    close(segment_fd);
+}
+
+static struct net_config config_of(struct job_head *segment, int proc, int procs, int lane)
+{
+    return (struct net_config){
+        .proc = proc, .procs = procs, .lane = lane, .segment = segment, .segment_fd = segment_fd,
+    };
+}
+
 static void test_suite(int lane)
 {
     struct job_head *segment = segment_create(2);
     struct suite_end a, b;
 
-    suite_open(&a, &shm_ops, (struct net_config){ .proc = 0, .procs = 2, .lane = lane, .segment = segment }, 1);
-    suite_open(&b, &shm_ops, (struct net_config){ .proc = 1, .procs = 2, .lane = lane, .segment = segment }, 0);
+    suite_open(&a, &shm_ops, config_of(segment, 0, 2, lane), 1);
+    suite_open(&b, &shm_ops, config_of(segment, 1, 2, lane), 0);
     net_suite(&a, &b);
     net_suite(&b, &a);
     shm_ops.close(a.net);
     shm_ops.close(b.net);
-    munmap(segment, shm_segment_needed(2));
+    segment_destroy(segment, 2);
 }
 
 static uint32_t seen[MANY];
@@ -54,11 +72,12 @@ static int count_arrival(void *arg, int proc, struct net_head head, const void *
 static void test_many(void)
 {
     struct job_head *segment = segment_create(MANY);
-    struct net_config config = { .procs = MANY, .segment = segment, .sink = { count_arrival, NULL } };
+    struct net_config config = config_of(segment, 0, MANY, 0);
     struct net *nets[MANY];
     struct net_ep *eps[MANY];
     uint32_t sent[MANY] = { 0 };
 
+    config.sink.arrive = count_arrival;
     for (config.proc = 0; config.proc < MANY; config.proc++) {
         CHECK(!shm_ops.open(&config, &nets[config.proc]));
         CHECK(!shm_ops.connect(nets[config.proc], 0, &eps[config.proc]));
@@ -80,7 +99,7 @@ static void test_many(void)
         CHECK_INT(seen[from], sent[from]);
     for (int proc = 0; proc < MANY; proc++)
         shm_ops.close(nets[proc]);
-    munmap(segment, shm_segment_needed(MANY));
+    segment_destroy(segment, MANY);
 }
 
 static void test_full_ring(void)
@@ -91,8 +110,8 @@ static void test_full_ring(void)
     const struct net_head head = { { 1, 2 } };
     int sent = 0, cells = 0;
 
-    suite_open(&a, &shm_ops, (struct net_config){ .proc = 0, .procs = 2, .segment = segment }, 1);
-    suite_open(&b, &shm_ops, (struct net_config){ .proc = 1, .procs = 2, .segment = segment }, 0);
+    suite_open(&a, &shm_ops, config_of(segment, 0, 2, 0), 1);
+    suite_open(&b, &shm_ops, config_of(segment, 1, 2, 0), 0);
     while (!shm_ops.send(a.ep, head, "12345678", 8))
         sent++;
     CHECK_INT(sent, SHM_SLOTS);
@@ -102,7 +121,7 @@ static void test_full_ring(void)
     CHECK_INT(shm_ops.commit(a.ep, head, &buffer, 8), NET_AGAIN);
     shm_ops.close(a.net);
     shm_ops.close(b.net);
-    munmap(segment, shm_segment_needed(2));
+    segment_destroy(segment, 2);
 }
 
 static int note_arrival(void *arg, int proc, struct net_head head, const void *payload, uint32_t len)
@@ -116,7 +135,7 @@ static int note_arrival(void *arg, int proc, struct net_head head, const void *p
 static void test_lanes(void)
 {
     struct job_head *segment = segment_create(2);
-    struct net_config from = { .proc = 0, .procs = 2, .segment = segment }, to = from;
+    struct net_config from = config_of(segment, 0, 2, 0), to = from;
     struct net *out[NET_LANES], *in[NET_LANES];
     struct net_ep *ep[NET_LANES], *back;
     uint64_t arrived[NET_LANES] = { 0 };
@@ -144,19 +163,22 @@ static void test_lanes(void)
         shm_ops.close(out[lane]);
         shm_ops.close(in[lane]);
     }
-    munmap(segment, shm_segment_needed(2));
+    segment_destroy(segment, 2);
 }
 
 static void test_failures(void)
 {
     const long before = mem_live();
     struct job_head *segment = segment_create(2);
-    struct net_config config = { .procs = SHM_MAX_PROCS + 1, .segment = segment };
+    struct net_config config = config_of(segment, 0, SHM_MAX_PROCS + 1, 0);
     struct net *net;
     struct net_ep *ep;
 
     CHECK_INT(err_class(shm_ops.open(&config, &net)), MPI_ERR_OTHER);
     config.procs = 2;
+    config.segment_fd = STDIN_FILENO; /* the program has closed ours */
+    CHECK_INT(err_class(shm_ops.open(&config, &net)), MPI_ERR_OTHER);
+    config.segment_fd = segment_fd;
     for (int n = 0; n < 2; n++) {
         mem_fail_after(n);
         CHECK_INT(err_class(shm_ops.open(&config, &net)), MPI_ERR_NO_MEM);
@@ -167,7 +189,7 @@ static void test_failures(void)
     CHECK_INT(err_class(shm_ops.connect(net, 1, &ep)), MPI_ERR_NO_MEM);
     mem_fail_after(-1);
     shm_ops.close(net);
-    munmap(segment, shm_segment_needed(2));
+    segment_destroy(segment, 2);
     CHECK_INT(mem_live(), before);
 }
 

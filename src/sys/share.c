@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: sys. Parts of the job segment. Knows: where its token lies. */
+#include "sys/share.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sys/job.h"
+
+static bool is_segment(const struct job_head *head, int fd)
+{
+    uint64_t token[2];
+
+    return pread(fd, token, sizeof token, offsetof(struct job_head, token)) == (ssize_t)sizeof token &&
+           !memcmp(token, head->token, sizeof token);
+}
+
+/* Launchers make the file long enough; one that does not seals it, so that who comes with a smaller size after one with
+ * a larger is refused (EPERM) and finds the larger. */
+static int extend(int fd, size_t total)
+{
+    struct stat st;
+
+    for (off_t before = -1;; before = st.st_size) {
+        if (fstat(fd, &st))
+            return -1;
+        if ((size_t)st.st_size >= total)
+            return 0;
+        if (ftruncate(fd, (off_t)total) && errno != EINTR && (errno != EPERM || st.st_size == before))
+            return -1;
+    }
+}
+
+void *share_map(const struct job_head *head, int fd, size_t offset, size_t size)
+{
+    void *start;
+
+    if (!is_segment(head, fd)) {
+        errno = EBADF;
+        return NULL;
+    }
+    if (offset + size < size || extend(fd, offset + size))
+        return NULL;
+    start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, (off_t)offset);
+    return start == MAP_FAILED ? NULL : start;
+}
