@@ -83,14 +83,14 @@ static int start_communicators(void)
 
 static int core_open(bool is_threaded)
 {
-    int rc = pm_open(&process.job);
+    int rc = process.job.head ? 0 : pm_open(&process.job);
 
     if (rc)
         return rc;
     init_objects();
     rc = start_transports(is_threaded);
     if (rc)
-        goto close_job;
+        goto drop_objects;
     rc = start_communicators();
     if (rc)
         goto stop_transports;
@@ -103,9 +103,10 @@ stop_transports:
     coll_fini();
     p2p_fini();
     progress_fini();
-close_job:
+drop_objects:
     fini_objects();
-    pm_close(&process.job);
+    if (process.job.is_singleton)
+        pm_close(&process.job); /* a rank keeps the way to its launcher, which is to hear of this */
     return rc;
 }
 
