@@ -173,8 +173,10 @@ void program_set_rank(struct job *job, int rank); /* write the rank's variables 
 
 /* segment.c */
 void segment_create(struct job *job);
+int open_nothing(void);
 
 /* spawn.c */
+void spawn_raise_limits(struct job *job); /* before anything is opened */
 void spawn_all(struct job *job);
 
 /* forward.c */

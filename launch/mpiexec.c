@@ -144,10 +144,11 @@ static void open_standard(void)
     int fd;
 
     do {
-        fd = open("/dev/null", O_RDWR);
-    } while (fd >= 0 && fd <= STDERR_FILENO);
-    if (fd >= 0)
-        close(fd);
+        fd = open_nothing();
+        if (fd <= STDERR_FILENO)
+            fcntl(fd, F_SETFD, 0);
+    } while (fd <= STDERR_FILENO);
+    close(fd);
 }
 
 /* Inside a rank of another job: its descriptors are not for our ranks. */
@@ -190,6 +191,7 @@ static void prepare(struct job *job, char **argv)
     for (int i = 0; i < job->options.app_count; i++)
         program_prepare(&job->options, &job->options.apps[i]);
     make_ranks(job);
+    spawn_raise_limits(job);
     job->has_terminal = isatty(STDIN_FILENO);
     job->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (job->epoll_fd < 0)

@@ -16,6 +16,8 @@
 
 #include "base/mem.h"
 
+enum { OWN_FILES = 16, GUEST_FILES = 240 };
+
 enum step { STEP_NONE, STEP_LIFELINE, STEP_STDIO, STEP_WDIR, STEP_EXEC };
 
 /* All that the child needs. */
@@ -175,26 +177,24 @@ static void spawn(struct job *job, int rank)
     }
 }
 
-/* Three descriptors a rank, and some more. */
-static void raise_file_limit(struct job *job)
+/* Three descriptors a rank, and some more: our own, and as many as can be had for ranks that connect anew. */
+void spawn_raise_limits(struct job *job)
 {
-    const rlim_t needed = (rlim_t)job->size * 3 + 256;
+    const rlim_t needed = (rlim_t)job->size * 3 + OWN_FILES, wanted = needed + GUEST_FILES;
     struct rlimit limit;
 
-    getrlimit(RLIMIT_NOFILE, &limit);
-    job->inherited.files = limit;
-    if (limit.rlim_cur >= needed)
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted)
         return;
-    limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
-    if (limit.rlim_cur < needed || setrlimit(RLIMIT_NOFILE, &limit))
-        die(EXIT_SYSTEM, "E0106: %d ranks need %llu open files, the limit is %llu; raise it (ulimit -Hn)",
+    job->inherited.files = limit;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    if (limit.rlim_cur < needed)
+        die(EXIT_SYSTEM, "E0106: %d ranks need %llu open files, the limit is %llu\nraise it (ulimit -Hn)",
             job->size, (unsigned long long)needed, (unsigned long long)limit.rlim_max);
-    job->inherited.is_files_raised = true;
+    job->inherited.is_files_raised = !setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 void spawn_all(struct job *job)
 {
-    raise_file_limit(job);
     for (int i = 0; i < job->size; i++) {
         atomic_store(&job_proc(job->head, i)->state, JOB_STARTED);
         spawn(job, i);

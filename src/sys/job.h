@@ -6,7 +6,7 @@
  *   offset                      size       what
  *   0                           4096       struct job_head: made by the launcher before the first rank starts
  *   4096 * (1 + rank)           4096       struct job_proc of that rank
- *   job_transport_offset(size)  library's  the transports' part; the library extends the file, sealed to grow
+ *   job_transport_offset(size)  library's  the transports' part; if the file is too short, the library extends it
  *
  * A field says who writes it: [L] the launcher, [R] the rank, [O] the other ranks. A reader may be anyone. */
 #ifndef SYS_JOB_H
@@ -150,6 +150,13 @@ static inline size_t job_transport_offset(int size)
 {
     const size_t end = JOB_PAGE * ((size_t)size + 1);
     return (end + JOB_TRANSPORT_ALIGN - 1) / JOB_TRANSPORT_ALIGN * JOB_TRANSPORT_ALIGN;
+}
+
+/* How long the launcher makes the file for `size` local ranks: room enough for what any library lays out, so that
+ * ranks need not extend it. */
+static inline size_t job_segment_room(int size)
+{
+    return job_transport_offset(size) + (size_t)size * (((size_t)16 << 20) + (size_t)size * 16 * JOB_PAGE);
 }
 
 #endif

@@ -515,7 +515,8 @@ def test_file_limit():
     def limit(soft, hard):
         return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     expect(run('-n', 50, 'sh', '-c', 'ulimit -Sn', preexec_fn=limit(150, 1000)), 0, ['150'] * 50)
-    expect(run('-n', 50, 'true', preexec_fn=limit(150, 200)), 125, [], 'E0106: 50 ranks need')
+    expect(run('-n', 50, 'true', preexec_fn=limit(150, 160)), 125, [], 'E0106: 50 ranks need')
+    expect(run('-n', 14, 'sh', '-c', 'ulimit -Sn', preexec_fn=limit(64, 64)), 0, ['64'] * 14)
 
 
 def test_many_ranks():
