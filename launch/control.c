@@ -5,6 +5,7 @@
 #include "sys/control.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -45,6 +46,13 @@ static void handle(struct job *job, int rank, struct control_message *message, s
     wake_all(&proc->acknowledged);
 }
 
+static bool is_open(int fd)
+{
+    struct pollfd end = { .fd = fd, .events = POLLRDHUP };
+
+    return poll(&end, 1, 0) == 0;
+}
+
 void control_ready(struct job *job, struct source *source, uint32_t events)
 {
     struct control_message message;
@@ -53,8 +61,8 @@ void control_ready(struct job *job, struct source *source, uint32_t events)
     for (;;) {
         const ssize_t got =
             recv(source->fd, &message, sizeof message.header + CONTROL_TEXT_MAX, MSG_DONTWAIT);
-        if (got < 0 && errno == EINTR)
-            continue;
+        if ((got < 0 && errno == EINTR) || (got == 0 && is_open(source->fd)))
+            continue; /* an empty packet looks like the end */
         if (got == 0 || (got < 0 && errno != EAGAIN))
             source_remove(job, source); /* the rank has closed it, or has ended */
         if (got <= 0)
