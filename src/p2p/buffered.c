@@ -522,7 +522,7 @@ static ALWAYS_INLINE int bsend(struct comm *comm, const struct bsend *args, stru
         return 0;
     lane_lock(channel->lane);
     rc = peer_get_rank(channel, args->dest, &peer);
-    if (!rc && !send_now(channel, peer, args->buf, args->count, args->type, args->tag))
+    if (!rc && !send_now(channel, args->buf, args->count, args->type, args->dest, args->tag))
         rc = out ? isend_buffered(channel, args, out) : send_buffered(channel, args, NULL);
     lane_unlock(channel->lane);
     return rc;

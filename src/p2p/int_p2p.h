@@ -407,9 +407,8 @@ void rndv_on_cts(struct p2p_req *r, unsigned kind, const struct wire_cts *cts);
 void rndv_on_data(uint64_t recv_id, const void *payload, size_t len);
 int rndv_work(struct lane *lane);
 
-/* send.c: send as one record now, if nothing stands in the way: true. */
-bool send_now(struct channel *channel, struct peer *peer, const void *buf, MPI_Count count, struct type *type,
-              int tag);
+/* send.c: send as one record now, if nothing stands in the way: true. The way to `dest` is known. */
+bool send_now(struct channel *channel, const void *buf, MPI_Count count, struct type *type, int dest, int tag);
 
 /* buffered.c: let go of an attached buffer, whose messages have gone; NULL is fine. */
 void send_buffer_destroy(struct send_buffer *buffer);

@@ -2,30 +2,31 @@
 /* Room: p2p. Life of a request: made, completed, released, cancelled. */
 #include "p2p/int_p2p.h"
 
-static void request_release(struct req *req)
+static ALWAYS_INLINE void release(struct p2p_req *r, bool is_single)
 {
-    struct p2p_req *r = (struct p2p_req *)(void *)req;
     struct lane *lane = r->channel->lane;
 
     lane_lock(lane);
     type_unref(r->type);
     comm_unref(r->channel->comm);
-    mem_pool_put(&lane->requests, r);
+    if (is_single) {
+        mem_free(r);
+        mem_tide_out(&lane->singles, sizeof *r);
+    } else {
+        mem_pool_put(&lane->requests, r);
+    }
     lane_unlock(lane);
+}
+
+static void request_release(struct req *req)
+{
+    release((struct p2p_req *)(void *)req, false);
 }
 
 /* Beyond the pool. Its table of functions says so, which costs those from the pool nothing. */
 static void single_release(struct req *req)
 {
-    struct p2p_req *r = (struct p2p_req *)(void *)req;
-    struct lane *lane = r->channel->lane;
-
-    lane_lock(lane);
-    type_unref(r->type);
-    comm_unref(r->channel->comm);
-    mem_free(r);
-    mem_tide_out(&lane->singles, sizeof *r);
-    lane_unlock(lane);
+    release((struct p2p_req *)(void *)req, true);
 }
 
 void complete_special(struct p2p_req *r)

@@ -211,13 +211,16 @@ static NOINLINE bool send_in_buffer(const struct channel *channel, const void *b
     return false;
 }
 
-bool send_now(struct channel *channel, struct peer *peer, const void *buf, MPI_Count count, struct type *type,
-              int tag)
+bool send_now(struct channel *channel, const void *buf, MPI_Count count, struct type *type, int dest, int tag)
 {
+    const size_t len = type_bytes(type, count);
+    struct peer *peer = peer_of_rank(channel, dest);
     struct p2p_req r;
 
-    if (likely(send_at_once(channel, peer, peer->send_end, buf, type_bytes(type, count), type, tag)))
+    if (likely(send_locked(channel, buf, len, type, dest, tag, P2P_STANDARD)))
         return true;
+    if (type->is_contig)
+        return send_in_buffer(channel, buf, len, type, dest, tag, P2P_STANDARD);
     if (peer->is_crowded || is_throttled(peer))
         return false;
     request_init(&r, channel, type);
