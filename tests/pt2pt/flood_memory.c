@@ -6,6 +6,8 @@
  * then receives. WAY: send, isend (in order), reverse (MPI_Isend, received from the last one back, which needs as many
  * envelopes as there are messages). `report` prints the resident memory of each rank. Other libraries get fewer
  * messages, because their queues are linear. */
+#include <unistd.h>
+
 #include "mpitest.h"
 
 #include <malloc.h>
@@ -105,6 +107,8 @@ int main(int argc, char **argv)
     unsigned char *buf;
 
     test_begin(&argc, &argv);
+    if (access("/proc/self/status", R_OK))
+        test_skip("needs /proc");
     CHECK(argc >= 4, "usage: flood_memory send|isend|reverse MESSAGES BYTES [report]");
     test_needs_ranks(2);
     way = argv[1];

@@ -76,6 +76,7 @@ int main(void)
     if (test_is_parley()) {
         CHECK_OK(MPI_Group_from_session_pset(session, "test://nothing", &group));
         CHECK(group == MPI_GROUP_NULL, "an unknown name gives a group");
+        CHECK_INT(size_of(session, "MPI://self"), 1); /* names are URIs: no capitals in scheme and authority */
     }
     CHECK_OK(MPI_Comm_free(&comm));
     session_close(&session);
