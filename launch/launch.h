@@ -6,6 +6,7 @@
  *   segment.c   the job segment                           control.c  what ranks tell us
  *   signals.c   signals in and on to the ranks            report.c   messages of the launcher, merged
  *   job.c       ends of ranks, ending the job, exit code  mpiexec.c  main and the loop
+ *   bind.h      which processors each rank gets
  *
  * struct job is the only state; it lives in main. */
 #ifndef LAUNCH_LAUNCH_H
@@ -19,6 +20,7 @@
 #include <sys/types.h>
 
 #include "base/base.h"
+#include "bind.h"
 #include "sys/job.h"
 
 /* Exit codes of mpiexec itself; otherwise it is the first failing rank's. */
@@ -57,6 +59,7 @@ struct options {
     double time_limit; /* seconds; 0: none */
     double grace;      /* seconds between a forwarded INT or TERM and KILL */
     int errhandler;    /* enum job_errhandler */
+    struct binding binding;
 };
 
 struct job;
@@ -132,6 +135,8 @@ struct job {
     int rank_control_fd; /* the number of the control socket in every rank; kept occupied here */
     int null_fd;
     int epoll_fd;
+    struct cpus *masks;     /* the processors of each rank; NULL: those of mpiexec */
+    bool is_bound_as_asked; /* the user wants it so: a refusal of the system is an error */
     struct source signals, listener;
     struct source **guests; /* connections of newcomers, and of ranks that were newcomers */
     int guest_count, guest_room;
@@ -170,6 +175,8 @@ void options_read(struct options *options, char **argv); /* does not come back f
 enum { RANK_VARIABLES = 5 };
 void program_prepare(const struct options *options, struct app *app);
 void program_set_rank(struct job *job, int rank); /* write the rank's variables into its app's env */
+/* Value of an environment variable as the program will have it, or NULL. */
+const char *program_variable(const struct app *app, const char *name);
 
 /* segment.c */
 void segment_create(struct job *job);

@@ -197,6 +197,7 @@ static void prepare(struct job *job, char **argv)
     if (job->epoll_fd < 0)
         die(EXIT_SYSTEM, "E0106: no descriptor for waiting: %s", strerror(errno));
     segment_create(job);
+    bind_job(job);
     signals_watch(job);
     control_listen(job);
     forward_init(job);

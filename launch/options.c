@@ -199,6 +199,11 @@ static void apply_host_file(struct reader *reader, const char *name, char **valu
     fclose(file);
 }
 
+static void apply_binding(struct reader *reader, const char *name, char **values)
+{
+    bind_option(&reader->options->binding, name, values[0]);
+}
+
 static void apply_version(struct reader *reader, const char *name, char **values)
 {
     (void)reader;
@@ -231,13 +236,19 @@ static const struct option options[] = {
     { "version V", NULL, 0, apply_version, "" },
     { "help h ?", NULL, 0, apply_help, "" },
     { "N ppn npernode perhost", "N", 1, apply_per_node, "processes on this machine, if -n is not given" },
+    { "bind-to binding", "WHAT", 1, apply_binding, "G  each process to none, hwthread, core, l3cache, numa, socket" },
+    { "map-by", "WHAT", 1, apply_binding, "G  share core, numa, socket, ppr:N:socket; :PE=N for N cores each" },
+    { "show-binding report-bindings display-map print-rank-map", NULL, 0, apply_binding,
+      "G  draw the machine and what each process may use" },
+    { "rank-by cpu-set cpu-list cpus-per-proc cpus-per-rank cpus-per-task cpu-bind npersocket display", "X", 1,
+      apply_binding, NULL },
+    { "use-hwthread-cpus bynode byslot bycore bysocket bynuma bind-to-none bind-to-core bind-to-socket", NULL, 0,
+      apply_binding, NULL },
     /* What makes no difference on one machine, or makes none here. */
-    { "oversubscribe nooversubscribe use-hwthread-cpus report-bindings display-map display-allocation "
-      "bynode byslot bycore bysocket bind-to-none bind-to-core bind-to-socket envall genvall v verbose "
+    { "oversubscribe nooversubscribe display-allocation envall genvall v verbose "
       "allow-run-as-root enable-recovery xterm noprefix nolocal",
       NULL, 0, NULL, NULL },
-    { "bind-to map-by rank-by binding soft arch file cpu-set cpu-list cpus-per-proc cpus-per-rank "
-      "ranks-per-proc launcher launcher-exec rmk iface bootstrap display output prefix am tune usize "
+    { "soft arch file ranks-per-proc launcher launcher-exec rmk iface bootstrap output prefix am tune usize "
       "envlist genvlist mpi personality runtime-options",
       "X", 1, NULL, NULL },
     { "mca gmca omca prtemca pmixmca", "KEY VALUE", 2, NULL, NULL },
@@ -258,7 +269,7 @@ static void apply_help(struct reader *reader, const char *name, char **values)
                    options[i].values ? options[i].values : "", options[i].help);
     }
     puts("\nAccepted without effect, since nothing is to be done on one machine: --oversubscribe,\n"
-         "--allow-run-as-root, --bind-to X, --map-by X, --mca KEY VALUE, -soft X, -arch X, -file X and the "
+         "--allow-run-as-root, --mca KEY VALUE, -soft X, -arch X, -file X and the "
          "like.\n\n"
          "Every process finds PARLEY_RANK, PARLEY_SIZE, PARLEY_LOCAL_RANK and PARLEY_LOCAL_SIZE in its\n"
          "environment.\n\n"
@@ -338,7 +349,7 @@ static void read_app(struct reader *reader)
         die(EXIT_USAGE, "E0101: no program is given%s; mpiexec --help tells how to use it",
             reader->options->app_count > 1 ? " in one of the blocks between colons" : "");
     if (reader->app->ranks < 0)
-        reader->app->ranks = reader->per_node > 0 ? reader->per_node : 1;
+        reader->app->ranks = reader->per_node > 0 ? reader->per_node : bind_ranks(&reader->options->binding);
     if (reader->app->argv.count == 0)
         reader->options->app_count--; /* it only carried options of the job */
 }

@@ -48,6 +48,11 @@ void strings_add(struct strings *strings, char *text)
     strings->at[strings->count] = NULL;
 }
 
+int bind_ranks(const struct binding *binding)
+{
+    return binding->map == BIND_MAP_PER ? binding->map_count * 2 : 1;
+}
+
 /* Read a command line written as one string; false: it was refused, see last_text. */
 static bool parse(struct options *options, const char *line)
 {

@@ -51,13 +51,13 @@ static void set(struct strings *env, char *text)
     strings_add(env, text);
 }
 
-static const char *get(const struct strings *env, const char *name)
+const char *program_variable(const struct app *app, const char *name)
 {
     const size_t length = strlen(name);
 
-    for (size_t i = 0; i < env->count; i++)
-        if (is_variable(env->at[i], name, length))
-            return env->at[i] + length + 1;
+    for (size_t i = 0; i < app->env.count; i++)
+        if (is_variable(app->env.at[i], name, length))
+            return app->env.at[i] + length + 1;
     return NULL;
 }
 
@@ -156,7 +156,7 @@ static _Noreturn void not_runnable(const struct app *app, const char *path)
 /* A name without a slash: -path, then PATH of the environment the program will have. */
 static char *find_by_name(const struct app *app, int wdir_fd)
 {
-    const char *name = app->argv.at[0], *dirs = get(&app->env, "PATH");
+    const char *name = app->argv.at[0], *dirs = program_variable(app, "PATH");
     char *denied = NULL, *found = search(wdir_fd, app->path, name, &denied);
 
     if (!found)

@@ -16,7 +16,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "sys/cpus.h"
 #include "sys/wake.h"
 
 /* Ranks find their descriptors at numbers from here on, where scripts do not put theirs. */
@@ -67,7 +66,6 @@ static void fill_head(struct job *job)
     head->apps = (uint32_t)job->options.app_count;
     head->errhandler = (uint32_t)job->options.errhandler;
     head->launcher_pid = getpid();
-    head->cpus = (uint32_t)cpus_in_mask();
     head->start_ns = now_ns();
     head->no_barrier = !wake_barrier_offered();
     snprintf(head->launcher, sizeof head->launcher, "mpiexec of Parley %s", PARLEY_VERSION);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -18,7 +19,7 @@
 
 enum { OWN_FILES = 16, GUEST_FILES = 240 };
 
-enum step { STEP_NONE, STEP_LIFELINE, STEP_STDIO, STEP_WDIR, STEP_EXEC };
+enum step { STEP_NONE, STEP_LIFELINE, STEP_STDIO, STEP_BIND, STEP_WDIR, STEP_EXEC };
 
 /* All that the child needs. */
 struct start {
@@ -29,6 +30,7 @@ struct start {
     pid_t launcher;
     int in, out, err; /* descriptors to become 0, 1, 2; -1: keep ours */
     int control;
+    const struct cpus *mask; /* NULL: ours */
     bool has_group; /* a process group of its own */
     /* told back */
     enum step failed;
@@ -58,6 +60,12 @@ static bool set_descriptors(const struct start *start)
            !fcntl(start->job->segment_fd, F_SETFD, 0);
 }
 
+static bool set_mask(const struct start *start)
+{
+    return !start->mask || !sched_setaffinity(0, sizeof *start->mask, (const cpu_set_t *)(const void *)start->mask) ||
+           !start->job->is_bound_as_asked;
+}
+
 static void restore_inherited(const struct inherited *inherited)
 {
     if (inherited->is_files_raised)
@@ -66,20 +74,28 @@ static void restore_inherited(const struct inherited *inherited)
     sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 }
 
+static bool set_directory(const struct start *start)
+{
+    return !start->app->wdir || !chdir(start->app->wdir);
+}
+
 static _Noreturn void run_child(struct start *start)
 {
-    start->failed = STEP_LIFELINE;
-    if (set_lifeline(start)) {
-        start->failed = STEP_STDIO;
-        if (set_descriptors(start)) {
-            start->failed = STEP_WDIR;
-            if (!start->app->wdir || !chdir(start->app->wdir)) {
-                start->failed = STEP_EXEC;
-                restore_inherited(&start->job->inherited);
-                execve(start->program, start->argv, start->app->env.at);
-            }
-        }
+    static const struct {
+        enum step step;
+        bool (*take)(const struct start *start);
+    } steps[] = { { STEP_LIFELINE, set_lifeline }, { STEP_STDIO, set_descriptors }, { STEP_BIND, set_mask },
+                  { STEP_WDIR, set_directory } };
+
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        start->failed = steps[i].step;
+        if (!steps[i].take(start))
+            goto fail;
     }
+    start->failed = STEP_EXEC;
+    restore_inherited(&start->job->inherited);
+    execve(start->program, start->argv, start->app->env.at);
+fail:
     start->error = errno;
     _exit(EXIT_NOT_FOUND);
 }
@@ -119,7 +135,7 @@ static pid_t run_by_shell(struct start *start)
 static _Noreturn void cannot_start(struct job *job, int rank, const struct start *start)
 {
     static const char *const steps[] = { "no process for it", "its process group", "its descriptors",
-                                         "its working directory", "executing it" };
+                                         "binding it to its processors", "its working directory", "executing it" };
     const int code = start->failed == STEP_EXEC ? EXIT_CANNOT_RUN : EXIT_SYSTEM;
 
     for (int i = 0; i < rank; i++)
@@ -142,6 +158,7 @@ static void spawn(struct job *job, int rank)
                            .app = &job->options.apps[r->appnum],
                            .launcher = getpid(),
                            .in = rank == 0 ? -1 : job->null_fd,
+                           .mask = job->masks ? &job->masks[rank] : NULL,
                            .has_group = !(rank == 0 && job->has_terminal) };
     pid_t pid;
 

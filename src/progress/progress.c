@@ -152,7 +152,7 @@ static bool is_crowded(void)
     int cpus = atomic_load_explicit(&progress.cpus, memory_order_relaxed);
 
     if (unlikely(!cpus)) {
-        cpus = cpus_within_quota(progress.cpus_given ? progress.cpus_given : cpus_in_mask());
+        cpus = progress.cpus_given ? progress.cpus_given : cpus_within_quota(cpus_in_mask());
         atomic_store_explicit(&progress.cpus, cpus, memory_order_relaxed);
         if (progress.local_ranks > cpus)
             atomic_store_explicit(&progress.first_polls, 1, memory_order_relaxed);

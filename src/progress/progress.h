@@ -35,7 +35,7 @@ struct progress_watch {
 struct progress_config {
     _Atomic uint32_t *sleep_word; /* in shared memory, where others wake us; NULL: nobody does */
     int local_ranks;              /* ranks that share this machine's processors */
-    int cpus;                     /* processors that these ranks have together; 0: those of this process */
+    int cpus;                     /* processors that these ranks have together, by masks and quota; 0: ask */
     bool is_oversubscribed;       /* as progress_is_oversubscribed says */
     bool has_fences;              /* wakers use a fence, so sleepers need no barrier; the same in all of them */
     bool needs_fence;             /* this process uses one when it wakes: barriers of the others do not reach it */

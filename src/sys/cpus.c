@@ -1,23 +1,78 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: sys. Affinity mask and cgroup quota (cpu.max of version 2, cpu.cfs_quota_us of version 1). */
+/* Room: sys. Affinity mask and cgroup quota (cpu.max of version 2, cpu.cfs_quota_us of version 1). A quota of any
+ * group on the way up counts. Inside a container the path of the group may be one that is not seen here: then
+ * what is found on the way up is that of the container. */
 #include "sys/cpus.h"
 
 #include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 512 };
+#include "sys/text.h"
+
+enum { PATH_SIZE = 1024 };
+
+int cpus_count(const struct cpus *cpus)
+{
+    int count = 0;
+
+    for (int i = 0; i < CPUS_MAX / 64; i++)
+        count += __builtin_popcountll(cpus->word[i]);
+    return count;
+}
+
+/* A number below CPUS_MAX at *at, which moves behind it; -1: none. */
+static int parse_number(const char **at)
+{
+    int number = 0;
+
+    if (**at < '0' || **at > '9')
+        return -1;
+    for (; **at >= '0' && **at <= '9'; ++*at)
+        if (number < CPUS_MAX)
+            number = number * 10 + **at - '0';
+    return number < CPUS_MAX ? number : -1;
+}
+
+bool cpus_parse(const char *text, struct cpus *cpus)
+{
+    memset(cpus, 0, sizeof *cpus);
+    if (!text[strspn(text, "\n")])
+        return true;
+    for (;;) {
+        const int first = parse_number(&text);
+        int last = first;
+        if (first >= 0 && *text == '-') {
+            text++;
+            last = parse_number(&text);
+        }
+        if (first < 0 || last < first)
+            return false;
+        for (int cpu = first; cpu <= last; cpu++)
+            cpus_add(cpus, cpu);
+        if (*text != ',')
+            return !text[strspn(text, "\n")];
+        text++;
+    }
+}
+
+bool cpus_allowed(struct cpus *cpus)
+{
+    memset(cpus, 0, sizeof *cpus);
+    return !sched_getaffinity(0, sizeof *cpus, (cpu_set_t *)(void *)cpus) && cpus_count(cpus) > 0;
+}
 
 int cpus_in_mask(void)
 {
-    cpu_set_t mask;
+    struct cpus mask;
     long online;
 
-    if (!sched_getaffinity(0, sizeof mask, &mask) && CPU_COUNT(&mask))
-        return CPU_COUNT(&mask);
+    if (cpus_allowed(&mask))
+        return cpus_count(&mask);
     online = sysconf(_SC_NPROCESSORS_ONLN); /* denied, or more processors than the mask has bits */
     return online > 0 && online < INT_MAX ? (int)online : 1;
 }
@@ -28,100 +83,96 @@ static int from_quota(long quota, long period)
     return quota > 0 && period > 0 ? (int)((quota + period - 1) / period) : 0;
 }
 
-/* The numbers at the beginning of a file; how many of the two there are. */
-static int numbers_in(const char *directory, const char *name, long *first, long *second)
+static long number_in(const char *directory, const char *name)
 {
-    char path[PATH_SIZE + 64];
-    FILE *file;
-    int count;
+    char path[PATH_SIZE], text[32];
 
     snprintf(path, sizeof path, "%s/%s", directory, name);
-    file = fopen(path, "re");
-    if (!file)
-        return 0;
-    count = fscanf(file, "%ld %ld", first, second);
-    fclose(file);
-    return count;
-}
-
-static int quota_v2(const char *directory)
-{
-    long quota = 0, period = 0;
-
-    return numbers_in(directory, "cpu.max", &quota, &period) == 2 ? from_quota(quota, period) : 0; /* else "max" */
+    return text_read(path, text, sizeof text) ? strtol(text, NULL, 10) : 0;
 }
 
 static int quota_v1(const char *directory)
 {
-    long quota = 0, period = 0, none;
+    const long quota = number_in(directory, "cpu.cfs_quota_us"); /* -1: none */
 
-    return numbers_in(directory, "cpu.cfs_quota_us", &quota, &none) == 1 &&
-                   numbers_in(directory, "cpu.cfs_period_us", &period, &none) == 1
-               ? from_quota(quota, period)
-               : 0;
+    return quota > 0 ? from_quota(quota, number_in(directory, "cpu.cfs_period_us")) : 0;
 }
 
-/* The tighter of two quotas, of which 0 is none. */
-static int tighter(int a, int b)
+static int quota_v2(const char *directory)
 {
-    return a && (!b || a < b) ? a : b;
+    char path[PATH_SIZE], text[64];
+    long quota, period;
+
+    snprintf(path, sizeof path, "%s/cpu.max", directory);
+    if (!text_read(path, text, sizeof text) || sscanf(text, "%ld %ld", &quota, &period) != 2)
+        return 0; /* "max" */
+    return from_quota(quota, period);
 }
 
-/* The tightest quota on the way from our group up to the root of a hierarchy. In a container the group may not be there
- * under the name that the kernel tells; then its root is what counts. */
-static int upwards(const char *root, const char *group, int (*quota)(const char *directory))
+/* The tightest quota on the way from `group` below `top` up to `top`; 0: none. */
+static int tightest(const char *top, const char *group, int (*quota)(const char *directory))
 {
     char directory[PATH_SIZE];
+    const size_t top_length = (size_t)snprintf(directory, sizeof directory, "%s%s", top, group) - strlen(group);
     int cpus = 0;
 
-    snprintf(directory, sizeof directory, "%s%s", root, group);
     for (;;) {
-        cpus = tighter(quota(directory), cpus);
-        if (strlen(directory) <= strlen(root))
+        const int here = quota(directory);
+        char *slash = strrchr(directory, '/');
+        if (here && (!cpus || here < cpus))
+            cpus = here;
+        if (!slash || slash < directory + top_length)
             return cpus;
-        *strrchr(directory, '/') = 0;
+        *slash = 0;
     }
 }
 
-/* Is "cpu" among the names, which are separated by commas? */
-static bool has_cpu(const char *names)
+/* Is "cpu" among the controllers, which commas separate? */
+static bool has_cpu(const char *controllers)
 {
-    for (; names; names = strchr(names, ','), names += names ? 1 : 0) {
-        if (!strncmp(names, "cpu", 3) && (names[3] == ',' || !names[3]))
+    while (*controllers) {
+        const size_t length = strcspn(controllers, ",");
+        if (length == 3 && !strncmp(controllers, "cpu", 3))
             return true;
+        controllers += length + (controllers[length] == ',');
     }
     return false;
 }
 
-/* A line of /proc/self/cgroup: number, controllers (none: version 2) and group, with colons between. */
-static int in_group(char *line)
+/* One line of /proc/self/cgroup: "number:controllers:path", without controllers for version 2. */
+static int quota_of_line(const char *root, char *line)
 {
-    char *names = strchr(line, ':'), *group = names ? strchr(names + 1, ':') : NULL;
+    char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    char top[PATH_SIZE];
 
     if (!group)
         return 0;
-    *group++ = 0;
-    group[strcspn(group, "\n")] = 0;
-    if (!names[1])
-        return upwards("/sys/fs/cgroup", group, quota_v2);
-    return has_cpu(names + 1) ? upwards("/sys/fs/cgroup/cpu", group, quota_v1) : 0;
+    *controllers++ = *group++ = 0;
+    if (*controllers && !has_cpu(controllers))
+        return 0;
+    snprintf(top, sizeof top, "%s/sys/fs/cgroup%s", root, *controllers ? "/cpu" : "");
+    return tightest(top, strcmp(group, "/") ? group : "", *controllers ? quota_v1 : quota_v2);
 }
 
-static int in_cgroup(void)
+int cpus_quota(const char *root)
 {
-    char line[PATH_SIZE];
-    FILE *file = fopen("/proc/self/cgroup", "re");
+    char path[PATH_SIZE], text[4096], *rest = text;
     int cpus = 0;
 
-    if (!file)
-        return tighter(quota_v2("/sys/fs/cgroup"), quota_v1("/sys/fs/cgroup/cpu"));
-    while (fgets(line, sizeof line, file))
-        cpus = tighter(in_group(line), cpus);
-    fclose(file);
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    if (!text_read(path, text, sizeof text)) /* no /proc: what can be seen is our group's, or holds for all */
+        strcpy(text, "0::/\n1:cpu:/");
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        const int here = quota_of_line(root, line);
+        if (here && (!cpus || here < cpus))
+            cpus = here;
+    }
     return cpus;
 }
 
 int cpus_within_quota(int cpus)
 {
-    return tighter(in_cgroup(), cpus);
+    const int quota = cpus_quota("");
+
+    return quota && quota < cpus ? quota : cpus;
 }

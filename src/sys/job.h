@@ -55,7 +55,8 @@ struct job_head {
     uint32_t apps;         /* [L] number of programs (blocks between colons) */
     uint32_t errhandler;   /* [L] enum job_errhandler */
     int32_t launcher_pid;  /* [L] */
-    uint32_t cpus;         /* [L] processors in the launcher's affinity mask; a rank may bind itself to fewer */
+    uint32_t cpus;         /* [L] processors that the ranks have together, by affinity, binding and quota; without the
+                            * quota if fewer than ranks anyway. A rank may bind itself to fewer */
     uint64_t token[2]; /* [L] random; names the job and authenticates who connects to the launcher */
     int64_t start_ns;  /* [L] CLOCK_MONOTONIC when the launcher began */
     uint32_t no_barrier; /* [L] 1: the system denies membarrier, so whoever wakes somebody uses a fence (from 2.1) */

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of binding by mpiexec, on whatever processors this machine has (machines of other shapes:
+launch/bind_test.c).
+
+    bind_test.py --build DIR [NAME ...]
+
+Prints "ok NAME", "skipped: NAME: why" or "FAIL NAME why"; exit code 1 if one failed."""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from launch_test import check, contains, equal
+
+STOP_AFTER = 60
+# A rank: its number, its mask, and the processors that the library will count on (job_head.cpus in sys/job.h).
+RANK = '''
+import os, struct
+segment = int(os.environ['PARLEY_JOB'].split(':')[2])
+cpus = struct.unpack_from('I', os.pread(segment, 64, 0), 44)[0]
+print(os.environ['PARLEY_RANK'], cpus, *sorted(os.sched_getaffinity(0)))
+'''
+ALLOWED = sorted(os.sched_getaffinity(0))
+
+build = None  # set by main
+scratch = None
+
+
+class Skip(Exception):
+    pass
+
+
+def run(*args, allowed=None, env=None, prefix=()):
+    """mpiexec with these arguments; `allowed`: the processors it may use."""
+    def narrow():
+        os.sched_setaffinity(0, allowed or ALLOWED)
+
+    full = dict(os.environ, **(env or {}))
+    if 'OMP_NUM_THREADS' not in (env or {}):
+        full.pop('OMP_NUM_THREADS', None)
+    return subprocess.run([*prefix, os.path.join(build, 'launch', 'mpiexec'), *map(str, args)],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=STOP_AFTER, text=True, env=full, preexec_fn=narrow)
+
+
+def masks(*args, **more):
+    """The masks of all ranks in their order, and the processors that they count on."""
+    result = run(*args, sys.executable, '-c', RANK, **more)
+    equal(result.returncode, 0, f'exit code; stderr {result.stderr!r:.500};')
+    lines = sorted([int(word) for word in line.split()] for line in result.stdout.splitlines())
+    equal(len({line[1] for line in lines}), 1, 'the ranks disagree on processors;')
+    return [line[2:] for line in lines], lines[0][1]
+
+
+def refused(part, *args):
+    result = run(*args, 'true')
+    equal(result.returncode, 2, f'exit code; stderr {result.stderr!r:.500};')
+    contains(result.stderr, 'E0101')
+    contains(result.stderr, part)
+
+
+def need_two():
+    if len(ALLOWED) < 2:
+        raise Skip('needs two processors')
+
+
+def test_shares():
+    for ranks in range(1, min(len(ALLOWED), 8) + 1):
+        found, cpus = masks('-n', ranks)
+        equal(len(found), ranks)
+        equal(sorted(sum(found, [])), ALLOWED, f'{ranks} ranks: all processors, each once;')
+        equal(cpus, len(ALLOWED))
+
+
+def test_crowd():
+    found, cpus = masks('-n', min(len(ALLOWED), 30) * 2 + 1, allowed=ALLOWED[:30])
+    for mask in found:
+        equal(mask, ALLOWED[:30])
+    equal(cpus, len(ALLOWED[:30]))
+
+
+def test_inherited():
+    found, cpus = masks('-n', 2, allowed=ALLOWED[-1:])
+    equal(found, [ALLOWED[-1:]] * 2)
+    equal(cpus, 1)
+    equal(masks('-n', 1, allowed=ALLOWED[-1:])[0], [ALLOWED[-1:]])
+
+
+def test_threads():
+    need_two()
+    for words, env in (((), {'OMP_NUM_THREADS': '2'}), (('-x', 'OMP_NUM_THREADS=2'), {}),
+                       (('-genv', 'OMP_NUM_THREADS', '2,4'), {})):
+        equal(masks('-n', 2, *words, allowed=ALLOWED[:2], env=env)[0], [ALLOWED[:2]] * 2)
+        equal(masks('-n', 1, *words, allowed=ALLOWED[:2], env=env)[0], [ALLOWED[:2]])
+    equal(len(masks('-n', 2, allowed=ALLOWED[:2], env={'OMP_NUM_THREADS': 'many'})[0][0]), 1)
+
+
+def test_none():
+    for words in (['-bind-to', 'none'], ['--bind-to=none'], ['--bind-to-none'], ['--cpu-bind', 'none']):
+        found, cpus = masks(*words, '-n', 2)
+        equal(found, [ALLOWED] * 2)
+        equal(cpus, len(ALLOWED))
+
+
+def test_asked():
+    need_two()
+    one, two = ALLOWED[:2]
+    found, cpus = masks('-bind-to', f'user:{two},{one}', '-n', 3)
+    equal((found, cpus), ([[two], [one], [two]], 2))
+    found, cpus = masks('--cpu-list', f'{two},{one}', '--bind-to', 'cpu-list:ordered', '-n', 2)
+    equal((found, cpus), ([[two], [one]], 2))
+    found, cpus = masks('--cpu-set', two, '-n', 2)
+    equal((found, cpus), ([[two]] * 2, 1))
+    found, cpus = masks('-bind-to', f'user:{two}', '-n', 2)
+    equal((found, cpus), ([[two]] * 2, 1), 'two on one of several;')
+    found, cpus = masks('--map-by', 'hwthread', '--bind-to', 'hwthread', '-n', 2, allowed=[one, two])
+    equal((sorted(found), cpus), ([[one], [two]], 2))
+
+
+def test_blocks():
+    """Options of any block hold for the job, and its ranks are counted through."""
+    need_two()
+    one, two = ALLOWED[:2]
+    program = [sys.executable, '-c', RANK]
+    result = run('-n', 1, '--bind-to', f'user:{two},{one}', *program, ':', '-n', 1, *program)
+    equal(sorted(result.stdout.splitlines()), [f'0 2 {two}', f'1 2 {one}'])
+
+
+def test_per():
+    """ppr gives the number of ranks, too, if nothing else does."""
+    equal(len(masks('--map-by', 'ppr:3:node')[0]), 3)
+    equal(len(masks('--map-by', 'ppr:1:hwthread')[0]), len(ALLOWED))
+    equal(len(masks('--map-by', 'ppr:3:node', '-n', 2)[0]), 2)
+    refused('but there are 4', '--map-by', 'ppr:3:node', '-n', 4)
+
+
+def test_refused():
+    refused("'elbow' is not known", '--bind-to', 'elbow')
+    refused("'elbow' is not known", '--map-by=elbow')
+    refused('processor 8000 is not there', '--cpu-set', '8000')
+    refused('processor 8000: it is not there', '--bind-to', 'user:8000')
+
+
+def test_picture():
+    for option in ('--show-binding', '--report-bindings', '-print-rank-map', '--display-map'):
+        result = run(option, '-n', 2, 'echo', 'hello', allowed=ALLOWED[:2])
+        equal(result.returncode, 0)
+        equal(result.stdout, 'hello\nhello\n')
+        contains(result.stderr, 'binding of 2 ranks: ')
+        rows = re.findall(r'^  rank (\d+) +(\[.*\])  (\S+)$', result.stderr, re.M)
+        if len(ALLOWED) > 1:
+            equal([row[0] for row in rows], ['0', '1'])
+            equal([row[2] for row in rows], [str(cpu) for cpu in ALLOWED[:2]])
+            equal([row[1].count('#') for row in rows], [1, 1])
+    equal(run('-n', 2, 'true').stderr, '', 'nothing is shown unless asked for;')
+
+
+def test_quota():
+    """A quota counts as fewer processors: two ranks with time for one are not bound, and the library knows."""
+    need_two()
+    group = f'/sys/fs/cgroup/cpu/parley-bind-{os.getpid()}'
+    limits = (('cpu.cfs_period_us', '100000'), ('cpu.cfs_quota_us', '100000'))
+    if not os.path.isdir('/sys/fs/cgroup/cpu'):
+        group = f'/sys/fs/cgroup/parley-bind-{os.getpid()}'
+        limits = (('cpu.max', '100000 100000'),)
+    try:
+        os.mkdir(group)
+    except OSError as why:
+        raise Skip(f'no cgroup can be made here: {why}') from None
+    try:
+        for name, value in limits:
+            with open(os.path.join(group, name), 'w', encoding='ascii') as file:
+                file.write(value)
+        enter = ['sh', '-c', f'echo $$ > {group}/cgroup.procs && exec "$@"', 'sh']
+        found, cpus = masks('-n', 2, prefix=enter)
+        equal((found, cpus), ([ALLOWED] * 2, 1))
+        found, cpus = masks('-n', 2, '--bind-to', 'core', prefix=enter)
+        equal(cpus, 1)
+    except OSError as why:
+        raise Skip(f'no quota can be set here: {why}') from None
+    finally:
+        os.rmdir(group)
+
+
+def main():
+    global build, scratch
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--build', required=True, help='build directory')
+    parser.add_argument('names', nargs='*')
+    args = parser.parse_args()
+    build = os.path.realpath(args.build)
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix='parley-bind-') as scratch:
+        for name, function in list(globals().items()):
+            if not name.startswith('test_') or (args.names and name[5:] not in args.names):
+                continue
+            try:
+                function()
+                print('ok', name[5:], flush=True)
+            except Skip as why:
+                print(f'skipped: {name[5:]}: {why}', flush=True)
+            except Exception as why: # a mistake of the test itself must not hide the others
+                failed += 1
+                print('FAIL', name[5:], type(why).__name__, str(why)[:2000], flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
