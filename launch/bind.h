@@ -62,9 +62,9 @@ void bind_make(const struct binding *binding, const struct topology *topology, i
 
 void bind_free(struct bind_plan *plan);
 
-/* One option, without dashes and perhaps with "=VALUE", and its value (NULL: it has none). Ends mpiexec (E0101) if
- * the value is wrong. */
-void bind_option(struct binding *binding, const char *option, char *value);
+/* One option, without dashes and perhaps with "=VALUE", and its value (NULL: it has none). The value must stay
+ * where it is. Ends mpiexec (E0101) if it is wrong. */
+void bind_option(struct binding *binding, const char *option, const char *value);
 
 /* Ranks of a program for which no number is given: 1, but so many as ppr:N:OBJECT says. Reads the machine then. */
 int bind_ranks(const struct binding *binding);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/mem.h"
 #include "bind.h"
 #include "launch.h"
 
@@ -68,12 +69,6 @@ static _Noreturn void refuse(const char *name, const char *value, const char *wo
     die(EXIT_USAGE, "E0101: -%s %s: '%s' is not known here\nknown are %s", name, value, word, known);
 }
 
-/* For strsep; it lives as long as mpiexec. */
-static char *copy_text(const char *text)
-{
-    return memcpy(need(strlen(text) + 1), text, strlen(text) + 1);
-}
-
 static struct cpus *add_list(struct binding *binding)
 {
     binding->lists = need_more(binding->lists, ((size_t)binding->list_count + 1) * sizeof *binding->lists);
@@ -127,10 +122,11 @@ static void read_masks(struct binding *binding, const char *name, const char *va
     }
 }
 
-static void read_only(struct binding *binding, const char *name, char *value)
+static void read_only(struct binding *binding, const char *name, const char *value, char *rest)
 {
     static struct cpus only;
 
+    (void)rest;
     if (!cpus_parse(value, &only) || !cpus_count(&only))
         die(EXIT_USAGE, "E0101: -%s %s: a list of processors such as 0-3,8 is needed", name, value);
     binding->only = &only;
@@ -158,9 +154,9 @@ static void read_to_more(struct binding *binding, const char *name, const char *
     }
 }
 
-static void read_to(struct binding *binding, const char *name, char *value)
+static void read_to(struct binding *binding, const char *name, const char *value, char *rest)
 {
-    char *rest = copy_text(value), *word = strsep(&rest, ":");
+    const char *word = strsep(&rest, ":");
     enum topology_kind kind;
 
     if (is_one_of("user", word) && rest) {
@@ -183,10 +179,10 @@ static void read_to(struct binding *binding, const char *name, char *value)
 }
 
 /* Hydra's older word, and Intel's lists of settings, of which only "pin=no" is for us. */
-static void read_binding(struct binding *binding, const char *name, char *value)
+static void read_binding(struct binding *binding, const char *name, const char *value, char *rest)
 {
     if (!strchr(value, '='))
-        read_to(binding, name, value);
+        read_to(binding, name, value, rest);
     else if (strstr(value, "pin=no") || strstr(value, "pin=off") || strstr(value, "pin=0"))
         binding->to = BIND_NONE;
 }
@@ -219,9 +215,9 @@ static void read_per(struct binding *binding, const char *name, const char *valu
     binding->map_count = need_number(name, value, count);
 }
 
-static void read_map(struct binding *binding, const char *name, char *value)
+static void read_map(struct binding *binding, const char *name, const char *value, char *rest)
 {
-    char *rest = copy_text(value), *word = strsep(&rest, ":,");
+    const char *word = strsep(&rest, ":,");
 
     binding->map_count = 0;
     binding->map = BIND_MAP_OBJECT;
@@ -240,9 +236,9 @@ static void read_map(struct binding *binding, const char *name, char *value)
     read_map_more(binding, name, value, rest);
 }
 
-static void read_rank(struct binding *binding, const char *name, char *value)
+static void read_rank(struct binding *binding, const char *name, const char *value, char *rest)
 {
-    char *rest = copy_text(value), *word = strsep(&rest, ":");
+    const char *word = strsep(&rest, ":");
 
     binding->is_ranked = !is_one_of("slot node machine", word);
     if (is_one_of("fill", word))
@@ -254,9 +250,9 @@ static void read_rank(struct binding *binding, const char *name, char *value)
 }
 
 /* srun: words that commas separate, the last one with a list of its own. */
-static void read_srun(struct binding *binding, const char *name, char *value)
+static void read_srun(struct binding *binding, const char *name, const char *value, char *rest)
 {
-    char *rest = copy_text(value), *word;
+    const char *word;
     enum topology_kind kind;
 
     while (rest) {
@@ -279,52 +275,49 @@ static void read_srun(struct binding *binding, const char *name, char *value)
     }
 }
 
-static void read_width(struct binding *binding, const char *name, char *value)
+static void read_width(struct binding *binding, const char *name, const char *value, char *rest)
 {
+    (void)rest;
     binding->width = need_number(name, value, value);
 }
 
-static void read_per_socket(struct binding *binding, const char *name, char *value)
+static void read_per_socket(struct binding *binding, const char *name, const char *value, char *rest)
 {
+    (void)rest;
     binding->map = BIND_MAP_PER;
     binding->map_kind = TOPOLOGY_PACKAGE;
     binding->map_count = need_number(name, value, value);
 }
 
 /* Open MPI's --display LIST; what else it can list does not exist here. */
-static void read_display(struct binding *binding, const char *name, char *value)
+static void read_display(struct binding *binding, const char *name, const char *value, char *rest)
 {
     (void)name;
+    (void)rest;
     if (strstr(value, "map") || strstr(value, "bind"))
         binding->is_shown = true;
 }
 
-static void show(struct binding *binding, const char *name, char *value)
+static void show(struct binding *binding, const char *name, const char *value, char *rest)
 {
     (void)name;
     (void)value;
+    (void)rest;
     binding->is_shown = true;
 }
 
-static void use_threads(struct binding *binding, const char *name, char *value)
+static void use_threads(struct binding *binding, const char *name, const char *value, char *rest)
 {
     (void)name;
     (void)value;
+    (void)rest;
     binding->has_threads = true;
 }
 
-/* "bind-to-core", "bysocket": the older form of "bind-to core", "map-by socket". */
-static void read_joined(struct binding *binding, const char *name, char *value)
-{
-    const bool is_bind = !strncmp(name, "bind-to-", 8);
-
-    (void)value;
-    (is_bind ? read_to : read_map)(binding, is_bind ? "bind-to" : "map-by", copy_text(name + (is_bind ? 8 : 2)));
-}
-
+/* What can be read, each from the value and a copy of it that may be cut up. */
 static const struct {
     const char *names;
-    void (*read)(struct binding *binding, const char *name, char *value);
+    void (*read)(struct binding *binding, const char *name, const char *value, char *rest);
 } readers[] = {
     { "bind-to", read_to },
     { "binding", read_binding },
@@ -339,16 +332,35 @@ static const struct {
     { "use-hwthread-cpus", use_threads },
 };
 
-void bind_option(struct binding *binding, const char *option, char *value)
+static char *copy_text(const char *text)
 {
-    void (*read)(struct binding *, const char *, char *) = read_joined;
-    char *name = copy_text(option);
+    return memcpy(need(strlen(text) + 1), text, strlen(text) + 1);
+}
 
-    name[strcspn(name, "=")] = 0;
+static void read_option(struct binding *binding, const char *name, const char *value)
+{
+    char *rest = copy_text(value ? value : "");
+
     for (size_t i = 0; i < ARRAY_LEN(readers); i++)
         if (is_one_of(readers[i].names, name))
-            read = readers[i].read;
-    read(binding, name, value);
-    if (binding->is_ordered && binding->only_text)
-        read_lists(binding, "cpu-list", binding->only_text, copy_text(binding->only_text));
+            readers[i].read(binding, name, value, rest);
+    if (binding->is_ordered && binding->only_text) {
+        mem_free(rest);
+        rest = copy_text(binding->only_text);
+        read_lists(binding, "cpu-list", binding->only_text, rest);
+    }
+    mem_free(rest);
+}
+
+void bind_option(struct binding *binding, const char *option, const char *value)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(option, "="), option);
+    if (!strncmp(name, "bind-to-", 8)) /* "bind-to-core", "bysocket": older forms */
+        read_option(binding, "bind-to", name + 8);
+    else if (!strncmp(name, "by", 2))
+        read_option(binding, "map-by", name + 2);
+    else
+        read_option(binding, name, value);
 }

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "launch.h"
 
-enum { MAX_CPUS = 64, RANDOM_MACHINES = 60 };
+enum { MAX_CPUS = 64, MAX_NUMBER = 4 * MAX_CPUS, RANDOM_MACHINES = 40 };
 
 static jmp_buf dead;
 static char last_text[4096];
@@ -89,7 +89,7 @@ static const char *list_of(const struct machine *machine, enum topology_kind kin
     size_t length = 0;
 
     *text = 0;
-    for (int cpu = 0; cpu < CPUS_MAX; cpu++)
+    for (int cpu = 0; cpu < MAX_NUMBER; cpu++)
         for (int i = 0; i < machine->count; i++)
             if (machine->cpu[i] == cpu && machine->object[kind][i] == object)
                 length += (size_t)snprintf(text + length, sizeof text - length, "%s%d", length ? "," : "", cpu);

@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 
 #include "base/mem.h"
+#include "doctor.h"
 #include "launch.h"
 
 enum { MAX_RANKS = 1 << 20 };
@@ -213,6 +214,14 @@ static void apply_version(struct reader *reader, const char *name, char **values
     exit(0);
 }
 
+static void apply_doctor(struct reader *reader, const char *name, char **values)
+{
+    (void)reader;
+    (void)name;
+    (void)values;
+    exit(doctor_run());
+}
+
 static void apply_help(struct reader *reader, const char *name, char **values);
 static void apply_config(struct reader *reader, const char *name, char **values);
 
@@ -233,6 +242,7 @@ static const struct option options[] = {
     { "initial-errhandler", "NAME", 1, apply_errhandler,
       "G  mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return" },
     { "q quiet", NULL, 0, apply_quiet, "G  do not say why the job ended" },
+    { "doctor", NULL, 0, apply_doctor, "tell what this machine offers to jobs, and what is in the way" },
     { "version V", NULL, 0, apply_version, "" },
     { "help h ?", NULL, 0, apply_help, "" },
     { "N ppn npernode perhost", "N", 1, apply_per_node, "processes on this machine, if -n is not given" },

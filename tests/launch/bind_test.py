@@ -186,16 +186,49 @@ def test_quota():
         os.rmdir(group)
 
 
-def main():
+def compiled(name, compiler='cc'):
+    """A C program of this folder, made once."""
+    path = os.path.join(scratch, name)
+    if not os.path.exists(path):
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + '.c')
+        done = subprocess.run([*compiler.split(), '-D_GNU_SOURCE', '-o', path, source], capture_output=True, text=True,
+                              check=False)
+        check(done.returncode == 0, done.stderr)
+    return path
+
+
+def denied(*calls):
+    """Words before a command that keep it from these system calls."""
+    words = [compiled('deny'), ','.join(calls)]
+    if subprocess.run([*words, 'true'], check=False, stderr=subprocess.DEVNULL).returncode == 77:
+        raise Skip('no seccomp filter can be set here')
+    return words
+
+
+def test_denied():
+    """Without the right to bind, ranks run unbound; but who asked for it is told."""
+    need_two()
+    words = denied('sched_setaffinity')
+    equal(run('-n', 2, 'echo', 'well', prefix=words).stdout, 'well\nwell\n')
+    result = run('-n', 2, '--bind-to', 'core', 'echo', prefix=words)
+    equal(result.returncode, 125)
+    contains(result.stderr, 'E0107: rank 0 (/')
+    contains(result.stderr, 'binding it to its processors: Operation not permitted')
+    result = run('-n', 2, '--bind-to', 'core', sys.executable, '-c', 'print("well")',
+                 prefix=denied('sched_getaffinity'))
+    equal(result.stdout, 'well\nwell\n', 'a machine that tells nothing;')
+
+
+def main(tests, description):
     global build, scratch
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument('--build', required=True, help='build directory')
     parser.add_argument('names', nargs='*')
     args = parser.parse_args()
     build = os.path.realpath(args.build)
     failed = 0
     with tempfile.TemporaryDirectory(prefix='parley-bind-') as scratch:
-        for name, function in list(globals().items()):
+        for name, function in list(tests.items()):
             if not name.startswith('test_') or (args.names and name[5:] not in args.names):
                 continue
             try:
@@ -210,4 +243,4 @@ def main():
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(main(globals(), __doc__))

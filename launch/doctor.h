@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec --doctor: what this machine offers and what will be used of it, on one screen.
+ *
+ *   doctor.c        the list, in order, and what follows from each line
+ *   doctor_probe.c  trying what the system lets us do
+ *   doctor_path.c   other MPIs that could be taken for this one */
+#ifndef LAUNCH_DOCTOR_H
+#define LAUNCH_DOCTOR_H
+
+#include "base/base.h"
+
+/* Of a line: as it should be; works, but less well or not as one may think; no job can run. */
+enum doctor_mark { DOCTOR_OK, DOCTOR_NOTE, DOCTOR_FAIL };
+
+/* One line: what, its value, what follows; behind a newline, what to do. */
+void doctor_say(enum doctor_mark mark, const char *what, const char *value, const char *follows, ...)
+    PRINTF_LIKE(4, 5);
+
+/* Two processes that share a memory file, as ranks do. Each is 0, or the errno of what was refused. */
+struct doctor_pair {
+    int memory, process; /* no memory file, no process: then the rest has not been tried */
+    int wake;            /* one has woken the other */
+    int read, write;     /* of the other's memory */
+};
+
+void doctor_probe_pair(struct doctor_pair *pair);
+
+/* What else mpiexec cannot do without; the name of the first thing refused, with errno, or NULL. */
+const char *doctor_probe_launcher(void);
+
+/* Lines about mpiexec, mpirun and mpicc in PATH, and libraries in LD_LIBRARY_PATH. */
+void doctor_paths(void);
+
+/* Print all; the exit code. */
+int doctor_run(void);
+
+#endif

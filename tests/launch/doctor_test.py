@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of mpiexec --doctor: what it says here, and on machines that refuse something. What it says of a refusal is
+compared with what a job does then.
+
+    doctor_test.py --build DIR [NAME ...]
+
+Prints "ok NAME", "skipped: NAME: why" or "FAIL NAME why"; exit code 1 if one failed."""
+
+import os
+import re
+import subprocess
+import sys
+
+import bind_test
+from launch_test import check, contains, equal
+
+
+def doctor(prefix=(), env=None):
+    """Exit code, and lines as {what: (mark, value, rest)}."""
+    result = bind_test.run('--doctor', prefix=prefix, env=env)
+    equal(result.stderr, '')
+    check(len(result.stdout.splitlines()) <= 24, 'more than one screen')
+    lines = {}
+    for line in result.stdout.splitlines()[1:-1]:
+        mark, what, value, rest = line[:6].strip(), line[6:24].strip(), line[24:49].strip(), line[49:]
+        check(mark in ('ok', 'note', 'FAIL', ''), line)
+        if mark:
+            lines[what] = (mark, value, rest)
+        else:
+            last = list(lines)[-1]
+            lines[last] = (*lines[last][:2], lines[last][2] + '\n' + rest)
+    return result.returncode, lines, result.stdout.splitlines()[-1]
+
+
+def job(prefix):
+    """The empty MPI program on two ranks."""
+    command = os.path.join(bind_test.build, 'bench', 'empty')
+    return bind_test.run('-n', 2, command, prefix=prefix)
+
+
+def test_here():
+    code, lines, last = doctor()
+    equal((code, last), (0, 'jobs can run here'))
+    for what in ('system', 'processors', 'memory', 'launching', 'memory file', 'two processes', 'process_vm_readv',
+                 'membarrier', 'open files', 'processes', '/dev/shm', 'seccomp', 'mpiexec', 'mpicc', 'libmpi_abi'):
+        check(what in lines, what, 'is missing in', lines)
+    contains(lines['processors'][1], str(len(bind_test.ALLOWED)))
+    result = bind_test.run('--version')
+    contains(result.stdout, 'mpiexec (Parley)')
+
+
+def test_no_peeking():
+    words = bind_test.denied('process_vm_readv', 'process_vm_writev', 'membarrier')
+    code, lines, _ = doctor(words)
+    equal(code, 0)
+    equal(lines['process_vm_readv'][:2], ('note', 'Operation not permitted'))
+    contains(lines['process_vm_readv'][2], 'through cells\na seccomp filter is on')
+    equal(lines['membarrier'][0], 'note')
+    equal(lines['seccomp'][1], 'a filter is on')
+    result = job(words)
+    equal((result.returncode, result.stderr), (0, ''))
+
+
+def test_only_write():
+    code, lines, _ = doctor(bind_test.denied('process_vm_writev'))
+    equal((code, lines['process_vm_readv'][0]), (0, 'note'))
+
+
+def test_no_memory_file():
+    words = bind_test.denied('memfd_create')
+    code, lines, last = doctor(words)
+    equal((code, last), (1, 'no job can run here: see FAIL'))
+    equal(lines['memory file'][:2], ('FAIL', 'Operation not permitted'))
+    contains(lines['memory file'][2], 'allow memfd_create')
+    equal(job(words).returncode, 125)
+
+
+def test_no_sockets():
+    words = bind_test.denied('socketpair')
+    code, lines, _ = doctor(words)
+    equal((code, lines['launching'][0]), (1, 'FAIL'))
+    contains(lines['launching'][2], 'socketpair')
+    equal(job(words).returncode, 125)
+
+
+def test_processes():
+    """Where no process may be started."""
+    if os.geteuid() == 0:
+        raise bind_test.Skip('the limit of processes does not hold for root')
+    code, lines, _ = doctor(['sh', '-c', 'ulimit -u 1; exec "$@"', 'sh'])
+    equal((code, lines['two processes'][0]), (1, 'FAIL'))
+
+
+def test_open_files():
+    code, lines, _ = doctor(['sh', '-c', 'ulimit -n 280; exec "$@"', 'sh'])
+    equal((code, lines['open files'][:2]), (0, ('note', '280')))
+    contains(lines['open files'][2], 'enough for 8 ranks only')
+
+
+def test_paths():
+    """Another mpiexec that PATH finds first, another library."""
+    other = os.path.join(bind_test.scratch, 'openmpi')
+    os.makedirs(other)
+    for name in ('mpiexec', 'libmpi_abi.so.1'):
+        with open(os.path.join(other, name), 'w', encoding='ascii') as file:
+            file.write('#!/bin/sh\n')
+    _, lines, _ = doctor(env={'PATH': other + ':' + os.environ['PATH'], 'LD_LIBRARY_PATH': other})
+    equal(lines['mpiexec'][:2], ('note', 'Open MPI'))
+    contains(lines['mpiexec'][2], other)
+    equal(lines['libmpi_abi'][:2], ('note', 'by LD_LIBRARY_PATH'))
+    own = os.path.join(bind_test.build, 'launch')
+    _, lines, _ = doctor(env={'PATH': own + ':/usr/bin:/bin', 'LD_LIBRARY_PATH': ''})
+    equal(lines['mpiexec'][:2], ('ok', 'this one'))
+    equal(lines['libmpi_abi'][:2], ('ok', 'as linked'))
+    _, lines, _ = doctor(env={'PATH': bind_test.scratch})
+    equal(lines['mpiexec'][:2], ('ok', 'not in PATH'))
+
+
+def test_singleton_files():
+    """A program alone opens fewer than 20 files, start of the C library included."""
+    program = os.path.join(bind_test.build, 'bench', 'empty')
+    result = subprocess.run([bind_test.compiled('opens'), program], capture_output=True, text=True, check=False,
+                            timeout=bind_test.STOP_AFTER,
+                            env=dict(os.environ, ASAN_OPTIONS='detect_leaks=0')) # does not go with tracing
+    if result.returncode == 77:
+        raise bind_test.Skip('nobody may be traced here')
+    equal(result.returncode, 0)
+    opened, tried = map(int, re.findall(r'\d+', result.stderr.splitlines()[-1]))
+    check(2 <= opened < 20, opened, 'files opened')
+    check(tried < 40, tried, 'files tried')
+
+
+if __name__ == '__main__':
+    sys.exit(bind_test.main(globals(), __doc__))
