@@ -1,58 +1,234 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: type. Moving data between memory and the packed stream.
- * One run of bytes takes one memcpy; everything else walks the item's blocks, from any byte on.
- * Knows: the blocks of a type. Does not know: how a type was made. */
-#include "type/type.h"
-
+/* Room: type. Moving data between memory and the packed stream, by the plan of a type.
+ *
+ * A range of the stream is a part of a first item, whole items, and a part of a last one, and so it is on each level of
+ * the plan: the place of a byte is found by division in loops and by bisection in lists. Whole loops go to strided.c.
+ * One run of bytes takes one memcpy. Gaps are never touched.
+ * Knows: plans. Does not know: how a type was made. */
 #include <assert.h>
 #include <string.h>
 
-enum { COPY_STAGE = 4096 };
+#include "type/int_plan.h"
 
-/* Through integers: the buffer may be MPI_BOTTOM, and a displacement an absolute address. */
-static inline void *place(const void *buf, MPI_Count disp)
+enum {
+    COPY_STAGE = 4096,
+    FIELDS_LOOP = 4,     /* so many turns are worth going field by field */
+    FIELDS_BYTES = 8192, /* in chunks that stay in the first cache */
+};
+
+static ALWAYS_INLINE void move(uintptr_t memory, char *stream, size_t len, bool is_pack)
 {
-    return (void *)((uintptr_t)buf + (uintptr_t)disp);
+    if (is_pack)
+        memcpy(stream, (const void *)memory, len);
+    else
+        memcpy((void *)memory, stream, len);
 }
 
-/* Both directions; `is_pack` is a constant at each call. */
-static ALWAYS_INLINE void walk(const struct type *type, void *buf, size_t offset, char *stream, size_t len,
-                               bool is_pack)
+static void strided(const struct strided *s, uintptr_t memory, char *stream, bool is_pack)
 {
-    const size_t size = (size_t)type->size;
-    const struct type_block *block = type->blocks, *const end = type->blocks + type->block_count;
-    MPI_Count item = (MPI_Count)(offset / size);
-    size_t skip = offset % size;
+    if (is_pack)
+        strided_pack(s, memory, stream);
+    else
+        strided_unpack(s, memory, stream);
+}
 
-    for (; skip >= block->len; block++)
-        skip -= block->len;
-    while (len > 0) {
-        const size_t n = size_min(block->len - skip, len);
-        char *const memory = place(buf, item * type->extent + block->disp + (MPI_Count)skip);
+/* --- whole plans --- */
 
-        if (is_pack)
-            memcpy(stream, memory, n);
-        else
-            memcpy(memory, stream, n);
-        stream += n;
-        len -= n;
-        skip = 0;
-        if (++block == end) {
-            block = type->blocks;
-            item++;
+/* `count` times a list of few blocks: one loop for each block over a chunk of the items. */
+static void move_fields(const struct plan *plan, MPI_Count count, MPI_Count stride, uintptr_t memory, char *stream,
+                        bool is_pack)
+{
+    const size_t reach = (size_t)(plan->high - plan->low) + plan->size;
+    const MPI_Count most = (MPI_Count)size_max(FIELDS_BYTES / reach, 1);
+
+    for (MPI_Count done = 0, n; done < count; done += n) {
+        const uintptr_t place = memory + (uintptr_t)done * (uintptr_t)stride;
+        size_t begin = (size_t)done * plan->size;
+
+        n = count - done < most ? count - done : most;
+        for (MPI_Count i = 0; i < plan->count; i++) {
+            const size_t len = plan->ends ? plan->ends[i] - plan_begin(plan, (size_t)i) : plan_even_len(plan);
+            const struct strided s = { .outer = 1, .inner = (size_t)n, .len = len, .inner_stride = stride,
+                                       .inner_step = plan->size };
+
+            strided(&s, plan_place(place, plan->disps[i]), stream + begin, is_pack);
+            begin += len;
         }
     }
 }
 
-static NOINLINE void walk_out(const struct type *type, const void *buf, size_t offset, void *out, size_t len)
+/* May the blocks of `count` items go in another order than that of the type map? Always when packing; when unpacking
+ * only if no two of them share a byte. */
+static bool may_go_by_fields(const struct plan *plan, MPI_Count count, MPI_Count stride, bool is_pack)
 {
-    walk(type, place(buf, 0), offset, out, len, true);
+    const MPI_Count reach = plan->high - plan->low;
+
+    if (count < FIELDS_LOOP || plan->count > PLAN_FIELDS)
+        return false;
+    return is_pack || (plan->is_disjoint && (stride >= reach || stride <= -reach));
 }
 
-static NOINLINE void walk_in(const struct type *type, void *buf, size_t offset, const void *in, size_t len)
+/* Blocks [first, first + n) of an EVEN plan. */
+static void move_even(const struct plan *plan, MPI_Count first, MPI_Count n, uintptr_t memory, char *stream,
+                      bool is_pack)
 {
-    walk(type, buf, offset, place(in, 0), len, false);
+    strided_even(plan->disps + first, (size_t)n, plan_even_len(plan), memory, stream, is_pack);
 }
+
+/* Blocks [first, end) of a BLOCKS plan. */
+static void move_blocks(const struct plan *plan, size_t first, size_t end, uintptr_t memory, char *stream,
+                        bool is_pack)
+{
+    strided_blocks(plan->disps + first, plan->ends + first, end - first, plan_begin(plan, first), memory, stream,
+                   is_pack);
+}
+
+static void move_whole(const struct plan *plan, uintptr_t memory, char *stream, bool is_pack);
+
+/* `count` times a whole plan, `stride` apart. */
+static void move_many(const struct plan *plan, MPI_Count count, MPI_Count stride, uintptr_t memory, char *stream,
+                      bool is_pack)
+{
+    if (plan->kind == PLAN_BLOCK) {
+        const struct strided s = { .outer = 1, .inner = (size_t)count, .len = plan->size, .inner_stride = stride,
+                                   .inner_step = plan->size };
+        strided(&s, memory, stream, is_pack);
+    } else if (plan->kind == PLAN_LOOP && plan->child->kind == PLAN_BLOCK) {
+        const struct strided s = { .outer = (size_t)count, .inner = (size_t)plan->count, .len = plan->child->size,
+                                   .outer_stride = stride, .inner_stride = plan->stride,
+                                   .outer_step = plan->size, .inner_step = plan->child->size };
+        strided(&s, memory, stream, is_pack);
+    } else if ((plan->kind == PLAN_EVEN || plan->kind == PLAN_BLOCKS) &&
+               may_go_by_fields(plan, count, stride, is_pack)) {
+        move_fields(plan, count, stride, memory, stream, is_pack);
+    } else {
+        for (MPI_Count i = 0; i < count; i++)
+            move_whole(plan, memory + (uintptr_t)i * (uintptr_t)stride, stream + (size_t)i * plan->size, is_pack);
+    }
+}
+
+static void move_whole(const struct plan *plan, uintptr_t memory, char *stream, bool is_pack)
+{
+    switch (plan->kind) {
+    case PLAN_BLOCK:
+        move(memory, stream, plan->size, is_pack);
+        break;
+    case PLAN_LOOP:
+        move_many(plan->child, plan->count, plan->stride, memory, stream, is_pack);
+        break;
+    case PLAN_EVEN:
+        move_even(plan, 0, plan->count, memory, stream, is_pack);
+        break;
+    case PLAN_BLOCKS:
+        move_blocks(plan, 0, (size_t)plan->count, memory, stream, is_pack);
+        break;
+    default:
+        for (size_t i = 0; i < (size_t)plan->count; i++)
+            move_whole(plan->children[i], plan_place(memory, plan->disps[i]), stream + plan_begin(plan, i),
+                       is_pack);
+    }
+}
+
+/* --- ranges: bytes [from, from + len) of what the plan packs; len is not 0 --- */
+
+static void move_range(const struct plan *plan, uintptr_t memory, size_t from, char *stream, size_t len,
+                       bool is_pack);
+
+/* Of items without end, `stride` apart. */
+static void range_of_items(const struct plan *plan, MPI_Count stride, uintptr_t memory, size_t from, char *stream,
+                           size_t len, bool is_pack)
+{
+    const size_t size = plan->size, skip = from % size;
+    size_t whole;
+
+    memory += (uintptr_t)(from / size) * (uintptr_t)stride;
+    if (skip) {
+        const size_t n = size_min(size - skip, len);
+        move_range(plan, memory, skip, stream, n, is_pack);
+        memory += (uintptr_t)stride;
+        stream += n;
+        len -= n;
+    }
+    whole = len / size;
+    if (whole == 1)
+        move_whole(plan, memory, stream, is_pack);
+    else if (whole)
+        move_many(plan, (MPI_Count)whole, stride, memory, stream, is_pack);
+    if (len % size)
+        move_range(plan, memory + (uintptr_t)whole * (uintptr_t)stride, 0, stream + whole * size, len % size,
+                   is_pack);
+}
+
+static void range_of_even(const struct plan *plan, uintptr_t memory, size_t from, char *stream, size_t len,
+                          bool is_pack)
+{
+    const size_t block = plan_even_len(plan), skip = from % block;
+    MPI_Count i = (MPI_Count)(from / block), whole;
+
+    if (skip) {
+        const size_t n = size_min(block - skip, len);
+        move(plan_place(memory, plan->disps[i++]) + skip, stream, n, is_pack);
+        stream += n;
+        len -= n;
+    }
+    whole = (MPI_Count)(len / block);
+    move_even(plan, i, whole, memory, stream, is_pack);
+    if (len % block)
+        move(plan_place(memory, plan->disps[i + whole]), stream + len - len % block, len % block, is_pack);
+}
+
+static void range_of_blocks(const struct plan *plan, uintptr_t memory, size_t from, char *stream, size_t len,
+                            bool is_pack)
+{
+    const size_t first = plan_find(plan, from), last = plan_find(plan, from + len - 1);
+    const size_t skip = from - plan_begin(plan, first), head = size_min(plan->ends[first] - from, len);
+
+    move(plan_place(memory, plan->disps[first]) + skip, stream, head, is_pack);
+    if (first == last)
+        return;
+    move_blocks(plan, first + 1, last, memory, stream + head, is_pack);
+    move(plan_place(memory, plan->disps[last]), stream + (plan_begin(plan, last) - from),
+         from + len - plan_begin(plan, last), is_pack);
+}
+
+static void range_of_list(const struct plan *plan, uintptr_t memory, size_t from, char *stream, size_t len,
+                          bool is_pack)
+{
+    for (size_t i = plan_find(plan, from); len > 0; i++) {
+        const size_t begin = plan_begin(plan, i), skip = from - begin;
+        const size_t n = size_min(plan->ends[i] - from, len);
+
+        move_range(plan->children[i], plan_place(memory, plan->disps[i]), skip, stream, n, is_pack);
+        stream += n;
+        from += n;
+        len -= n;
+    }
+}
+
+static void move_range(const struct plan *plan, uintptr_t memory, size_t from, char *stream, size_t len,
+                       bool is_pack)
+{
+    if (len == plan->size)
+        move_whole(plan, memory, stream, is_pack);
+    else if (plan->kind == PLAN_BLOCK)
+        move(memory + from, stream, len, is_pack);
+    else if (plan->kind == PLAN_LOOP)
+        range_of_items(plan->child, plan->stride, memory, from, stream, len, is_pack);
+    else if (plan->kind == PLAN_EVEN)
+        range_of_even(plan, memory, from, stream, len, is_pack);
+    else if (plan->kind == PLAN_BLOCKS)
+        range_of_blocks(plan, memory, from, stream, len, is_pack);
+    else
+        range_of_list(plan, memory, from, stream, len, is_pack);
+}
+
+static NOINLINE void move_items(const struct type *type, uintptr_t buf, size_t offset, char *stream, size_t len,
+                                bool is_pack)
+{
+    range_of_items(type->plan.plan, type->extent, plan_place(buf, type->plan.disp), offset, stream, len, is_pack);
+}
+
+/* --- the stream of a type --- */
 
 void type_pack(const struct type *type, const void *buf, MPI_Count count, size_t offset, void *out,
                size_t len)
@@ -62,9 +238,9 @@ void type_pack(const struct type *type, const void *buf, MPI_Count count, size_t
     if (len == 0)
         return;
     if (likely(type->is_contig))
-        memcpy(out, place(buf, (MPI_Count)offset), len);
+        memcpy(out, (const void *)((uintptr_t)buf + offset), len);
     else
-        walk_out(type, buf, offset, out, len);
+        move_items(type, (uintptr_t)buf, offset, out, len, true);
 }
 
 void type_unpack(const struct type *type, void *buf, MPI_Count count, size_t offset, const void *in,
@@ -75,9 +251,9 @@ void type_unpack(const struct type *type, void *buf, MPI_Count count, size_t off
     if (len == 0)
         return;
     if (likely(type->is_contig))
-        memcpy(place(buf, (MPI_Count)offset), in, len);
+        memcpy((void *)((uintptr_t)buf + offset), in, len);
     else
-        walk_in(type, buf, offset, in, len);
+        move_items(type, (uintptr_t)buf, offset, (char *)(uintptr_t)in, len, false);
 }
 
 size_t type_copy(void *dst, MPI_Count dst_count, const struct type *dst_type, const void *src,

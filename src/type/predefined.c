@@ -7,9 +7,9 @@
 
 #include <wchar.h>
 
-#include "base/err.h"
 #include "base/mem.h"
 #include "base/wide.h"
+#include "type/int_plan.h"
 #include "type/pair.h"
 
 /* Kind of a C integer type by its width; there is no integer type of another width. */
@@ -23,62 +23,62 @@
 #define NUMBER(kind) (kind)
 #define TRUTH(kind) (0x100 | (kind))
 #define TEXT(kind) (0x200 | (kind))
-#define MIXED(kind) (0x300 | (kind))
 
 /* Rows name the constant without MPI_: the whole name is a macro, which would be gone before it is made a
  * string. */
 #define HANDLE(constant) \
     .obj = { .kind = OBJ_TYPE, .predefined = (uint16_t)(uintptr_t)MPI_##constant }, .name = "MPI_" #constant
 
-#define BASIC(constant, c_type, kind_, class_, signature_) { \
-        HANDLE(constant), \
-        .size = sizeof(c_type), .extent = sizeof(c_type), .true_extent = sizeof(c_type), \
-        .is_contig = true, .is_committed = true, .is_basic = true, .is_supported = true, \
-        .signature = (signature_), .kind = (kind_), .type_class = (class_), \
-        .blocks = (const struct type_block[]){ { 0, sizeof(c_type), sizeof(c_type) } }, .block_count = 1, \
-    }
+/* How an element of this kind becomes external32, and in how many bytes: the C type decides, but for three. Complex
+ * numbers are two numbers. */
+#define SWAP(bytes) \
+    ((bytes) == 2 ? FORM_SWAP_2 : (bytes) == 4 ? FORM_SWAP_4 : (bytes) == 8 ? FORM_SWAP_8 \
+     : (bytes) == 16 ? FORM_SWAP_16 : FORM_BYTES)
+#define UNIT(signature_, c_type, external_, form_) \
+    { .signature = (signature_), .size = sizeof(c_type), .external = (external_), .form = (form_), \
+      .align = _Alignof(c_type) }
 
-#define UNSUPPORTED(constant) { HANDLE(constant), .is_contig = true, .is_basic = true }
-
-/* Types that not every compiler has. */
-#define OPTIONAL(constant, has, c_type, kind_, class_, signature_) { \
+/* Types that not every compiler has: `has` is 0 then. */
+#define SPECIAL(constant, has, c_type, kind_, class_, signature_, external_, form_) { \
         HANDLE(constant), \
         .size = (has) ? sizeof(c_type) : 0, .extent = (has) ? sizeof(c_type) : 0, \
         .true_extent = (has) ? sizeof(c_type) : 0, \
-        .is_contig = true, .is_committed = (has), .is_basic = true, .is_supported = (has), \
-        .signature = (has) ? (signature_) : 0, .kind = (has) ? (kind_) : TYPE_OTHER, \
-        .type_class = (has) ? (class_) : TYPE_CLASS_NONE, \
-        .blocks = (const struct type_block[]){ { 0, sizeof(c_type), sizeof(c_type) } }, \
-        .block_count = (has), \
+        .is_contig = true, .is_committed = (has), .is_basic = true, .is_supported = (has), .is_permanent = true, \
+        .kind = (has) ? (kind_) : TYPE_OTHER, .type_class = (has) ? (class_) : TYPE_CLASS_NONE, \
+        .units = (const struct type_unit[]){ UNIT(signature_, c_type, external_, form_) }, \
     }
+
+#define BASIC(constant, c_type, kind_, class_, signature_) \
+    SPECIAL(constant, 1, c_type, kind_, class_, signature_, sizeof(c_type), SWAP(sizeof(c_type)))
+
+#define OPTIONAL(constant, has, c_type, kind_, class_, signature_) \
+    SPECIAL(constant, has, c_type, kind_, class_, signature_, sizeof(c_type), SWAP(sizeof(c_type)))
+
+#define UNSUPPORTED(constant) \
+    { HANDLE(constant), .is_contig = true, .is_basic = true, .is_permanent = true }
 
 #define MEMBER_SIZE(tag, member) sizeof(((struct tag *)0)->member)
 
-/* Value and index of different types: two runs if there is a gap between them or behind them. */
-#define PAIR(constant, tag, kind_) { \
+/* Value and index. Of different types: two runs if there is a gap between them or behind them. */
+#define PAIR(constant, tag, kind_, value_unit, index_unit) { \
         HANDLE(constant), \
         .size = MEMBER_SIZE(tag, value) + MEMBER_SIZE(tag, index), \
         .extent = sizeof(struct tag), \
         .true_extent = offsetof(struct tag, index) + MEMBER_SIZE(tag, index), \
         .is_contig = sizeof(struct tag) == MEMBER_SIZE(tag, value) + MEMBER_SIZE(tag, index), \
-        .is_committed = true, .is_supported = true, \
-        .signature = MIXED(kind_), .kind = (kind_), .type_class = TYPE_CLASS_PAIR, \
-        .blocks = (const struct type_block[]){ \
-            { 0, MEMBER_SIZE(tag, value), MEMBER_SIZE(tag, value) }, \
-            { offsetof(struct tag, index), MEMBER_SIZE(tag, index), MEMBER_SIZE(tag, index) }, \
-        }, \
-        .block_count = 2, \
+        .is_committed = true, .is_supported = true, .is_permanent = true, \
+        .kind = (kind_), .type_class = TYPE_CLASS_PAIR, \
+        .units = (const struct type_unit[]){ value_unit, index_unit }, \
     }
 
-/* Value and index of the same type: one run of two elements. */
-#define TWIN(constant, c_type, kind_, signature_) { \
-        HANDLE(constant), \
-        .size = 2 * sizeof(c_type), .extent = 2 * sizeof(c_type), .true_extent = 2 * sizeof(c_type), \
-        .is_contig = true, .is_committed = true, .is_supported = true, \
-        .signature = (signature_), .kind = (kind_), .type_class = TYPE_CLASS_PAIR, \
-        .blocks = (const struct type_block[]){ { 0, 2 * sizeof(c_type), sizeof(c_type) } }, \
-        .block_count = 1, \
-    }
+#define INT_UNIT UNIT(NUMBER(INT_KIND(int)), int, sizeof(int), FORM_SWAP_4)
+#define FLOAT_UNIT UNIT(NUMBER(TYPE_FLOAT), float, sizeof(float), FORM_SWAP_4)
+#define DOUBLE_UNIT UNIT(NUMBER(TYPE_DOUBLE), double, sizeof(double), FORM_SWAP_8)
+#define SHORT_UNIT UNIT(NUMBER(INT_KIND(short)), short, sizeof(short), FORM_SWAP_2)
+#define LONG_UNIT UNIT(NUMBER(INT_KIND(long)), long, EXTERNAL_LONG, FORM_LONG)
+#define LONG_DOUBLE_UNIT UNIT(NUMBER(TYPE_LONG_DOUBLE), long double, EXTERNAL_LONG_DOUBLE, FORM_LONG_DOUBLE)
+
+enum { EXTERNAL_LONG = 4, EXTERNAL_WCHAR = 2, EXTERNAL_LONG_DOUBLE = 16 }; /* bytes in external32 */
 
 #define C_INT(constant, c_type) \
     BASIC(constant, c_type, INT_KIND(c_type), TYPE_CLASS_C_INTEGER, NUMBER(INT_KIND(c_type)))
@@ -94,7 +94,10 @@
     BASIC(constant, c_type, INT_KIND(c_type), TYPE_CLASS_TEXT, TEXT(INT_KIND(c_type)))
 #define FLOATING(constant, c_type, kind_) BASIC(constant, c_type, kind_, TYPE_CLASS_FLOATING, NUMBER(kind_))
 #define COMPLEX_NUMBER(constant, c_type, kind_) \
-    BASIC(constant, c_type, kind_, TYPE_CLASS_COMPLEX, NUMBER(kind_))
+    SPECIAL(constant, 1, c_type, kind_, TYPE_CLASS_COMPLEX, NUMBER(kind_), sizeof(c_type), SWAP(sizeof(c_type) / 2))
+#define COMPLEX_LONG_DOUBLE(constant) \
+    SPECIAL(constant, 1, _Complex long double, TYPE_COMPLEX_LONG_DOUBLE, TYPE_CLASS_COMPLEX, \
+            NUMBER(TYPE_COMPLEX_LONG_DOUBLE), 2 * EXTERNAL_LONG_DOUBLE, FORM_LONG_DOUBLE)
 
 static struct type predefined[] = {
     BASIC(BYTE, unsigned char, TYPE_UINT8, TYPE_CLASS_BYTE, TYPE_SIGNATURE_ANY),
@@ -104,11 +107,11 @@ static struct type predefined[] = {
     MULTI(OFFSET, MPI_Offset),
 
     LETTER(CHAR, char),
-    LETTER(WCHAR, wchar_t),
+    SPECIAL(WCHAR, 1, wchar_t, INT_KIND(wchar_t), TYPE_CLASS_TEXT, TEXT(INT_KIND(wchar_t)), EXTERNAL_WCHAR, FORM_WCHAR),
     C_INT(SIGNED_CHAR, signed char),
     C_INT(SHORT, short),
     C_INT(INT, int),
-    C_INT(LONG, long),
+    SPECIAL(LONG, 1, long, INT_KIND(long), TYPE_CLASS_C_INTEGER, NUMBER(INT_KIND(long)), EXTERNAL_LONG, FORM_LONG),
     C_INT(LONG_LONG, long long),
     C_INT(INT8_T, int8_t),
     C_INT(INT16_T, int16_t),
@@ -117,7 +120,8 @@ static struct type predefined[] = {
     C_UINT(UNSIGNED_CHAR, unsigned char),
     C_UINT(UNSIGNED_SHORT, unsigned short),
     C_UINT(UNSIGNED, unsigned),
-    C_UINT(UNSIGNED_LONG, unsigned long),
+    SPECIAL(UNSIGNED_LONG, 1, unsigned long, UINT_KIND(long), TYPE_CLASS_C_INTEGER, NUMBER(UINT_KIND(long)),
+            EXTERNAL_LONG, FORM_UNSIGNED_LONG),
     C_UINT(UNSIGNED_LONG_LONG, unsigned long long),
     C_UINT(UINT8_T, uint8_t),
     C_UINT(UINT16_T, uint16_t),
@@ -128,23 +132,24 @@ static struct type predefined[] = {
 
     FLOATING(FLOAT, float, TYPE_FLOAT),
     FLOATING(DOUBLE, double, TYPE_DOUBLE),
-    FLOATING(LONG_DOUBLE, long double, TYPE_LONG_DOUBLE),
+    SPECIAL(LONG_DOUBLE, 1, long double, TYPE_LONG_DOUBLE, TYPE_CLASS_FLOATING, NUMBER(TYPE_LONG_DOUBLE),
+            EXTERNAL_LONG_DOUBLE, FORM_LONG_DOUBLE),
     COMPLEX_NUMBER(C_FLOAT_COMPLEX, _Complex float, TYPE_COMPLEX_FLOAT),
     COMPLEX_NUMBER(C_DOUBLE_COMPLEX, _Complex double, TYPE_COMPLEX_DOUBLE),
-    COMPLEX_NUMBER(C_LONG_DOUBLE_COMPLEX, _Complex long double, TYPE_COMPLEX_LONG_DOUBLE),
+    COMPLEX_LONG_DOUBLE(C_LONG_DOUBLE_COMPLEX),
     COMPLEX_NUMBER(CXX_FLOAT_COMPLEX, _Complex float, TYPE_COMPLEX_FLOAT),
     COMPLEX_NUMBER(CXX_DOUBLE_COMPLEX, _Complex double, TYPE_COMPLEX_DOUBLE),
-    COMPLEX_NUMBER(CXX_LONG_DOUBLE_COMPLEX, _Complex long double, TYPE_COMPLEX_LONG_DOUBLE),
+    COMPLEX_LONG_DOUBLE(CXX_LONG_DOUBLE_COMPLEX),
 
-    PAIR(FLOAT_INT, type_float_int, TYPE_FLOAT_INT),
-    PAIR(DOUBLE_INT, type_double_int, TYPE_DOUBLE_INT),
-    PAIR(LONG_INT, type_long_int, TYPE_LONG_INT),
-    PAIR(SHORT_INT, type_short_int, TYPE_SHORT_INT),
-    PAIR(LONG_DOUBLE_INT, type_long_double_int, TYPE_LONG_DOUBLE_INT),
-    TWIN(2INT, int, TYPE_INT_INT, NUMBER(TYPE_INT32)),
-    TWIN(2INTEGER, int, TYPE_INT_INT, NUMBER(TYPE_INT32)),
-    TWIN(2REAL, float, TYPE_FLOAT_FLOAT, NUMBER(TYPE_FLOAT)),
-    TWIN(2DOUBLE_PRECISION, double, TYPE_DOUBLE_DOUBLE, NUMBER(TYPE_DOUBLE)),
+    PAIR(FLOAT_INT, type_float_int, TYPE_FLOAT_INT, FLOAT_UNIT, INT_UNIT),
+    PAIR(DOUBLE_INT, type_double_int, TYPE_DOUBLE_INT, DOUBLE_UNIT, INT_UNIT),
+    PAIR(LONG_INT, type_long_int, TYPE_LONG_INT, LONG_UNIT, INT_UNIT),
+    PAIR(SHORT_INT, type_short_int, TYPE_SHORT_INT, SHORT_UNIT, INT_UNIT),
+    PAIR(LONG_DOUBLE_INT, type_long_double_int, TYPE_LONG_DOUBLE_INT, LONG_DOUBLE_UNIT, INT_UNIT),
+    PAIR(2INT, type_int_int, TYPE_INT_INT, INT_UNIT, INT_UNIT),
+    PAIR(2INTEGER, type_int_int, TYPE_INT_INT, INT_UNIT, INT_UNIT),
+    PAIR(2REAL, type_float_float, TYPE_FLOAT_FLOAT, FLOAT_UNIT, FLOAT_UNIT),
+    PAIR(2DOUBLE_PRECISION, type_double_double, TYPE_DOUBLE_DOUBLE, DOUBLE_UNIT, DOUBLE_UNIT),
 
     LETTER(CHARACTER, char),
     TRUTH_VALUE(LOGICAL, int32_t),
@@ -170,14 +175,77 @@ static struct type predefined[] = {
     UNSUPPORTED(COMPLEX4),
     COMPLEX_NUMBER(COMPLEX8, _Complex float, TYPE_COMPLEX_FLOAT),
     COMPLEX_NUMBER(COMPLEX16, _Complex double, TYPE_COMPLEX_DOUBLE),
-    OPTIONAL(COMPLEX32, HAS_FLOAT128, wide_complex, TYPE_COMPLEX_FLOAT128, TYPE_CLASS_COMPLEX,
-             NUMBER(TYPE_COMPLEX_FLOAT128)),
+    SPECIAL(COMPLEX32, HAS_FLOAT128, wide_complex, TYPE_COMPLEX_FLOAT128, TYPE_CLASS_COMPLEX,
+            NUMBER(TYPE_COMPLEX_FLOAT128), sizeof(wide_complex), FORM_SWAP_16),
 };
+
+/* Plans of the predefined types. Those of a pair: two blocks for the map, and for moving bytes one or two. */
+static struct predefined_plan {
+    struct plan whole, value, index, list;
+    const struct plan *children[2];
+    MPI_Count disps[2];
+    size_t ends[2];
+} plans[ARRAY_LEN(predefined)];
+
+/* A list of value and index, with the nodes for a map, without for bytes. */
+static void init_pair_list(struct plan *list, struct predefined_plan *own, bool is_map)
+{
+    list->kind = is_map ? PLAN_LIST : PLAN_BLOCKS;
+    list->count = 2;
+    list->is_disjoint = !is_map;
+    list->disps = own->disps;
+    list->ends = own->ends;
+    list->children = own->children;
+    list->size = own->ends[1];
+    list->high = own->disps[1] + own->index.high;
+    list->align = own->value.align > own->index.align ? own->value.align : own->index.align;
+    list->elements = 2;
+    list->external = own->value.external + own->index.external;
+    list->hash = signature_join(own->value.hash, own->index.hash, 1);
+}
+
+static void init_pair(struct type *type, struct predefined_plan *own)
+{
+    plan_init_block(&own->value, type->units[0].size, &type->units[0]);
+    plan_init_block(&own->index, type->units[1].size, &type->units[1]);
+    own->children[0] = &own->value;
+    own->children[1] = &own->index;
+    own->disps[1] = type->true_extent - type->units[1].size;
+    own->ends[0] = own->value.size;
+    own->ends[1] = (size_t)type->size;
+    type->map.plan = &own->list;
+    type->plan.plan = &own->whole;
+    if (plan_unit_same(&type->units[0], &type->units[1])) {
+        plan_init_block(&own->whole, (size_t)type->size, &type->units[0]);
+        type->map = type->plan;
+        return;
+    }
+    init_pair_list(&own->list, own, true);
+    if (type->true_extent == type->size)
+        plan_init_block(&own->whole, (size_t)type->size, NULL);
+    else
+        init_pair_list(&own->whole, own, false);
+}
+
+static void init_one(struct type *type, struct predefined_plan *own)
+{
+    obj_predefine(&type->obj, OBJ_TYPE, type->obj.predefined);
+    if (!type->is_supported)
+        return;
+    if (type->is_basic) {
+        plan_init_block(&own->whole, (size_t)type->size, &type->units[0]);
+        type->plan.plan = &own->whole;
+        type->map = type->plan;
+    } else {
+        init_pair(type, own);
+    }
+    type->signature = signature_of(type->map.plan);
+}
 
 void type_init(void)
 {
     for (size_t i = 0; i < ARRAY_LEN(predefined); i++)
-        obj_predefine(&predefined[i].obj, OBJ_TYPE, predefined[i].obj.predefined);
+        init_one(&predefined[i], &plans[i]);
 }
 
 void type_fini(void)
@@ -186,39 +254,7 @@ void type_fini(void)
         mem_free(predefined[i].user_name);
         predefined[i].user_name = NULL;
     }
-}
-
-int type_match_size(int type_class, int size, struct type **out)
-{
-    static const struct {
-        int type_class;
-        MPI_Datatype type;
-    } candidates[] = {
-        { MPI_TYPECLASS_INTEGER, MPI_INTEGER1 },  { MPI_TYPECLASS_INTEGER, MPI_INTEGER2 },
-        { MPI_TYPECLASS_INTEGER, MPI_INTEGER4 },  { MPI_TYPECLASS_INTEGER, MPI_INTEGER8 },
-        { MPI_TYPECLASS_INTEGER, MPI_INTEGER16 }, { MPI_TYPECLASS_REAL, MPI_REAL4 },
-        { MPI_TYPECLASS_REAL, MPI_REAL8 },        { MPI_TYPECLASS_REAL, MPI_REAL16 },
-        { MPI_TYPECLASS_COMPLEX, MPI_COMPLEX8 },  { MPI_TYPECLASS_COMPLEX, MPI_COMPLEX16 },
-        { MPI_TYPECLASS_COMPLEX, MPI_COMPLEX32 },
-    };
-    bool has_class = false;
-
-    for (size_t i = 0; i < ARRAY_LEN(candidates); i++) {
-        struct type *const type = obj_type(candidates[i].type);
-
-        if (candidates[i].type_class != type_class)
-            continue;
-        has_class = true;
-        if (type->is_supported && type->size == size) {
-            *out = type;
-            return 0;
-        }
-    }
-    if (!has_class)
-        return err(MPI_ERR_ARG, "type class %d is none of MPI_TYPECLASS_INTEGER, _REAL, _COMPLEX",
-                   type_class);
-    return err(MPI_ERR_ARG, "no Fortran type of %d bytes in type class %d on this platform", size,
-               type_class);
+    fortran_fini();
 }
 
 struct type *type_find_pair(const struct type *value, const struct type *index)

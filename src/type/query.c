@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: type. Questions about a type, its name, its end.
  * Knows: the fields of a type. Does not know: how a type was made. */
-#include "type/type.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "type/int_plan.h"
 
 int type_check_usable(const struct type *type)
 {
@@ -34,61 +33,83 @@ MPI_Count type_count_items(const struct type *type, MPI_Count bytes)
     return bytes % type->size == 0 ? bytes / type->size : MPI_UNDEFINED;
 }
 
-static MPI_Count elements_per_item(const struct type *type)
+/* Elements in the first `bytes` bytes of a map; MPI_UNDEFINED if the last one is partial. */
+static MPI_Count elements_in(const struct plan *map, size_t bytes)
 {
     MPI_Count elements = 0;
 
-    for (size_t i = 0; i < type->block_count; i++)
-        elements += (MPI_Count)(type->blocks[i].len / type->blocks[i].element);
-    return elements;
+    while (!map->unit && bytes > 0) {
+        if (map->kind == PLAN_LOOP) {
+            map = map->child;
+            elements += (MPI_Count)(bytes / map->size) * map->elements;
+            bytes %= map->size;
+        } else {
+            const size_t entry = plan_find(map, bytes - 1);
+            for (size_t i = 0; i < entry; i++)
+                elements += map->children[i]->elements;
+            bytes -= plan_begin(map, entry);
+            map = map->children[entry];
+        }
+    }
+    if (bytes == 0)
+        return elements;
+    return bytes % map->unit->size ? MPI_UNDEFINED : elements + (MPI_Count)(bytes / map->unit->size);
 }
 
 MPI_Count type_count_elements(const struct type *type, MPI_Count bytes)
 {
-    const struct type_block *block = type->blocks;
     MPI_Count elements;
-    size_t rest;
 
     if (type->size == 0)
         return bytes == 0 ? 0 : MPI_UNDEFINED;
-    elements = bytes / type->size * elements_per_item(type);
-    for (rest = (size_t)(bytes % type->size); rest > 0 && rest >= block->len; rest -= block->len, block++)
-        elements += (MPI_Count)(block->len / block->element);
-    if (rest == 0)
-        return elements;
-    return rest % block->element == 0 ? elements + (MPI_Count)(rest / block->element) : MPI_UNDEFINED;
+    elements = elements_in(type->map.plan, (size_t)(bytes % type->size));
+    return elements == MPI_UNDEFINED ? elements : elements + bytes / type->size * type->map.plan->elements;
+}
+
+/* Bytes of the first `elements` elements of a map. */
+static MPI_Count bytes_of(const struct plan *map, MPI_Count elements)
+{
+    MPI_Count bytes = 0;
+
+    while (!map->unit && elements > 0) {
+        if (map->kind == PLAN_LOOP) {
+            map = map->child;
+            bytes += elements / map->elements * (MPI_Count)map->size;
+            elements %= map->elements;
+        } else {
+            size_t i = 0;
+            for (; elements > map->children[i]->elements; i++)
+                elements -= map->children[i]->elements;
+            bytes += (MPI_Count)plan_begin(map, i);
+            map = map->children[i];
+        }
+    }
+    return elements == 0 ? bytes : bytes + elements * map->unit->size;
 }
 
 /* Negative: too many for MPI_Count. */
-static MPI_Count sum_elements(const struct type *type, MPI_Count count, MPI_Count per_item)
+static MPI_Count sum_elements(const struct type *type, MPI_Count count)
 {
-    const struct type_block *block = type->blocks;
-    MPI_Count bytes, rest = count % per_item;
+    const struct plan *const map = type->map.plan;
+    MPI_Count bytes;
 
-    if (__builtin_mul_overflow(count / per_item, type->size, &bytes))
+    if (__builtin_mul_overflow(count / map->elements, type->size, &bytes) ||
+        __builtin_add_overflow(bytes, bytes_of(map, count % map->elements), &bytes))
         return -1;
-    for (; rest > 0; block++) {
-        const size_t n = size_min((size_t)rest, block->len / block->element);
-
-        if (__builtin_add_overflow(bytes, n * block->element, &bytes))
-            return -1;
-        rest -= (MPI_Count)n;
-    }
     return bytes;
 }
 
 int type_element_bytes(const struct type *type, MPI_Count count, MPI_Count *bytes)
 {
-    const MPI_Count per_item = elements_per_item(type);
     MPI_Count total = 0;
 
     if (!type->is_supported)
         return type_check_usable(type);
-    if (count > 0 && per_item == 0)
+    if (count > 0 && !type->map.plan)
         return err(MPI_ERR_COUNT, "%lld elements of datatype %s, which has none", (long long)count,
                    type_name(type));
     if (count > 0)
-        total = sum_elements(type, count, per_item);
+        total = sum_elements(type, count);
     if (total < 0)
         return err(MPI_ERR_COUNT, "%lld elements of datatype %s are too many bytes", (long long)count,
                    type_name(type));
@@ -122,14 +143,17 @@ void type_get_name(const struct type *type, char *name, int *len)
 
 void type_destroy(struct type *type)
 {
+    plan_free(type->nodes);
+    contents_destroy(type->contents);
     mem_free(type->user_name);
     obj_destroy(&type->obj);
 }
 
 int type_free(struct type *type)
 {
-    if (type->obj.predefined)
-        return err(MPI_ERR_TYPE, "%s is predefined and cannot be freed", type_name(type));
+    if (type->is_permanent)
+        return err(MPI_ERR_TYPE, "%s is predefined and cannot be freed",
+                   type_name(type)[0] ? type_name(type) : "a type of MPI_Type_create_f90_...");
     type_unref(type);
     return 0;
 }

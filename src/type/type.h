@@ -31,12 +31,15 @@ enum type_class {
     TYPE_CLASS_PAIR, /* value and index (§6.9.4) */
 };
 
-/* One run of bytes of an item: len / element basic elements of the same size, without gaps; not empty. */
-struct type_block {
-    MPI_Count disp;  /* from the item's address */
-    size_t len;      /* bytes */
-    size_t element;  /* bytes of each basic element */
+/* What an item consists of, room's own (int_plan.h): a plan at a displacement from the item; NULL: no data. */
+struct type_part {
+    MPI_Count disp;
+    const struct plan *plan;
 };
+
+struct plan;
+struct type_contents;
+struct type_unit;
 
 /* Signature of MPI_BYTE and MPI_PACKED: matches every other. */
 enum { TYPE_SIGNATURE_ANY = 0 };
@@ -49,13 +52,18 @@ struct type {
     bool is_committed;           /* may communicate; false for ever if unsupported */
     bool is_basic;               /* predefined and no pair */
     bool is_supported;           /* false: an optional type that this platform lacks (§20.4.1) */
-    uint16_t signature;          /* equal for types whose elements may match; if all are alike, that of one */
+    uint16_t signature;          /* equal for types whose elements may match, whatever the count: signature.c */
     uint8_t kind;                /* enum type_kind */
     uint8_t type_class;          /* enum type_class */
     MPI_Count lb, true_lb, true_extent;
-    const struct type_block *blocks;
-    size_t block_count;
-    const char *name;            /* of a predefined type, else "" */
+    bool has_bounds;             /* lb and extent were set by a constructor, and go on in types made of this one */
+    bool is_permanent;           /* predefined, with a name or without: the user cannot free it */
+    struct type_part plan;       /* moves bytes */
+    struct type_part map;        /* knows the elements */
+    struct plan *nodes;          /* made for this type; owned */
+    struct type_contents *contents; /* what it was made from; owned; NULL: named */
+    const struct type_unit *units; /* of a named type: its one or two elements */
+    const char *name;            /* of a named type, else "" */
     char *user_name;             /* set by the user; owned; NULL: none */
 };
 
@@ -135,10 +143,97 @@ int type_element_bytes(const struct type *type, MPI_Count count, MPI_Count *byte
 /* §5.1.5: undefined if unsupported. */
 MPI_Count type_query_size(const struct type *type);
 
+/* --- making types (§5.1). The old type need not be committed and may be freed afterwards. Arrays are copied.
+ * `is_large`: the call was the _c form, which decides how the contents are given back. Errors: MPI_ERR_NO_MEM;
+ * MPI_ERR_TYPE if an old type is unsupported here; MPI_ERR_COUNT if the data or their places are more than MPI_Count
+ * holds; MPI_ERR_ARG for other values, with the values. --- */
+
+/* An array of the user's, of int or of MPI_Count (MPI_Aint is as wide). */
+struct type_numbers {
+    const void *p;
+    size_t width; /* bytes of one */
+};
+
+#define TYPE_NUMBERS(array) ((struct type_numbers){ (array), sizeof *(array) })
+
+/* `count` blocks for MPI_COMBINER_INDEXED, HINDEXED, INDEXED_BLOCK, HINDEXED_BLOCK and STRUCT. */
+struct type_blocks {
+    int combiner;
+    bool is_large;
+    MPI_Count count;
+    struct type_numbers lengths; /* p NULL: each has `length` items */
+    MPI_Count length;
+    struct type_numbers disps;   /* bytes, or extents of the old type: INDEXED, INDEXED_BLOCK */
+};
+
+struct type_subarray {
+    bool is_large;
+    int ndims, order;
+    struct type_numbers sizes, subsizes, starts;
+};
+
+struct type_darray {
+    bool is_large;
+    int size, rank, ndims, order;
+    struct type_numbers gsizes;
+    const int *distribs, *dargs, *psizes;
+};
+
+int type_contiguous(MPI_Count count, struct type *old, bool is_large, struct type **out);
+/* `combiner` MPI_COMBINER_VECTOR: the stride counts extents; MPI_COMBINER_HVECTOR: bytes. */
+int type_vector(int combiner, const MPI_Count numbers[3], struct type *old, bool is_large, struct type **out);
+int type_indexed(const struct type_blocks *blocks, struct type *old, struct type **out);
+int type_struct(const struct type_blocks *blocks, const MPI_Datatype *types, struct type **out);
+int type_subarray(const struct type_subarray *args, struct type *old, struct type **out);
+int type_darray(const struct type_darray *args, struct type *old, struct type **out);
+int type_resized(struct type *old, MPI_Count lb, MPI_Count extent, bool is_large, struct type **out);
+/* Also the state of being committed. */
+int type_dup(struct type *old, struct type **out);
+/* §19.1.9. `combiner` MPI_COMBINER_F90_REAL, _COMPLEX or _INTEGER (then p is ignored). The same values give the same
+ * type, for ever. Error: MPI_ERR_ARG if the compiler has no such type. */
+int type_f90(int combiner, int p, int r, struct type **out);
+
 /* §5.1.9. Committing twice is fine. Error: MPI_ERR_TYPE if unsupported. */
 int type_commit(struct type *type);
 /* The user's MPI_Type_free: drops the handle's reference. Error: MPI_ERR_TYPE for a predefined one. */
 int type_free(struct type *type);
+
+/* §5.1.13. How many arguments of each kind. `is_large`: asked by the _c form; the other one has no `counts` (NULL) and
+ * returns MPI_ERR_TYPE for a type with large counts. */
+int type_get_envelope(const struct type *type, bool is_large, MPI_Count *integers, MPI_Count *addresses,
+                      MPI_Count *counts, MPI_Count *types, int *combiner);
+
+/* Room that the user has for the arguments, and where they go. */
+struct type_contents_out {
+    bool is_large;
+    MPI_Count max_integers, max_addresses, max_counts, max_types;
+    int *integers;
+    MPI_Aint *addresses;
+    MPI_Count *counts;
+    MPI_Datatype *types;
+};
+
+/* §5.1.13. Derived types among the arguments are new references, which the caller frees. Errors: MPI_ERR_TYPE for a
+ * named type; MPI_ERR_ARG if there is not enough room. */
+int type_get_contents(const struct type *type, const struct type_contents_out *out);
+
+/* --- packing by the user (§5.2, §5.3) --- */
+
+/* Append to or take from a buffer of `size` bytes at *position, which moves on. Errors: MPI_ERR_ARG if it is outside;
+ * MPI_ERR_TRUNCATE if there is not enough room or data. */
+int type_pack_into(const void *in, MPI_Count count, const struct type *type, void *out, MPI_Count size,
+                   MPI_Count *position);
+int type_unpack_from(const void *in, MPI_Count size, MPI_Count *position, void *out, MPI_Count count,
+                     const struct type *type);
+/* Error: MPI_ERR_COUNT if MPI_Count cannot hold it; MPI_ERR_TYPE if unsupported. */
+int type_pack_size(MPI_Count count, const struct type *type, MPI_Count *size);
+/* The same in external32. Another name of a representation: MPI_ERR_UNSUPPORTED_DATAREP. */
+int external_pack(const char *datarep, const void *in, MPI_Count count, const struct type *type, void *out,
+                  MPI_Count size, MPI_Count *position);
+int external_unpack(const char *datarep, const void *in, MPI_Count size, MPI_Count *position, void *out,
+                    MPI_Count count, const struct type *type);
+int external_pack_size(const char *datarep, MPI_Count count, const struct type *type, MPI_Count *size);
+
 /* §7.8. Error: MPI_ERR_NO_MEM. Longer names are cut at MPI_MAX_OBJECT_NAME - 1. */
 int type_set_name(struct type *type, const char *name);
 /* `name` has room for MPI_MAX_OBJECT_NAME. A type that is NULL is MPI_DATATYPE_NULL. */
@@ -150,7 +245,7 @@ struct type *type_find_pair(const struct type *value, const struct type *index);
 
 /* Predefined types into the table of handles; may be called more than once. */
 void type_init(void);
-/* Names set by the user on predefined types are forgotten. */
+/* Names set by the user on predefined types are forgotten; types of type_f90 are released. */
 void type_fini(void);
 
 #endif

@@ -125,21 +125,21 @@ static void test_ranges(void)
                          count);
 }
 
-/* A type as a constructor might make it: runs out of order, items backwards. */
+/* Runs out of order, items backwards. */
 static struct type *make_odd_type(void)
 {
-    static const struct type_block blocks[] = { { 8, 4, 4 }, { -3, 3, 1 }, { 2, 4, 2 } };
-    struct type *type = obj_create(OBJ_TYPE, sizeof *type);
+    static const MPI_Datatype types[] = { MPI_INT, MPI_CHAR, MPI_SHORT };
+    static const int lengths[] = { 1, 3, 2 };
+    static const MPI_Aint disps[] = { 8, -3, 2 };
+    const struct type_blocks blocks = { .combiner = MPI_COMBINER_STRUCT, .count = 3,
+                                        .lengths = TYPE_NUMBERS(lengths), .disps = TYPE_NUMBERS(disps) };
+    struct type *item, *type;
 
-    CHECK(type);
-    type->size = 11;
-    type->extent = -20;
-    type->true_lb = -3;
-    type->true_extent = 15;
-    type->is_supported = true;
-    type->blocks = blocks;
-    type->block_count = ARRAY_LEN(blocks);
-    type->name = "";
+    CHECK_INT(type_struct(&blocks, types, &item), 0);
+    CHECK_INT(type_resized(item, 0, -20, false, &type), 0);
+    CHECK_INT(type_free(item), 0);
+    CHECK_INT(type->true_lb, -3);
+    CHECK_INT(type->true_extent, 15);
     return type;
 }
 

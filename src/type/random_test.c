@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Random types, six constructors deep, against a walk over their type maps: packing and unpacking in any two parts,
+ * sizes, bounds, elements, signatures, external32. Arguments: --full for many more cases; a number as seed. */
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/check.h"
+#include "base/err.h"
+#include "type/type.h"
+
+enum {
+    CASES = 100000, FULL_CASES = 3000000,
+    DEPTH = 6,
+    ENTRIES = 300,           /* of a type map */
+    REACH = 6000,            /* how far from the buffer's address data may lie */
+    ITEMS = 3,
+    STREAM = ENTRIES * 32 * ITEMS,
+    ALL_SPLITS = 64,         /* streams up to this long are cut everywhere */
+    SOME_SPLITS = 6,
+    BLOCKS = 5,              /* of one constructor */
+    DIMENSIONS = 3,
+};
+
+static uint64_t seed, state;
+
+static uint64_t any(void)
+{
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return state >> 33;
+}
+
+static int between(int low, int high)
+{
+    return low + (int)(any() % (uint64_t)(high - low + 1));
+}
+
+/* Seldom 0. */
+static int few(int most)
+{
+    return between(0, 19) ? between(1, most) : 0;
+}
+
+#define REQUIRE(condition) \
+    do { \
+        if (!(condition)) { \
+            fprintf(stderr, "%s:%d: %s does not hold; repeat with seed %llu\n", __FILE__, __LINE__, #condition, \
+                    (unsigned long long)seed); \
+            exit(1); \
+        } \
+    } while (0)
+
+/* --- the model: a type map as the standard writes it --- */
+
+struct leaf {
+    MPI_Datatype handle;
+    int size, align;
+};
+
+static const struct leaf leaves[] = {
+    { MPI_CHAR, 1, 1 },   { MPI_SHORT, 2, 2 },           { MPI_INT, 4, 4 },  { MPI_DOUBLE, 8, 8 },
+    { MPI_FLOAT, 4, 4 },  { MPI_LONG, 8, 8 },            { MPI_BYTE, 1, 1 }, { MPI_C_DOUBLE_COMPLEX, 16, 8 },
+    { MPI_WCHAR, 4, 4 },  { MPI_LONG_DOUBLE, 16, 16 },
+};
+
+struct entry {
+    int disp;
+    const struct leaf *leaf;
+};
+
+struct model {
+    int count;
+    struct entry entries[ENTRIES];
+    bool has_marks;
+    int lb, ub; /* marks, if there are any */
+};
+
+/* A type and its model. */
+struct pair {
+    struct type *type;
+    struct model model;
+};
+
+static int model_size(const struct model *m)
+{
+    int size = 0;
+
+    for (int i = 0; i < m->count; i++)
+        size += m->entries[i].leaf->size;
+    return size;
+}
+
+static void data_range(const struct model *m, int *low, int *high)
+{
+    *low = *high = 0;
+    for (int i = 0; i < m->count; i++) {
+        const int begin = m->entries[i].disp, end = begin + m->entries[i].leaf->size;
+        *low = i == 0 || begin < *low ? begin : *low;
+        *high = i == 0 || end > *high ? end : *high;
+    }
+}
+
+static int model_lb(const struct model *m)
+{
+    int low, high;
+
+    data_range(m, &low, &high);
+    return m->has_marks ? m->lb : low;
+}
+
+static int model_extent(const struct model *m)
+{
+    int low, high, align = 1;
+
+    data_range(m, &low, &high);
+    for (int i = 0; i < m->count; i++)
+        align = m->entries[i].leaf->align > align ? m->entries[i].leaf->align : align;
+    return m->has_marks ? m->ub - m->lb : (high - low + align - 1) / align * align;
+}
+
+/* One copy of `part` at `disp`, behind what is there; false if that is more than the test can hold. */
+static bool append(struct model *to, const struct model *part, int disp)
+{
+    if (to->count + part->count > ENTRIES)
+        return false;
+    for (int i = 0; i < part->count; i++) {
+        to->entries[to->count] = part->entries[i];
+        to->entries[to->count++].disp += disp;
+    }
+    if (part->has_marks) {
+        to->lb = !to->has_marks || disp + part->lb < to->lb ? disp + part->lb : to->lb;
+        to->ub = !to->has_marks || disp + part->ub > to->ub ? disp + part->ub : to->ub;
+        to->has_marks = true;
+    }
+    return true;
+}
+
+static bool append_many(struct model *to, const struct model *part, int disp, int n)
+{
+    const int extent = model_extent(part);
+
+    for (int i = 0; i < n; i++)
+        if (!append(to, part, disp + i * extent))
+            return false;
+    return true;
+}
+
+/* --- making one of each --- */
+
+/* Blocks as they come in programs: irregular, regular, touching, empty, going backwards, and over each other. */
+static void choose_blocks(int n, int *lengths, int *disps)
+{
+    const int style = between(0, 4), step = between(-3, 4), length = few(3);
+    int at = between(-3, 3);
+
+    for (int i = 0; i < n; i++) {
+        lengths[i] = style == 0 || style == 3 ? few(3) : length;
+        disps[i] = style == 0 ? between(-6, 6) : at;
+        at += style == 1 ? step : style == 2 ? length : lengths[i] + (style == 4 ? between(0, 1) : 0);
+    }
+}
+
+static bool make_contiguous(struct pair *to, struct pair *old)
+{
+    const int n = few(4);
+
+    CHECK_INT(type_contiguous(n, old->type, any() & 1, &to->type), 0);
+    return append_many(&to->model, &old->model, 0, n);
+}
+
+static bool make_vector(struct pair *to, struct pair *old)
+{
+    const bool is_bytes = any() & 1;
+    const int n = few(4), length = few(3), extent = model_extent(&old->model);
+    const int stride = is_bytes ? between(-40, 40) : between(-4, 5);
+    const int bytes = is_bytes ? stride : stride * extent;
+
+    CHECK_INT(type_vector(is_bytes ? MPI_COMBINER_HVECTOR : MPI_COMBINER_VECTOR,
+                          (const MPI_Count[]){ n, length, stride }, old->type, any() & 1, &to->type), 0);
+    for (int i = 0; i < n; i++)
+        if (!append_many(&to->model, &old->model, i * bytes, length))
+            return false;
+    return true;
+}
+
+static bool make_indexed(struct pair *to, struct pair *old)
+{
+    static const int combiners[] = { MPI_COMBINER_INDEXED, MPI_COMBINER_HINDEXED, MPI_COMBINER_INDEXED_BLOCK,
+                                     MPI_COMBINER_HINDEXED_BLOCK };
+    const int which = between(0, 3), n = few(BLOCKS), extent = model_extent(&old->model);
+    const bool is_bytes = which & 1, is_even = which & 2, is_large = any() & 1;
+    int lengths[BLOCKS] = { 0 }, disps[BLOCKS];
+    MPI_Count wide_lengths[BLOCKS], wide_disps[BLOCKS];
+    struct type_blocks blocks = { .combiner = combiners[which], .is_large = is_large, .count = n };
+
+    choose_blocks(n, lengths, disps);
+    for (int i = 0; i < n; i++) {
+        lengths[i] = is_even ? lengths[0] : lengths[i];
+        disps[i] *= is_bytes && (any() & 1) ? extent : 1;
+        wide_lengths[i] = lengths[i];
+        wide_disps[i] = disps[i];
+    }
+    blocks.length = lengths[0];
+    if (!is_even)
+        blocks.lengths = is_large ? TYPE_NUMBERS(wide_lengths) : TYPE_NUMBERS(lengths);
+    blocks.disps = is_large || is_bytes ? TYPE_NUMBERS(wide_disps) : TYPE_NUMBERS(disps);
+    CHECK_INT(type_indexed(&blocks, old->type, &to->type), 0);
+    for (int i = 0; i < n; i++)
+        if (!append_many(&to->model, &old->model, disps[i] * (is_bytes ? 1 : extent), lengths[i]))
+            return false;
+    return true;
+}
+
+static bool make_struct(struct pair *to, struct pair *olds, int n_olds)
+{
+    const int n = few(BLOCKS);
+    int lengths[BLOCKS], at = between(-8, 8);
+    MPI_Count disps[BLOCKS];
+    MPI_Datatype types[BLOCKS];
+    const struct type_blocks blocks = { .combiner = MPI_COMBINER_STRUCT, .count = n,
+                                        .lengths = TYPE_NUMBERS(lengths), .disps = TYPE_NUMBERS(disps) };
+    bool fits = true;
+
+    for (int i = 0; i < n; i++) {
+        const struct pair *const old = &olds[any() % (uint64_t)n_olds];
+        lengths[i] = few(2);
+        disps[i] = at;
+        at += any() & 1 ? between(-20, 40) : lengths[i] * model_extent(&old->model);
+        types[i] = (MPI_Datatype)obj_handle(&old->type->obj);
+        fits = fits && append_many(&to->model, &old->model, (int)disps[i], lengths[i]);
+    }
+    CHECK_INT(type_struct(&blocks, types, &to->type), 0);
+    return fits;
+}
+
+/* Is the element at `place` of the array a part of what the process or the box has? */
+typedef bool owns_fn(const void *args, const int place[DIMENSIONS]);
+
+/* All elements of the array in memory order: those that are owned, in the order of the type map. */
+static bool append_array(struct pair *to, const struct pair *old, int ndims, const int *sizes, int order,
+                         owns_fn *owns, const void *args)
+{
+    const int extent = model_extent(&old->model);
+    int place[DIMENSIONS] = { 0 }, total = 1;
+
+    for (int i = 0; i < ndims; i++)
+        total *= sizes[i];
+    for (int n = 0; n < total; n++) {
+        for (int k = 0, rest = n; k < ndims; k++) {
+            const int i = order == MPI_ORDER_C ? ndims - 1 - k : k;
+            place[i] = rest % sizes[i];
+            rest /= sizes[i];
+        }
+        if (owns(args, place) && !append(&to->model, &old->model, n * extent))
+            return false;
+    }
+    to->model.has_marks = true;
+    to->model.lb = 0;
+    to->model.ub = total * extent;
+    return true;
+}
+
+static bool box_owns(const void *args, const int *place)
+{
+    const struct type_subarray *const a = args;
+    const int *const starts = a->starts.p, *const subsizes = a->subsizes.p;
+
+    for (int i = 0; i < a->ndims; i++)
+        if (place[i] < starts[i] || place[i] >= starts[i] + subsizes[i])
+            return false;
+    return true;
+}
+
+static bool make_subarray(struct pair *to, struct pair *old)
+{
+    int sizes[DIMENSIONS], subsizes[DIMENSIONS], starts[DIMENSIONS];
+    const struct type_subarray args = { .ndims = between(1, DIMENSIONS),
+                                        .order = any() & 1 ? MPI_ORDER_C : MPI_ORDER_FORTRAN,
+                                        .sizes = TYPE_NUMBERS(sizes), .subsizes = TYPE_NUMBERS(subsizes),
+                                        .starts = TYPE_NUMBERS(starts) };
+
+    for (int i = 0; i < args.ndims; i++) {
+        sizes[i] = between(1, 4);
+        subsizes[i] = between(1, sizes[i]);
+        starts[i] = between(0, sizes[i] - subsizes[i]);
+    }
+    CHECK_INT(type_subarray(&args, old->type, &to->type), 0);
+    return append_array(to, old, args.ndims, sizes, args.order, box_owns, &args);
+}
+
+static bool share_owns(const void *args, const int *place)
+{
+    const struct type_darray *const a = args;
+    const int *const gsizes = a->gsizes.p;
+    int rest = a->rank;
+
+    for (int i = a->ndims - 1; i >= 0; i--) {
+        const int own = rest % a->psizes[i];
+        int block = a->dargs[i];
+
+        rest /= a->psizes[i];
+        if (a->distribs[i] == MPI_DISTRIBUTE_NONE)
+            continue;
+        if (block == MPI_DISTRIBUTE_DFLT_DARG)
+            block = a->distribs[i] == MPI_DISTRIBUTE_CYCLIC ? 1 : (gsizes[i] + a->psizes[i] - 1) / a->psizes[i];
+        if (place[i] / block % a->psizes[i] != own)
+            return false;
+    }
+    return true;
+}
+
+static bool make_darray(struct pair *to, struct pair *old)
+{
+    static const int kinds[] = { MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE };
+    int gsizes[DIMENSIONS], distribs[DIMENSIONS], dargs[DIMENSIONS], psizes[DIMENSIONS];
+    struct type_darray args = { .ndims = between(1, DIMENSIONS), .size = 1,
+                                .order = any() & 1 ? MPI_ORDER_C : MPI_ORDER_FORTRAN,
+                                .gsizes = TYPE_NUMBERS(gsizes), .distribs = distribs, .dargs = dargs,
+                                .psizes = psizes };
+
+    for (int i = 0; i < args.ndims; i++) {
+        gsizes[i] = between(1, 6);
+        distribs[i] = kinds[between(0, 2)];
+        psizes[i] = distribs[i] == MPI_DISTRIBUTE_NONE ? 1 : between(1, 3);
+        dargs[i] = MPI_DISTRIBUTE_DFLT_DARG;
+        if (any() & 1)
+            dargs[i] = between(1, 3);
+        if (distribs[i] == MPI_DISTRIBUTE_BLOCK && dargs[i] != MPI_DISTRIBUTE_DFLT_DARG)
+            dargs[i] = (gsizes[i] + psizes[i] - 1) / psizes[i] + between(0, 2);
+        args.size *= psizes[i];
+    }
+    args.rank = between(0, args.size - 1);
+    CHECK_INT(type_darray(&args, old->type, &to->type), 0);
+    return append_array(to, old, args.ndims, gsizes, args.order, share_owns, &args);
+}
+
+static bool make_resized(struct pair *to, struct pair *old)
+{
+    const int lb = between(-20, 20), extent = between(-30, 60);
+
+    CHECK_INT(type_resized(old->type, lb, extent, any() & 1, &to->type), 0);
+    to->model = old->model;
+    to->model.has_marks = true;
+    to->model.lb = lb;
+    to->model.ub = lb + extent;
+    return true;
+}
+
+static void make_leaf(struct pair *to)
+{
+    const struct leaf *const leaf = &leaves[any() % ARRAY_LEN(leaves)];
+
+    to->type = obj_type(leaf->handle);
+    to->model.count = 1;
+    to->model.entries[0] = (struct entry){ 0, leaf };
+}
+
+static void drop(struct pair *pair)
+{
+    if (!pair->type->obj.predefined)
+        CHECK_INT(type_free(pair->type), 0);
+}
+
+static void make_random(struct pair *to, int depth);
+
+/* false: too large for the test. */
+static bool make_derived(struct pair *to, int depth)
+{
+    struct pair olds[2];
+    bool fits = true;
+
+    to->model = (struct model){ .count = 0 };
+    make_random(&olds[0], depth - 1);
+    switch (between(0, 9)) {
+    case 0: fits = make_contiguous(to, olds); break;
+    case 1: fits = make_vector(to, olds); break;
+    case 2: case 3: fits = make_indexed(to, olds); break;
+    case 4: fits = make_subarray(to, olds); break;
+    case 5: fits = make_darray(to, olds); break;
+    case 6: fits = make_resized(to, olds); break;
+    default:
+        make_random(&olds[1], depth - 1);
+        fits = make_struct(to, olds, 2);
+        drop(&olds[1]);
+    }
+    drop(&olds[0]);
+    if (!fits)
+        drop(to);
+    return fits;
+}
+
+static void make_random(struct pair *to, int depth)
+{
+    int low, high;
+
+    to->model = (struct model){ .count = 0 };
+    if (depth == 0 || between(0, 14) == 0) {
+        make_leaf(to);
+        return;
+    }
+    while (!make_derived(to, depth))
+        ;
+    data_range(&to->model, &low, &high);
+    if (low < -REACH / 4 || high > REACH / 4 || abs(model_extent(&to->model)) > REACH / 4) {
+        drop(to);
+        to->model = (struct model){ .count = 0 };
+        make_leaf(to);
+    }
+}
+
+/* --- what must agree --- */
+
+static unsigned char memory[2 * REACH], copy[2 * REACH], expected[2 * REACH];
+static unsigned char stream[STREAM], packed[STREAM];
+static int places[STREAM]; /* of each byte of the stream, from `memory` on */
+
+static int walk(const struct model *m, int items)
+{
+    const int extent = model_extent(m);
+    int n = 0;
+
+    for (int item = 0; item < items; item++)
+        for (int i = 0; i < m->count; i++)
+            for (int byte = 0; byte < m->entries[i].leaf->size; byte++)
+                places[n++] = REACH + item * extent + m->entries[i].disp + byte;
+    return n;
+}
+
+static void check_split(const struct type *type, int items, int total, int at)
+{
+    memset(packed, 0, (size_t)total);
+    type_pack(type, memory + REACH, items, (size_t)at, packed + at, (size_t)(total - at));
+    type_pack(type, memory + REACH, items, 0, packed, (size_t)at);
+    REQUIRE(memcmp(packed, stream, (size_t)total) == 0);
+    memset(copy, 0xA5, sizeof copy);
+    type_unpack(type, copy + REACH, items, 0, stream, (size_t)at);
+    type_unpack(type, copy + REACH, items, (size_t)at, stream + at, (size_t)(total - at));
+    REQUIRE(memcmp(copy, expected, sizeof copy) == 0);
+}
+
+static void check_moving(const struct pair *pair, int items)
+{
+    const int total = walk(&pair->model, items);
+
+    for (int i = 0; i < total; i++)
+        stream[i] = memory[places[i]];
+    memset(expected, 0xA5, sizeof expected);
+    for (int i = 0; i < total; i++)
+        expected[places[i]] = stream[i];
+    if (total <= ALL_SPLITS)
+        for (int at = 0; at <= total; at++)
+            check_split(pair->type, items, total, at);
+    else
+        for (int i = 0; i < SOME_SPLITS; i++)
+            check_split(pair->type, items, total, i ? between(0, total) : 0);
+    if (total > 2) { /* a piece from the middle */
+        const int from = between(0, total - 1), len = between(0, total - from);
+        type_pack(pair->type, memory + REACH, items, (size_t)from, packed, (size_t)len);
+        REQUIRE(memcmp(packed, stream + from, (size_t)len) == 0);
+    }
+}
+
+static void check_numbers(const struct pair *pair)
+{
+    const struct model *const m = &pair->model;
+    const struct type *const type = pair->type;
+    const int size = model_size(m);
+    int low, high, bytes = 0, elements = 0;
+    MPI_Count back;
+
+    data_range(m, &low, &high);
+    REQUIRE(type->size == size);
+    REQUIRE(type->lb == model_lb(m) || (m->count == 0 && !m->has_marks));
+    REQUIRE(type->extent == model_extent(m));
+    REQUIRE(type->true_lb == low && type->true_extent == high - low);
+    for (int item = 0; item < 2; item++)
+        for (int i = 0; i < m->count; i++) {
+            const int len = m->entries[i].leaf->size;
+            REQUIRE(type_count_elements(type, bytes) == elements);
+            if (len > 1)
+                REQUIRE(type_count_elements(type, bytes + len / 2) == MPI_UNDEFINED);
+            REQUIRE(type_element_bytes(type, elements, &back) == 0 && back == bytes);
+            bytes += len;
+            elements++;
+        }
+}
+
+/* The same sequence by another constructor: one struct of single elements. */
+static struct type *make_flat(const struct model *m)
+{
+    int lengths[ENTRIES];
+    MPI_Count disps[ENTRIES];
+    MPI_Datatype types[ENTRIES];
+    const struct type_blocks blocks = { .combiner = MPI_COMBINER_STRUCT, .count = m->count,
+                                        .lengths = TYPE_NUMBERS(lengths), .disps = TYPE_NUMBERS(disps) };
+    struct type *type;
+
+    for (int i = 0; i < m->count; i++) {
+        lengths[i] = 1;
+        disps[i] = m->entries[i].disp;
+        types[i] = m->entries[i].leaf->handle;
+    }
+    CHECK_INT(type_struct(&blocks, types, &type), 0);
+    return type;
+}
+
+static void check_flat(const struct pair *pair, int items)
+{
+    struct type *const flat = make_flat(&pair->model);
+    struct type *many;
+    MPI_Count size, at = 0, position = 0;
+
+    REQUIRE(flat->signature == pair->type->signature);
+    REQUIRE(flat->size == pair->type->size && flat->true_extent == pair->type->true_extent);
+    CHECK_INT(type_contiguous(items, flat, false, &many), 0);
+    REQUIRE(items == 0 || many->signature == flat->signature);
+    CHECK_INT(type_free(many), 0);
+    CHECK_INT(type_free(flat), 0);
+
+    CHECK_INT(external_pack_size("external32", items, pair->type, &size), 0);
+    CHECK_INT(external_pack("external32", memory + REACH, items, pair->type, stream, size, &position), 0);
+    REQUIRE(position == size);
+    for (int item = 0; item < items; item++)
+        for (int i = 0; i < pair->model.count; i++)
+            CHECK_INT(external_pack("external32",
+                                    memory + REACH + item * model_extent(&pair->model) + pair->model.entries[i].disp,
+                                    1, obj_type(pair->model.entries[i].leaf->handle), packed, size, &at), 0);
+    REQUIRE(at == size);
+    REQUIRE(memcmp(stream, packed, (size_t)size) == 0);
+}
+
+/* Items must stay within the test's memory. */
+static int choose_items(const struct model *m)
+{
+    int items = between(0, ITEMS), low, high;
+
+    data_range(m, &low, &high);
+    while (items > 1 && (low + (items - 1) * model_extent(m) < -REACH || high + (items - 1) * model_extent(m) > REACH))
+        items--;
+    return items;
+}
+
+static void run_case(void)
+{
+    struct pair pair;
+    int items;
+
+    make_random(&pair, between(1, DEPTH));
+    items = choose_items(&pair.model);
+    check_numbers(&pair);
+    check_moving(&pair, items);
+    check_flat(&pair, items);
+    drop(&pair);
+}
+
+int main(int argc, char **argv)
+{
+    long cases = CASES;
+    uint64_t first = (uint64_t)time(NULL) * 1000003u;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--full") == 0)
+            cases = FULL_CASES;
+        else
+            first = strtoull(argv[i], NULL, 0);
+    }
+    type_init();
+    printf("seed %llu\n", (unsigned long long)first);
+    for (size_t i = 0; i < sizeof memory; i++)
+        memory[i] = (unsigned char)(i * 37 >> 3 | 1);
+    for (long i = 0; i < cases; i++) {
+        seed = state = first + (uint64_t)i;
+        any();
+        run_case();
+    }
+    type_fini();
+    obj_fini();
+    CHECK_INT(mem_live(), 0);
+    return 0;
+}
