@@ -49,6 +49,13 @@ static inline void cpu_relax(void)
 #endif
 }
 
+/* The same value, but the compiler does not know where it comes from: so it stays in a register of its own. */
+static ALWAYS_INLINE uintptr_t own_register(uintptr_t value)
+{
+    __asm__("" : "+r"(value));
+    return value;
+}
+
 static inline size_t size_min(size_t a, size_t b)
 {
     return a < b ? a : b;

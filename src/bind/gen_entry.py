@@ -69,8 +69,10 @@ class Entry:
         return lines
 
     def results_that_must_fit(self):
+        """An address is as wide as what the call sees."""
         return [f'check_fits({p.name}[0], "{p.name}")' for p in self.params
-                if checks.is_converted_result(p, self.large) and not checks.has_undefined(p)]
+                if checks.is_converted_result(p, self.large) and not checks.has_undefined(p)
+                and p.kind.small == 'int']
 
     def consumed(self):
         """A message is gone whatever the call says (MPI 5.0 §3.8.3)."""

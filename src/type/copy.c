@@ -34,26 +34,42 @@ static void strided(const struct strided *s, uintptr_t memory, char *stream, boo
 
 /* --- whole plans --- */
 
-/* `count` times a list of few blocks: one loop for each block over a chunk of the items. */
+static size_t field_len(const struct plan *plan, size_t i)
+{
+    return plan->ends ? plan->ends[i] - plan_begin(plan, i) : plan_even_len(plan);
+}
+
+/* One field of `n` items, or two; returns how many. `at` is where it begins in the stream of an item. */
+static size_t move_field(const struct plan *plan, size_t i, size_t n, MPI_Count stride, uintptr_t memory, char *stream,
+                         bool is_pack)
+{
+    const size_t at = plan->ends ? plan_begin(plan, i) : i * plan_even_len(plan), len = field_len(plan, i);
+    const struct strided s = { .outer = 1, .inner = n, .len = len, .inner_stride = stride, .inner_step = plan->size };
+
+    memory = plan_place(memory, plan->disps[i]);
+    if (i + 1 < (size_t)plan->count) {
+        const struct strided_fields f = { .count = n, .first_len = len, .second_len = field_len(plan, i + 1),
+                                          .second = plan->disps[i + 1] - plan->disps[i], .stride = stride,
+                                          .step = plan->size };
+        if (strided_two_fields(&f, memory, stream + at, is_pack))
+            return 2;
+    }
+    strided(&s, memory, stream + at, is_pack);
+    return 1;
+}
+
+/* `count` times a list of few blocks: a loop for each block or two of them, over a chunk of the items. */
 static void move_fields(const struct plan *plan, MPI_Count count, MPI_Count stride, uintptr_t memory, char *stream,
                         bool is_pack)
 {
     const size_t reach = (size_t)(plan->high - plan->low) + plan->size;
-    const MPI_Count most = (MPI_Count)size_max(FIELDS_BYTES / reach, 1);
+    const MPI_Count most = (MPI_Count)size_max(FIELDS_BYTES / reach, FIELDS_LOOP);
 
     for (MPI_Count done = 0, n; done < count; done += n) {
-        const uintptr_t place = memory + (uintptr_t)done * (uintptr_t)stride;
-        size_t begin = (size_t)done * plan->size;
-
         n = count - done < most ? count - done : most;
-        for (MPI_Count i = 0; i < plan->count; i++) {
-            const size_t len = plan->ends ? plan->ends[i] - plan_begin(plan, (size_t)i) : plan_even_len(plan);
-            const struct strided s = { .outer = 1, .inner = (size_t)n, .len = len, .inner_stride = stride,
-                                       .inner_step = plan->size };
-
-            strided(&s, plan_place(place, plan->disps[i]), stream + begin, is_pack);
-            begin += len;
-        }
+        for (size_t i = 0; i < (size_t)plan->count;)
+            i += move_field(plan, i, (size_t)n, stride, memory + (uintptr_t)done * (uintptr_t)stride,
+                            stream + (size_t)done * plan->size, is_pack);
     }
 }
 
@@ -138,9 +154,14 @@ static void move_range(const struct plan *plan, uintptr_t memory, size_t from, c
 static void range_of_items(const struct plan *plan, MPI_Count stride, uintptr_t memory, size_t from, char *stream,
                            size_t len, bool is_pack)
 {
-    const size_t size = plan->size, skip = from % size;
-    size_t whole;
+    const size_t size = plan->size;
+    size_t skip, whole;
 
+    if (from == 0 && len == size) {
+        move_whole(plan, memory, stream, is_pack);
+        return;
+    }
+    skip = from % size;
     memory += (uintptr_t)(from / size) * (uintptr_t)stride;
     if (skip) {
         const size_t n = size_min(size - skip, len);
@@ -150,9 +171,7 @@ static void range_of_items(const struct plan *plan, MPI_Count stride, uintptr_t 
         len -= n;
     }
     whole = len / size;
-    if (whole == 1)
-        move_whole(plan, memory, stream, is_pack);
-    else if (whole)
+    if (whole)
         move_many(plan, (MPI_Count)whole, stride, memory, stream, is_pack);
     if (len % size)
         move_range(plan, memory + (uintptr_t)whole * (uintptr_t)stride, 0, stream + whole * size, len % size,

@@ -159,6 +159,17 @@ struct strided {
 
 void strided_pack(const struct strided *s, uintptr_t memory, char *stream);
 void strided_unpack(const struct strided *s, uintptr_t memory, const char *stream);
+/* Two blocks of each of `count` items: their lengths, where the second lies from the first, and how far the items are
+ * apart in memory and in the stream, where the second follows the first. */
+struct strided_fields {
+    size_t count, first_len, second_len;
+    MPI_Count second, stride;
+    size_t step;
+};
+
+/* False: there is no loop for these lengths, nothing was moved. */
+bool strided_two_fields(const struct strided_fields *f, uintptr_t memory, char *stream, bool is_pack);
+
 /* `n` blocks of `len` bytes at displacements, in a row in the stream. */
 void strided_even(const MPI_Count *disps, size_t n, size_t len, uintptr_t memory, char *stream, bool is_pack);
 /* `n` blocks at displacements; the first begins at `begin` of a stream in which block i ends at ends[i], and its data

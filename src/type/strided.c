@@ -8,7 +8,13 @@
 #include "base/wide.h"
 #include "type/int_plan.h"
 
-enum { PIECE = 16, PIECES_END = 8 * PIECE };
+enum {
+    PIECE = 16,
+    PIECES_END = 8 * PIECE,
+    COLUMNS = 4, /* blocks in a row: taken by columns if there are not more, in at least so many rows */
+    ROWS = 8,
+    NEAR = 8192, /* bytes that stay in the first cache */
+};
 
 /* At any address. */
 typedef uint64_t two_words __attribute__((vector_size(16), aligned(1))) MAY_ALIAS;
@@ -52,47 +58,59 @@ static ALWAYS_INLINE void move_any(uintptr_t memory, char *stream, size_t len, b
             move(memory + i, stream + i, 1, is_pack);
 }
 
-/* `len` is a constant at each call, 0 for s->len; the blocks of a constant step too if it is not 0. */
+/* `len` is a constant at each call, 0 for any. */
+static ALWAYS_INLINE void move_one(uintptr_t memory, char *stream, size_t len, size_t any_len, bool is_pack)
+{
+    if (len)
+        move(memory, stream, len, is_pack);
+    else
+        move_any(memory, stream, any_len, is_pack);
+}
+
+/* `n` blocks. Four at a time, each of whose addresses is one sum: in a chain of sums each would wait for the last. */
+static ALWAYS_INLINE void row(uintptr_t at, uintptr_t stride, char *out, size_t step, size_t n, size_t len,
+                              size_t any_len, bool is_pack)
+{
+    const uintptr_t twice = own_register(2 * stride), thrice = own_register(3 * stride);
+
+    for (; n >= 4; n -= 4, at += 4 * stride, out += 4 * step) {
+        move_one(at, out, len, any_len, is_pack);
+        move_one(at + stride, out + step, len, any_len, is_pack);
+        move_one(at + twice, out + 2 * step, len, any_len, is_pack);
+        move_one(at + thrice, out + 3 * step, len, any_len, is_pack);
+    }
+    for (; n > 0; n--, at += stride, out += step)
+        move_one(at, out, len, any_len, is_pack);
+}
+
+/* `len` as above; `step` too is a constant if it is not 0. */
 static ALWAYS_INLINE void loop(const struct strided *s, uintptr_t memory, char *stream, size_t len, size_t step,
                                bool is_pack)
 {
     const size_t apart = step ? step : s->inner_step, inner = s->inner;
-    const uintptr_t stride = (uintptr_t)s->inner_stride;
 
-    for (size_t i = 0; i < s->outer; i++) {
-        uintptr_t at = memory + i * (uintptr_t)s->outer_stride;
-        char *out = stream + i * s->outer_step;
-
-#pragma GCC unroll 4
-        for (size_t j = 0; j < inner; j++) {
-            if (len)
-                move(at, out, len, is_pack);
-            else
-                move_any(at, out, s->len, is_pack);
-            at += stride;
-            out += apart;
-        }
-    }
+    for (size_t i = 0; i < s->outer; i++)
+        row(memory + i * (uintptr_t)s->outer_stride, (uintptr_t)s->inner_stride, stream + i * s->outer_step, apart,
+            inner, len, s->len, is_pack);
 }
 
 /* Two words of 8 bytes are brought together in a register and stored at once. */
 static void pack_8(const struct strided *s, uintptr_t memory, char *stream)
 {
     const uintptr_t stride = (uintptr_t)s->inner_stride;
-    const size_t inner = s->inner;
+    const uintptr_t twice = own_register(2 * stride), thrice = own_register(3 * stride);
 
     for (size_t i = 0; i < s->outer; i++) {
         uintptr_t at = memory + i * (uintptr_t)s->outer_stride;
         char *out = stream + i * s->outer_step;
-        size_t j = 0;
+        size_t n = s->inner;
 
-#pragma GCC unroll 4
-        for (; j + 2 <= inner; j += 2) {
+        for (; n >= 4; n -= 4, at += 4 * stride, out += 32) {
             *(two_words *)(void *)out = (two_words){ *(const word *)at, *(const word *)(at + stride) };
-            at += 2 * stride;
-            out += 16;
+            *(two_words *)(void *)(out + 16) =
+                (two_words){ *(const word *)(at + twice), *(const word *)(at + thrice) };
         }
-        if (j < inner)
+        for (; n > 0; n--, at += stride, out += 8)
             memcpy(out, (const void *)at, 8);
     }
 }
@@ -103,30 +121,30 @@ static void pack_8(const struct strided *s, uintptr_t memory, char *stream)
     { \
         loop(s, memory, stream, len, len, true); \
     }
-#define LOOPS(len) \
-    static void pack_field_##len(const struct strided *s, uintptr_t memory, char *stream) \
-    { \
-        loop(s, memory, stream, len, 0, true); \
-    } \
+#define UNPACK_LOOP(len) \
     static void unpack_##len(const struct strided *s, uintptr_t memory, char *stream) \
     { \
         loop(s, memory, stream, len, len, false); \
+    }
+#define FIELD_LOOPS(len) \
+    static void pack_field_##len(const struct strided *s, uintptr_t memory, char *stream) \
+    { \
+        loop(s, memory, stream, len, 0, true); \
     } \
     static void unpack_field_##len(const struct strided *s, uintptr_t memory, char *stream) \
     { \
         loop(s, memory, stream, len, 0, false); \
     }
-PACK_LOOP(0) LOOPS(0)
-PACK_LOOP(1) LOOPS(1)
-PACK_LOOP(2) LOOPS(2)
-PACK_LOOP(4) LOOPS(4)
-LOOPS(8)
-PACK_LOOP(12) LOOPS(12)
-PACK_LOOP(16) LOOPS(16)
-PACK_LOOP(24) LOOPS(24)
-PACK_LOOP(32) LOOPS(32)
-PACK_LOOP(64) LOOPS(64)
-#undef LOOPS
+PACK_LOOP(0) UNPACK_LOOP(0) FIELD_LOOPS(0)
+PACK_LOOP(1) UNPACK_LOOP(1) FIELD_LOOPS(1)
+PACK_LOOP(2) UNPACK_LOOP(2) FIELD_LOOPS(2)
+PACK_LOOP(4) UNPACK_LOOP(4) FIELD_LOOPS(4)
+UNPACK_LOOP(8) FIELD_LOOPS(8)
+PACK_LOOP(12) UNPACK_LOOP(12) FIELD_LOOPS(12)
+PACK_LOOP(16) UNPACK_LOOP(16) FIELD_LOOPS(16)
+PACK_LOOP(24) UNPACK_LOOP(24) FIELD_LOOPS(24)
+PACK_LOOP(32) UNPACK_LOOP(32) FIELD_LOOPS(32)
+PACK_LOOP(64) UNPACK_LOOP(64) FIELD_LOOPS(64)
 
 typedef void loop_fn(const struct strided *s, uintptr_t memory, char *stream);
 
@@ -146,14 +164,109 @@ static loop_fn *choose(const struct strided *s, bool is_pack)
     return loops[row][(is_pack ? 0 : 2) + (row && s->inner_step != s->len)];
 }
 
+/* Few blocks a row and many rows are better taken by columns: the same place of each row in a loop of its own, over so
+ * many rows that what they touch stays near. Packing may go in any order; unpacking only if no blocks overlap. */
+static bool may_go_by_columns(const struct strided *s, bool is_pack)
+{
+    const MPI_Count len = (MPI_Count)s->len;
+    MPI_Count reach = s->inner_stride < 0 ? -s->inner_stride : s->inner_stride;
+    const MPI_Count rows = s->outer_stride < 0 ? -s->outer_stride : s->outer_stride;
+
+    if (s->inner > COLUMNS || s->outer < ROWS || s->inner < 2)
+        return false;
+    return is_pack || (reach >= len && rows >= (MPI_Count)(s->inner - 1) * reach + len);
+}
+
+static void by_columns(const struct strided *s, uintptr_t memory, char *stream, bool is_pack)
+{
+    const size_t most = size_max(NEAR / (s->inner * s->len), ROWS);
+
+    for (size_t done = 0, n; done < s->outer; done += n) {
+        n = size_min(most, s->outer - done);
+        for (size_t j = 0; j < s->inner; j++) {
+            const struct strided column = { .outer = 1, .inner = n, .len = s->len, .inner_stride = s->outer_stride,
+                                            .inner_step = s->outer_step };
+            choose(&column, is_pack)(&column,
+                                     memory + done * (uintptr_t)s->outer_stride + j * (uintptr_t)s->inner_stride,
+                                     stream + done * s->outer_step + j * s->inner_step);
+        }
+    }
+}
+
 void strided_pack(const struct strided *s, uintptr_t memory, char *stream)
 {
-    choose(s, true)(s, memory, stream);
+    if (may_go_by_columns(s, true))
+        by_columns(s, memory, stream, true);
+    else
+        choose(s, true)(s, memory, stream);
 }
 
 void strided_unpack(const struct strided *s, uintptr_t memory, const char *stream)
 {
-    choose(s, false)(s, memory, (char *)(uintptr_t)stream);
+    if (may_go_by_columns(s, false))
+        by_columns(s, memory, (char *)(uintptr_t)stream, false);
+    else
+        choose(s, false)(s, memory, (char *)(uintptr_t)stream);
+}
+
+/* --- two fields of each item --- */
+
+static ALWAYS_INLINE void both(const struct strided_fields *f, uintptr_t memory, char *stream, size_t first,
+                               size_t second, bool is_pack)
+{
+    const uintptr_t stride = (uintptr_t)f->stride, other = (uintptr_t)f->second;
+    const size_t step = f->step;
+    size_t n = f->count;
+
+    for (; n >= 2; n -= 2, memory += 2 * stride, stream += 2 * step) {
+        move(memory, stream, first, is_pack);
+        move(memory + other, stream + first, second, is_pack);
+        move(memory + stride, stream + step, first, is_pack);
+        move(memory + stride + other, stream + step + first, second, is_pack);
+    }
+    if (n) {
+        move(memory, stream, first, is_pack);
+        move(memory + other, stream + first, second, is_pack);
+    }
+}
+
+/* Lengths 2, 4, 8, 16 in both places. */
+#define BOTH(first, second) \
+    static void pack_##first##_##second(const struct strided_fields *f, uintptr_t memory, char *stream) \
+    { \
+        both(f, memory, stream, first, second, true); \
+    } \
+    static void unpack_##first##_##second(const struct strided_fields *f, uintptr_t memory, char *stream) \
+    { \
+        both(f, memory, stream, first, second, false); \
+    }
+#define BOTH_ALL(first) BOTH(first, 2) BOTH(first, 4) BOTH(first, 8) BOTH(first, 16)
+BOTH_ALL(2)
+BOTH_ALL(4)
+BOTH_ALL(8)
+BOTH_ALL(16)
+#undef BOTH
+
+typedef void both_fn(const struct strided_fields *f, uintptr_t memory, char *stream);
+
+enum { BOTH_LENGTHS = 17 };
+
+static both_fn *const both_ways[BOTH_LENGTHS][BOTH_LENGTHS][2] = {
+#define BOTH(first, second) [first][second] = { pack_##first##_##second, unpack_##first##_##second }
+    BOTH(2, 2), BOTH(2, 4), BOTH(2, 8), BOTH(2, 16), BOTH(4, 2), BOTH(4, 4), BOTH(4, 8), BOTH(4, 16),
+    BOTH(8, 2), BOTH(8, 4), BOTH(8, 8), BOTH(8, 16), BOTH(16, 2), BOTH(16, 4), BOTH(16, 8), BOTH(16, 16),
+#undef BOTH
+};
+
+bool strided_two_fields(const struct strided_fields *f, uintptr_t memory, char *stream, bool is_pack)
+{
+    both_fn *way = NULL;
+
+    if (f->first_len < BOTH_LENGTHS && f->second_len < BOTH_LENGTHS)
+        way = both_ways[f->first_len][f->second_len][!is_pack];
+    if (way)
+        way(f, memory, stream);
+    return way;
 }
 
 /* --- at displacements --- */
