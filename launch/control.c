@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "launch.h"
+#include "sys/pass.h"
 #include "sys/wake.h"
 
 static void abort_job(struct job *job, int rank, int code, const char *text)
@@ -82,22 +83,6 @@ void control_rank_over(struct job *job, int rank)
             control_ready(job, job->guests[i], 0);
 }
 
-static void send_segment(const struct job *job, int fd)
-{
-    char byte = 0, space[CMSG_SPACE(sizeof(int))] = { 0 };
-    struct iovec part = { .iov_base = &byte, .iov_len = 1 };
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space
-    };
-    struct cmsghdr *carried = CMSG_FIRSTHDR(&message);
-
-    carried->cmsg_level = SOL_SOCKET;
-    carried->cmsg_type = SCM_RIGHTS;
-    carried->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(carried), &job->segment_fd, sizeof(int));
-    (void)sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 /* The first packet of a newcomer. Whoever knows the token and is the same user is one of our ranks. */
 static void guest_ready(struct job *job, struct source *source, uint32_t events)
 {
@@ -115,7 +100,7 @@ static void guest_ready(struct job *job, struct source *source, uint32_t events)
         source_remove(job, source);
         return;
     }
-    send_segment(job, source->fd);
+    (void)pass_send(source->fd, job->segment_fd); /* whoever does not get it says so */
     source->rank = (int)hello.rank;
     source->ready = control_ready;
 }

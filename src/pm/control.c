@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "pm/int_pm.h"
 #include "sys/clock.h"
+#include "sys/pass.h"
 #include "sys/wake.h"
 
 enum { ANSWER_NS = 1000000000, CONNECT_S = 5 };
@@ -75,27 +76,6 @@ bool pm_is_guarded(const struct pm_ticket *ticket)
     return owner < 0 ? getpgrp() == -owner : owner == getpid();
 }
 
-/* One packet that carries a descriptor; -1 with errno. */
-static int receive_descriptor(int fd)
-{
-    char byte, space[CMSG_SPACE(sizeof(int))];
-    struct iovec part = { .iov_base = &byte, .iov_len = 1 };
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space
-    };
-    const ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
-    const struct cmsghdr *carried = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-    int received;
-
-    if (!carried || carried->cmsg_type != SCM_RIGHTS) {
-        if (got >= 0)
-            errno = ECONNREFUSED; /* the launcher knows no such job, or not us */
-        return -1;
-    }
-    memcpy(&received, CMSG_DATA(carried), sizeof received);
-    return received;
-}
-
 /* Say hello on a new socket and get the segment. -1 with errno. */
 static int say_hello(int fd, const struct pm_ticket *ticket)
 {
@@ -113,7 +93,7 @@ static int say_hello(int fd, const struct pm_ticket *ticket)
         connect(fd, (const struct sockaddr *)&address, address_size) ||
         send(fd, &hello, sizeof hello, MSG_NOSIGNAL) < 0)
         return -1;
-    return receive_descriptor(fd);
+    return pass_receive(fd);
 }
 
 int pm_reconnect(struct pm_ticket *ticket)

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "pm/int_pm.h"
 #include "sys/control.h"
+#include "sys/segment.h"
 
 enum { MAX_DEPTH = 64 }; /* of process ancestry that is searched */
 
@@ -33,13 +34,6 @@ static void become_singleton(struct pm_job *job)
         .pid = getpid(),
         .control_lock = PTHREAD_MUTEX_INITIALIZER,
     };
-}
-
-/* Map the segment's first `total` bytes; NULL with errno. */
-static void *map_segment(int fd, size_t total)
-{
-    void *start = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    return start == MAP_FAILED ? NULL : start;
 }
 
 /* Does this head belong to the job of the ticket, in a layout we know? */
@@ -133,7 +127,7 @@ static void take_place(struct pm_job *job, const struct pm_ticket *ticket, struc
 static int join(struct pm_job *job, const struct pm_ticket *ticket)
 {
     const size_t size = job_transport_offset(ticket->size);
-    struct job_head *head = map_segment(ticket->segment_fd, size);
+    struct job_head *head = segment_map(ticket->segment_fd, size);
     int rc;
 
     if (!head)

@@ -77,6 +77,17 @@ int cpus_in_mask(void)
     return online > 0 && online < INT_MAX ? (int)online : 1;
 }
 
+int cpus_in_masks(const int *pids, int count)
+{
+    cpu_set_t all, mask;
+
+    CPU_ZERO(&all);
+    for (int i = 0; i < count; i++)
+        if (!sched_getaffinity(pids[i], sizeof mask, &mask) || !sched_getaffinity(0, sizeof mask, &mask))
+            CPU_OR(&all, &all, &mask);
+    return CPU_COUNT(&all) ? CPU_COUNT(&all) : 1;
+}
+
 /* Processors that a quota amounts to, rounded up; 0: no quota. */
 static int from_quota(long quota, long period)
 {

@@ -36,7 +36,11 @@ bool cpus_allowed(struct cpus *cpus);
 /* Processors in the affinity mask of the calling thread, at least 1. */
 int cpus_in_mask(void);
 
-/* `cpus`, or fewer if the cgroup has a quota (rounded up); at least 1. Reads files: not for the short path. */
+/* Processors in the affinity masks of these processes together (0, or one that has ended: the caller), at least 1. */
+int cpus_in_masks(const int *pids, int count);
+
+/* `cpus`, or fewer if the cgroup has a quota (rounded up); at least 1. Reads files: not for start-up and not for the
+ * short path. */
 int cpus_within_quota(int cpus);
 
 /* Processors that the quotas of the cgroup amount to, rounded up; 0: no quota. `root` stands before /proc and /sys: ""

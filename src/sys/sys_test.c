@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unit test of room sys: sleeping and waking between processes, copying between processes. */
+/* Unit test of room sys: sleeping and waking between processes, copying between processes, descriptors handed over,
+ * the job segment, processors. */
 #include "sys/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/check.h"
+#include "sys/cpus.h"
 #include "sys/job.h"
+#include "sys/pass.h"
 #include "sys/peek.h"
+#include "sys/segment.h"
 #include "sys/share.h"
 #include "sys/wake.h"
 
@@ -91,8 +96,52 @@ static void test_share(void)
     CHECK(!munmap(later, JOB_PAGE) && !munmap(first, JOB_PAGE) && !munmap(again, JOB_PAGE) && !close(fd));
 }
 
+static void test_segment(void)
+{
+    const struct segment_plan plan = { .size = 3, .apps = 2, .cpus = 5, .launcher = "sys_test" };
+    struct job_head *head, *other;
+    char why[SEGMENT_WHY];
+    const int fd = segment_make(&plan, &head, why);
+
+    CHECK(fd >= 0 && fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    CHECK(head->magic == JOB_MAGIC && head->size == 3 && head->local_size == 3 && head->cpus == 5 && head->apps == 2);
+    CHECK(!strcmp(head->launcher, "sys_test") && head->launcher_pid == getpid());
+    CHECK(job_proc(head, 2)->local_rank == 2 && (head->token[0] || head->token[1]));
+    CHECK(ftruncate(fd, 4096) && errno == EPERM); /* sealed */
+    other = segment_map(fd, job_transport_offset(3));
+    CHECK(other && other != head && other->token[1] == head->token[1]);
+    CHECK(!segment_map(-1, 4096));
+    munmap(other, job_transport_offset(3));
+    munmap(head, job_transport_offset(3));
+    close(fd);
+}
+
+static void test_pass(void)
+{
+    int ends[2], fd, ours;
+
+    CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends));
+    fd = memfd_create("sys_test", MFD_CLOEXEC);
+    CHECK(write(fd, "here", 4) == 4);
+    CHECK(pass_send(ends[0], fd));
+    ours = pass_receive(ends[1]);
+    CHECK(ours >= 0 && ours != fd && lseek(ours, 0, SEEK_CUR) == 4 && fcntl(ours, F_GETFD) & FD_CLOEXEC);
+    CHECK(send(ends[0], "x", 1, 0) == 1);
+    CHECK(pass_receive(ends[1]) == -1 && errno == ECONNREFUSED);
+    close(ends[0]);
+    CHECK(pass_receive(ends[1]) == -1 && errno == ECONNREFUSED);
+    CHECK(!pass_send(ends[1], fd) && errno == EPIPE);
+    close(ends[1]);
+    close(fd);
+    close(ours);
+}
+
 int main(void)
 {
+    test_segment();
+    test_pass();
+    CHECK(cpus_in_masks((int[]){ 0, getpid(), getppid() }, 3) >= cpus_in_mask());
+    CHECK(cpus_in_masks((int[]){ 0 }, 0) == 1);
     test_wake();
     test_peek();
     test_share();

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: sys. The job segment: a sparse memory file without a name anywhere. It ends with the last process that has it
+ * open, whatever happens. The seal keeps a rank from shrinking it under the others. */
+#include "sys/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "sys/clock.h"
+#include "sys/wake.h"
+
+/* Of a segment that lies in a file system: what the ranks may come to touch, a guess on the safe side. */
+#define RANK_SPACE ((uint64_t)2 << 20)
+#define PAIR_SPACE ((uint64_t)JOB_PAGE)
+
+/* Why not, into `why`; false, for those who have nothing else to say. */
+#define refuse(...) (snprintf(why, SEGMENT_WHY, __VA_ARGS__), false)
+
+void *segment_map(int fd, size_t size)
+{
+    void *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+
+    return start == MAP_FAILED ? NULL : start;
+}
+
+/* Names the job and lets in who knows it, so it must not be guessable. */
+static bool make_token(struct job_head *head, char *why)
+{
+    ssize_t got = getrandom(head->token, sizeof head->token, 0);
+
+    if (got != (ssize_t)sizeof head->token) {
+        const int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+        got = fd < 0 ? -1 : read(fd, head->token, sizeof head->token);
+        if (fd >= 0)
+            close(fd);
+    }
+    return got == (ssize_t)sizeof head->token ||
+           refuse("no random numbers, neither by getrandom nor from /dev/urandom: %s", strerror(errno));
+}
+
+static bool fill(struct job_head *head, const struct segment_plan *plan, char *why)
+{
+    head->major = JOB_MAJOR;
+    head->minor = JOB_MINOR;
+    head->head_size = sizeof *head;
+    head->proc_size = sizeof(struct job_proc);
+    head->size = head->local_size = (uint32_t)plan->size;
+    head->apps = (uint32_t)plan->apps;
+    head->errhandler = (uint32_t)plan->errhandler;
+    head->launcher_pid = getpid();
+    head->cpus = (uint32_t)plan->cpus;
+    head->start_ns = (int64_t)clock_ns();
+    head->no_barrier = !wake_barrier_offered();
+    snprintf(head->launcher, sizeof head->launcher, "%s", plan->launcher);
+    for (int i = 0; i < plan->size; i++)
+        job_proc(head, i)->local_rank = (uint32_t)i;
+    if (!make_token(head, why))
+        return false;
+    head->magic = JOB_MAGIC;
+    return true;
+}
+
+/* A file without a name in `directory` if it has `space` bytes left; -1. */
+static int open_in(const char *directory, uint64_t space)
+{
+    char path[4096];
+    struct statvfs room;
+    int fd;
+
+    if (statvfs(directory, &room) || (uint64_t)room.f_bavail * room.f_frsize < space)
+        return -1;
+    fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
+    if (fd >= 0 || snprintf(path, sizeof path, "%s/parley-XXXXXX", directory) >= (int)sizeof path)
+        return fd;
+    fd = mkostemp(path, O_CLOEXEC); /* not every file system can do without a name from the beginning */
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+/* Without memory files; -1. */
+static int open_somewhere(int size, char *why)
+{
+    const char *const places[] = { "/dev/shm", "/tmp", "/var/tmp", getenv("TMPDIR") };
+    const uint64_t ranks = (uint64_t)size, space = ranks * (RANK_SPACE + ranks * PAIR_SPACE);
+    const int error = errno;
+
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        const int fd = places[i] ? open_in(places[i], space) : -1;
+        if (fd >= 0)
+            return fd;
+    }
+    refuse("no shared memory for %d ranks: memfd_create: %s; nor are %llu MB free for a file in /dev/shm, /tmp, "
+           "/var/tmp or $TMPDIR\nlet the container use memfd_create (seccomp), or give it a larger /dev/shm "
+           "(--shm-size)",
+           size, strerror(error), (unsigned long long)(space >> 20) + 1);
+    return -1;
+}
+
+/* Make the file long enough for good: a rank with a limit on the size of files could not do it. Nothing is used that is
+ * not touched. Our own limit, if it is only the soft one, stands aside for this moment. */
+static bool set_size(int fd, size_t size, char *why)
+{
+    struct rlimit limit, wider;
+    const bool has_limit = !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < size;
+    bool is_set;
+
+    if (has_limit) {
+        wider = (struct rlimit){ limit.rlim_max, limit.rlim_max };
+        if (limit.rlim_max < size || setrlimit(RLIMIT_FSIZE, &wider))
+            return refuse("the shared memory of the ranks needs %zu MB of address space in a file, the limit on the "
+                          "size of files is %llu bytes\nraise it (ulimit -f unlimited); only what is touched uses "
+                          "memory",
+                          size >> 20, (unsigned long long)limit.rlim_max);
+    }
+    is_set = !ftruncate(fd, (off_t)size) || refuse("no memory file of %zu bytes: %s", size, strerror(errno));
+    if (has_limit)
+        setrlimit(RLIMIT_FSIZE, &limit);
+    return is_set;
+}
+
+static bool prepare(int fd, bool is_memory, const struct segment_plan *plan, struct job_head **head, char *why)
+{
+    const size_t size = job_transport_offset(plan->size);
+
+    if (!set_size(fd, job_segment_room(plan->size), why))
+        return false;
+    if (is_memory && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK))
+        return refuse("the memory file for %d ranks cannot be sealed: %s", plan->size, strerror(errno));
+    *head = segment_map(fd, size);
+    if (!*head)
+        return refuse("cannot map %zu bytes: %s", size, strerror(errno));
+    if (fill(*head, plan, why))
+        return true;
+    munmap(*head, size);
+    return false;
+}
+
+int segment_make(const struct segment_plan *plan, struct job_head **head, char why[SEGMENT_WHY])
+{
+    int fd = memfd_create("parley-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const bool is_memory = fd >= 0;
+
+    if (!is_memory)
+        fd = open_somewhere(plan->size, why);
+    if (fd < 0 || prepare(fd, is_memory, plan, head, why))
+        return fd;
+    close(fd);
+    return -1;
+}
