@@ -18,6 +18,14 @@ extern char **environ;
 
 enum { VARIABLE_SIZE = 128 };
 
+/* Marks of a launcher around us, which means us with them and not our ranks. A * stands for the rest of the name. */
+static const char *const foreign_variables[] = {
+    "PMI_FD",           "PMI_RANK",         "PMI_SIZE",         "PMI_PORT",      "PMI_ID",
+    "PMI_SPAWNED",      "PMIX_RANK",        "PMIX_NAMESPACE",   "PMIX_SERVER_URI*", "PMIX_ID",
+    "HYDI_CONTROL_FD",  "OMPI_COMM_WORLD_*", "JSM_NAMESPACE_*", "PRTE_LAUNCHED", "MPI_LOCALNRANKS",
+    "MPI_LOCALRANKID",
+};
+
 /* Variables of ours that must not reach the ranks from outside: those of a job around this one, and the wish
  * to be a singleton, which would make N worlds of size 1. Set by -env or -x they do. */
 static const char *const own_variables[] = {
@@ -28,6 +36,17 @@ static const char *const own_variables[] = {
 static bool is_variable(const char *text, const char *name, size_t length)
 {
     return !strncmp(text, name, length) && text[length] == '=';
+}
+
+static bool is_foreign(const char *text)
+{
+    for (size_t i = 0; i < ARRAY_LEN(foreign_variables); i++) {
+        const char *name = foreign_variables[i];
+        const size_t length = strlen(name);
+        if (name[length - 1] == '*' ? !strncmp(text, name, length - 1) : is_variable(text, name, length))
+            return true;
+    }
+    return false;
 }
 
 static bool is_own(const char *text)
@@ -76,7 +95,7 @@ static void set_pwd(struct app *app)
 static void make_environment(const struct options *options, struct app *app)
 {
     for (char **text = environ; *text; text++)
-        if (!is_own(*text))
+        if (!is_own(*text) && !is_foreign(*text))
             strings_add(&app->env, *text);
     if (app->wdir)
         set_pwd(app);

@@ -9,6 +9,8 @@ int bind_not_running(void)
 {
     const int state = atomic_load(&process.state);
 
+    if (process.is_forked)
+        return init_check_forked();
     return err(MPI_ERR_OTHER, state == INIT_NOT_YET ? "MPI has not been initialised"
                                                     : "MPI has been finalised already");
 }

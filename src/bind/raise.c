@@ -70,7 +70,7 @@ static struct obj *choose_object(struct obj *object)
         object = NULL;
     if (object && (object->kind == OBJ_SESSION || object->kind == OBJ_ERRHANDLER))
         return object;
-    if (!init_is_running())
+    if (!init_has_errhandlers())
         return NULL;
     return object ? object : (struct obj *)(void *)obj_comm(MPI_COMM_SELF);
 }

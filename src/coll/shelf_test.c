@@ -16,7 +16,8 @@
 
 enum { MAX_RANKS = 70, ROUNDS = 300 };
 
-static char *memory;                    /* head and processes of a job segment */
+static struct coll_config config = { .segment_fd = -1 };      /* of a job segment … */
+static char *memory;                    /* … its head and processes */
 static struct shelf_book *book;         /* behind them */
 static _Atomic int *counts;             /* rounds that each rank has come to */
 
@@ -32,18 +33,16 @@ static void *map_shared(int fd, size_t size, size_t offset)
 static void map(int procs)
 {
     const size_t offset = job_transport_offset(procs);
-    const struct coll_config config = { .segment_fd = memfd_create("segment", MFD_CLOEXEC), .offset = offset,
-                                        .procs = procs };
-    struct coll_config with_head = config;
+    const int fd = memfd_create("segment", MFD_CLOEXEC);
 
-    CHECK_INT(ftruncate(config.segment_fd, (off_t)(offset + JOB_PAGE)), 0);
-    memory = map_shared(config.segment_fd, offset, 0);
-    counts = map_shared(-1, JOB_PAGE, 0);
-    book = map_shared(config.segment_fd, JOB_PAGE, offset);
-    with_head.segment = (struct job_head *)(void *)memory;
-    coll_fini();
-    CHECK_INT(coll_init(&with_head), 0);
     close(config.segment_fd);
+    CHECK_INT(ftruncate(fd, (off_t)(offset + JOB_PAGE)), 0);
+    memory = map_shared(fd, offset, 0);
+    counts = map_shared(-1, JOB_PAGE, 0);
+    book = map_shared(fd, JOB_PAGE, offset);
+    config = (struct coll_config){ (struct job_head *)(void *)memory, fd, offset, procs };
+    coll_fini();
+    CHECK_INT(coll_init(&config), 0);
 }
 
 static struct comm make_comm(struct group *group)
@@ -55,14 +54,15 @@ static struct comm make_comm(struct group *group)
 /* Nobody leaves a round before all have come to it. */
 static int run_rank(int rank, int size, struct comm_shelf shelf, bool is_crowded)
 {
-    const struct progress_config config = { .sleep_word = &job_proc(memory, rank)->sleep, .local_ranks = size,
+    const struct progress_config waiting = { .sleep_word = &job_proc(memory, rank)->sleep, .local_ranks = size,
                                             .cpus = is_crowded ? 1 : size, .has_fences = is_crowded,
                                             .is_oversubscribed = is_crowded };
     struct group *group;
     struct comm comm;
 
+    CHECK_INT(coll_init(&config), 0); /* forked children do not have what is shared */
     wake_barrier_init();
-    progress_init(&config);
+    progress_init(&waiting);
     CHECK_INT(group_create_stride(size, 0, 1, rank, &group), 0);
     comm = make_comm(group);
     shelf_open(&comm, shelf);
@@ -146,17 +146,19 @@ static void leave(void)
 static void test_told(void)
 {
     static const struct progress_watch watch = { enter, leave };
-    const struct progress_config config = { .local_ranks = 2, .cpus = 2 };
+    const struct progress_config waiting = { .local_ranks = 2, .cpus = 2 };
     struct group *group;
     struct comm comm;
 
     map(2);
-    progress_init(&config);
+    progress_init(&waiting);
     progress_set_watch(&watch);
     CHECK_INT(group_create_stride(2, 0, 1, 0, &group), 0);
     comm = make_comm(group);
     shelf_open(&comm, shelf_take(2));
     if (!fork()) {
+        CHECK_INT(coll_init(&config), 0);
+        shelf_open(&comm, comm.shelf);
         usleep(100000);
         atomic_store(&comm.shelf_lines[1].arrived, 1);
         _exit(0);

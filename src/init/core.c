@@ -5,6 +5,7 @@
  * first rank starts, and what is in it says the rest. */
 #include <unistd.h>
 
+#include "base/err.h"
 #include "coll/coll.h"
 #include "comm/comm.h"
 #include "init/int_init.h"
@@ -81,10 +82,25 @@ static int start_communicators(void)
     return rc;
 }
 
+/* Runs in a child after fork, where only this thread is left and any lock may be held. */
+static void leave_to_parent(void)
+{
+    if (!core.is_open || process.is_forked)
+        return;
+    process.is_forked = true;
+    process.has_old_world = init_has_world();
+    atomic_store(&process.is_running, false);
+    if (process.has_old_world)
+        atomic_store(&process.state, INIT_FINALIZED);
+    pm_forked(&process.job);
+}
+
 static int core_open(bool is_threaded)
 {
     int rc = process.job.head ? 0 : pm_open(&process.job);
 
+    if (!rc && pthread_atfork(NULL, NULL, leave_to_parent))
+        rc = err(MPI_ERR_NO_MEM, "no memory to be told of forks");
     if (rc)
         return rc;
     init_objects();
@@ -114,8 +130,13 @@ drop_objects:
  * to give back. */
 __attribute__((destructor)) static void core_close(void)
 {
-    if (!core.is_open || core.users || process.job.pid != getpid())
+    if (!core.is_open || process.is_forked || process.job.pid != getpid())
         return;
+    if (core.users) {
+        init_flush_stdout();
+        pm_left(&process.job);
+        return;
+    }
     comm_fini();
     coll_fini();
     p2p_fini();
@@ -160,8 +181,10 @@ static int core_prepare(bool is_threaded)
 
 int core_acquire(int level, bool is_world, int *provided)
 {
-    int rc;
+    int rc = init_check_forked();
 
+    if (rc)
+        return rc;
     pthread_mutex_lock(&core.lock);
     rc = core_prepare(needs_lock(level, is_world));
     if (!rc) {

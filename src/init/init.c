@@ -29,8 +29,24 @@ static int check_level(int required)
                "MPI_THREAD_MULTIPLE", required);
 }
 
+int init_check_forked(void)
+{
+    const struct pm_job *job = &process.job;
+
+    if (!process.is_forked)
+        return 0;
+    if (job->size == 1)
+        return err(MPI_ERR_OTHER, "process %d is a child that process %d has forked; only that one is inside MPI",
+                   (int)getpid(), job->pid);
+    return err(MPI_ERR_OTHER,
+               "process %d is a child that rank %d of %d (process %d) has forked; only that one is inside MPI",
+               (int)getpid(), job->rank, job->size, job->pid);
+}
+
 static int check_first(void)
 {
+    if (process.is_forked)
+        return init_check_forked();
     switch (atomic_load(&process.state)) {
     case INIT_NOT_YET:
         return 0;
@@ -107,6 +123,8 @@ int init_finish(void)
 {
     const int state = atomic_load(&process.state);
 
+    if (process.is_forked)
+        return init_check_forked();
     if (state != INIT_RUNNING)
         return err(MPI_ERR_OTHER, "MPI_COMM_WORLD %s; only sessions run",
                    state == INIT_NOT_YET ? "has not been initialised" : "has been finalised already");
@@ -144,8 +162,7 @@ int init_is_thread_main(int *flag)
     return 0;
 }
 
-/* What the program has printed and not flushed yet must not be lost; a stream that another thread holds is left. */
-static void flush_stdout(void)
+void init_flush_stdout(void)
 {
     if (ftrylockfile(stdout))
         return;
@@ -155,7 +172,7 @@ static void flush_stdout(void)
 
 _Noreturn void init_abort(int code, const char *text)
 {
-    flush_stdout();
+    init_flush_stdout();
     pm_abort(&process.job, code, text);
 }
 

@@ -20,6 +20,8 @@ struct process {
     pthread_t main_thread;   /* that called MPI_Init */
     struct pm_job job;
     _Atomic bool is_told;    /* the status page says what a thread waits for */
+    bool is_forked;          /* this is a child that a process inside MPI has forked; the rest is the parent's */
+    bool has_old_world;      /* and that had a world, whose error handlers are here still */
 };
 
 extern struct process process;
@@ -29,6 +31,12 @@ static ALWAYS_INLINE bool init_is_running(void)
 {
     /* relaxed: a thread that may call MPI learned of the initialisation by the program's own means */
     return atomic_load_explicit(&process.is_running, memory_order_relaxed);
+}
+
+/* Do the error handlers of the world's communicators count? */
+static inline bool init_has_errhandlers(void)
+{
+    return init_is_running() || process.has_old_world;
 }
 
 /* Between MPI_Init and MPI_Finalize. */
@@ -63,6 +71,11 @@ int init_session_psets(void);
 int init_session_pset_name(int n, int *len, char *name);
 int init_session_pset_info(const char *name, struct info **out);
 int init_session_group(struct session *session, const char *name, struct group **out);
+
+/* 0, or in a forked child of a process that has been inside MPI: the error, of class MPI_ERR_OTHER, that names the
+ * parent. A child is no MPI process. MPI_Initialized and MPI_Finalized are both true in it, so that what cleans up at
+ * exit leaves MPI alone. */
+int init_check_forked(void) COLD;
 
 /* §11.4.1 queries; callable at any time. */
 int init_initialized(int *flag);

@@ -15,6 +15,9 @@ void core_release(int level, bool is_world);
 /* "MPI_THREAD_SINGLE" */
 const char *init_level_name(int level);
 
+/* What the program has printed and not flushed yet must not be lost; a stream that another thread holds is left. */
+void init_flush_stdout(void);
+
 /* Keep this rank's status page from now on, until progress_fini; a singleton has none. */
 void init_watch(void);
 

@@ -69,8 +69,11 @@ int init_session_open(struct info *info, struct errhandler *errhandler, struct s
 
 int init_session_close(struct session *session)
 {
-    const int rc = p2p_buffer_drop(&session->buffer);
+    int rc = init_check_forked();
 
+    if (rc)
+        return rc;
+    rc = p2p_buffer_drop(&session->buffer);
     core_release(session->thread_level, false);
     errhandler_unref(session->errhandler);
     obj_destroy(&session->obj);

@@ -76,10 +76,9 @@ bool pm_is_guarded(const struct pm_ticket *ticket)
     return owner < 0 ? getpgrp() == -owner : owner == getpid();
 }
 
-/* Say hello on a new socket and get the segment. -1 with errno. */
-static int say_hello(int fd, const struct pm_ticket *ticket)
+int pm_say_hello(int fd, const struct pm_ticket *ticket, int seconds)
 {
-    const struct timeval limit = { .tv_sec = CONNECT_S };
+    const struct timeval limit = { .tv_sec = seconds };
     const struct control_header hello = { .kind = CONTROL_HELLO,
                                           .rank = (uint32_t)ticket->rank,
                                           .token = { ticket->token[0], ticket->token[1] } };
@@ -99,7 +98,7 @@ static int say_hello(int fd, const struct pm_ticket *ticket)
 int pm_reconnect(struct pm_ticket *ticket)
 {
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    const int segment_fd = fd < 0 ? -1 : say_hello(fd, ticket);
+    const int segment_fd = fd < 0 ? -1 : pm_say_hello(fd, ticket, CONNECT_S);
     int rc;
 
     if (segment_fd < 0) {
@@ -156,19 +155,24 @@ static bool tell(struct pm_job *job, enum control_kind kind, int code, const cha
     return is_sent;
 }
 
-static void print(const char *text)
+/* In one piece, so that nobody's words come between. */
+static void print(const struct pm_job *job, const char *text)
 {
-    char line[PM_TEXT_MAX + 16];
-    const int length = snprintf(line, sizeof line, "parley: %.*s\n", (int)PM_TEXT_MAX, text);
-    const ssize_t done = write(STDERR_FILENO, line, (size_t)length);
+    char line[PM_TEXT_MAX + 48], who[24] = "";
+    int length;
+    ssize_t done;
 
+    if (job->foreign && job->size > 1 && getpid() == job->pid)
+        snprintf(who, sizeof who, "rank %d: ", job->rank);
+    length = snprintf(line, sizeof line, "parley: %s%.*s\n", who, (int)PM_TEXT_MAX, text);
+    done = write(STDERR_FILENO, line, (size_t)length);
     (void)done;
 }
 
 void pm_diagnose(struct pm_job *job, const char *text)
 {
-    if (!job->head || getpid() != job->pid || !tell(job, CONTROL_DIAGNOSE, 0, text))
-        print(text);
+    if (!job->head || job->foreign || getpid() != job->pid || !tell(job, CONTROL_DIAGNOSE, 0, text))
+        print(job, text);
 }
 
 /* The exit status a shell can see; a code that loses all its bits on the way still tells of a failure. */
@@ -181,12 +185,15 @@ void pm_abort(struct pm_job *job, int code, const char *text)
 {
     uint64_t expected = 0;
 
-    if (job->head && getpid() == job->pid) {
+    if (job->foreign && getpid() == job->pid) {
+        print(job, text ? text : "E0113: called MPI_Abort");
+        pm_abort_foreign(job, exit_status(code));
+    } else if (job->head && getpid() == job->pid) {
         atomic_compare_exchange_strong(&job->head->end, &expected, job_end(job->rank, code));
         if (!tell(job, CONTROL_ABORT, code, text ? text : "") && text)
-            print(text);
+            print(job, text);
     } else if (text) {
-        print(text);
+        print(job, text);
     }
     _exit(exit_status(code));
 }

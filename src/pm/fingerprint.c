@@ -7,27 +7,37 @@
 
 #include "base/err.h"
 
-/* Variables that hold the number of processes started together; `only_with`: believed only if that is set. */
+/* What the launcher offers in place of what we speak. */
+#define OFFERS_PMIX "it offers PMIx, which this library does not speak yet"
+#define OFFERS_NONE "it has not offered PMI-1 (PMI_FD or PMI_PORT), the protocol that this library speaks"
+
+/* Variables that hold the number of processes started together; `only_with`: believed only if that is set. Those that
+ * do not outlive the launcher's own processes (is_inner) come first. */
 static const struct size_mark {
-    const char *variable, *only_with, *launcher, *rank_variable;
+    const char *variable, *only_with, *launcher, *rank_variable, *offer;
+    bool is_inner;
 } size_marks[] = {
-    { "OMPI_COMM_WORLD_SIZE", NULL, "Open MPI's mpirun", "OMPI_COMM_WORLD_RANK" },
-    { "PMI_SIZE", NULL, "a PMI launcher such as MPICH's mpiexec", "PMI_RANK" },
-    { "SLURM_STEP_NUM_TASKS", NULL, "Slurm's srun", "SLURM_PROCID" },
-    { "FLUX_JOB_SIZE", NULL, "Flux", "FLUX_TASK_RANK" },
-    { "SLURM_NTASKS", "SLURM_STEP_ID", "Slurm's srun", "SLURM_PROCID" },
+    { "OMPI_COMM_WORLD_SIZE", NULL, "Open MPI's mpirun", "OMPI_COMM_WORLD_RANK", OFFERS_PMIX, true },
+    { "PMI_SIZE", NULL, "a PMI launcher such as MPICH's mpiexec", "PMI_RANK", OFFERS_NONE, true },
+    { "JSM_NAMESPACE_SIZE", NULL, "IBM's jsrun", "JSM_NAMESPACE_RANK", OFFERS_PMIX, true },
+    { "SLURM_STEP_NUM_TASKS", NULL, "Slurm's srun", "SLURM_PROCID",
+      OFFERS_NONE "; srun --mpi=pmi2 does", false },
+    { "FLUX_JOB_SIZE", NULL, "Flux", "FLUX_TASK_RANK", OFFERS_NONE, false },
+    { "SLURM_NTASKS", "SLURM_STEP_ID", "Slurm's srun", "SLURM_PROCID", OFFERS_NONE "; srun --mpi=pmi2 does", false },
+    { "LSB_DJOB_NUMPROC", "LSF_PM_TASKID", "LSF's blaunch", "LSF_PM_TASKID", OFFERS_NONE, false },
 };
 
 /* Variables that tell of a launcher but not of how many. */
-static const struct {
-    const char *variable, *launcher;
+static const struct mark {
+    const char *variable, *launcher, *offer;
+    bool is_inner;
 } marks[] = {
-    { "PMIX_RANK", "a PMIx launcher (prterun, mpirun of Open MPI, srun --mpi=pmix)" },
-    { "PMIX_NAMESPACE", "a PMIx launcher (prterun, mpirun of Open MPI, srun --mpi=pmix)" },
-    { "HYDI_CONTROL_FD", "MPICH's mpiexec (Hydra)" },
-    { "PMI_FD", "a PMI launcher such as MPICH's mpiexec" },
-    { "PMI_PORT", "a PMI launcher such as MPICH's mpiexec" },
-    { "PALS_RANKID", "PALS (HPE Cray)" },
+    { "PMIX_RANK", "a PMIx launcher (prterun, mpirun of Open MPI, srun --mpi=pmix)", OFFERS_PMIX, true },
+    { "PMIX_NAMESPACE", "a PMIx launcher (prterun, mpirun of Open MPI, srun --mpi=pmix)", OFFERS_PMIX, true },
+    { "PRTE_LAUNCHED", "PRRTE (prterun)", OFFERS_PMIX, true },
+    { "HYDI_CONTROL_FD", "MPICH's mpiexec (Hydra)", OFFERS_NONE, true },
+    { "PMI_RANK", "a PMI launcher such as MPICH's mpiexec", OFFERS_NONE, true },
+    { "PALS_RANKID", "PALS (HPE Cray)", OFFERS_NONE, false },
 };
 
 #define REMEDY "start it with Parley's own mpiexec, or set PARLEY_SINGLETON=1 to run it alone on purpose"
@@ -46,9 +56,8 @@ static int stop(const struct size_mark *mark, long size)
 {
     const char *rank = getenv(mark->rank_variable);
 
-    return err(MPI_ERR_OTHER,
-               "started by %s as process %s of %ld (%s=%s), which this library cannot reach yet; " REMEDY,
-               mark->launcher, rank ? rank : "?", size, mark->variable, getenv(mark->variable));
+    return err(MPI_ERR_OTHER, "started by %s as process %s of %ld (%s=%.50s), which Parley cannot join: %s; " REMEDY,
+               mark->launcher, rank ? rank : "?", size, mark->variable, getenv(mark->variable), mark->offer);
 }
 
 int pm_foreign_launcher(void)
@@ -65,7 +74,18 @@ int pm_foreign_launcher(void)
     }
     for (size_t i = 0; i < ARRAY_LEN(marks) && !is_alone; i++)
         if (getenv(marks[i].variable))
-            return err(MPI_ERR_OTHER, "started by %s (%s=%s), which this library cannot reach yet; " REMEDY,
-                       marks[i].launcher, marks[i].variable, getenv(marks[i].variable));
+            return err(MPI_ERR_OTHER, "started by %s (%s=%.50s), which Parley cannot join: %s; " REMEDY,
+                       marks[i].launcher, marks[i].variable, getenv(marks[i].variable), marks[i].offer);
     return 0;
+}
+
+bool pm_foreign_inside(void)
+{
+    for (size_t i = 0; i < ARRAY_LEN(size_marks); i++)
+        if (size_marks[i].is_inner && getenv(size_marks[i].variable))
+            return true;
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        if (marks[i].is_inner && getenv(marks[i].variable))
+            return true;
+    return false;
 }

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "pm/int_pm.h"
 #include "sys/control.h"
 #include "sys/segment.h"
@@ -71,6 +71,49 @@ static int parent_of(int pid)
     return after_name && sscanf(after_name, ") %*c %d", &parent) == 1 ? parent : 0;
 }
 
+/* Do the `length` bytes of `part` occur in what /proc shows of a process, behind a zero or not? */
+static bool proc_has(int pid, const char *file, const char *part, size_t length)
+{
+    char path[32], data[4096] = "";
+    size_t used = 1; /* a zero before the first byte, as before every other string of an environment */
+    ssize_t got;
+    bool found = false;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/%s", pid, file);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    while (!found && (got = read(fd, data + used, sizeof data - used)) > 0) {
+        used += (size_t)got;
+        found = memmem(data, used, part, length) != NULL;
+        if (used > length) { /* the beginning of the part may be the end of what we have */
+            memmove(data, data + used - length, length);
+            used = length;
+        }
+    }
+    close(fd);
+    return found;
+}
+
+bool pm_is_child_of_rank(const char *text)
+{
+    static const char segment[] = "/memfd:parley-job";
+    char entry[512];
+    const int length = snprintf(entry + 1, sizeof entry - 1, "%s", text) + 2; /* with both zeros */
+    int above = getppid();
+
+    entry[0] = 0;
+    for (int depth = 0; depth < MAX_DEPTH && above > 1; depth++) {
+        if (length > (int)sizeof entry || !proc_has(above, "environ", entry, (size_t)length))
+            return false;
+        if (proc_has(above, "maps", segment, sizeof segment - 1))
+            return true;
+        above = parent_of(above);
+    }
+    return false;
+}
+
 static bool is_ancestor(int pid)
 {
     int above = getppid();
@@ -104,8 +147,10 @@ static int claim(struct job_proc *proc, const struct pm_ticket *ticket)
 static void take_place(struct pm_job *job, const struct pm_ticket *ticket, struct job_head *head)
 {
     const struct job_proc *proc = job_proc(head, ticket->rank);
+    struct pm_foreign *foreign = job->foreign;
 
     become_singleton(job);
+    job->foreign = foreign;
     job->is_singleton = false;
     job->rank = ticket->rank;
     job->size = (int)head->size;
@@ -120,17 +165,19 @@ static void take_place(struct pm_job *job, const struct pm_ticket *ticket, struc
     job->segment_fd = ticket->segment_fd;
     job->control_fd = ticket->control_fd;
     fcntl(job->segment_fd, F_SETFD, FD_CLOEXEC);
-    fcntl(job->control_fd, F_SETFD, FD_CLOEXEC);
+    if (job->control_fd >= 0)
+        fcntl(job->control_fd, F_SETFD, FD_CLOEXEC);
 }
 
-/* With open descriptors: map, check, claim. The caller closes the descriptors unless this makes us a rank. */
-static int join(struct pm_job *job, const struct pm_ticket *ticket)
+int pm_join(struct pm_job *job, const struct pm_ticket *ticket)
 {
     const size_t size = job_transport_offset(ticket->size);
     struct job_head *head = segment_map(ticket->segment_fd, size);
     int rc;
 
-    if (!head)
+    if (head)
+        (void)madvise(head, size, MADV_DONTFORK);
+    else
         return err(MPI_ERR_OTHER, "rank %d of %d cannot map %zu bytes of the job segment: %s", ticket->rank,
                    ticket->size, size, strerror(errno));
     rc = check_head(head, ticket);
@@ -168,6 +215,7 @@ static int reach(struct pm_ticket *ticket, bool *is_new)
 int pm_open(struct pm_job *job)
 {
     const char *alone = getenv("PARLEY_SINGLETON"), *text = getenv(CONTROL_JOB_VARIABLE);
+    const struct pm_protocol *foreign = pm_offered_protocol();
     struct pm_ticket ticket;
     bool is_new = false;
     int rc;
@@ -175,13 +223,15 @@ int pm_open(struct pm_job *job)
     become_singleton(job);
     if (alone && *alone && strcmp(alone, "0") != 0)
         return 0;
-    if (!text)
+    if (foreign)
+        return pm_open_foreign(job, foreign);
+    if (!text || pm_foreign_inside())
         return pm_foreign_launcher();
     rc = pm_parse_ticket(text, &ticket);
     if (!rc)
         rc = reach(&ticket, &is_new);
     if (!rc)
-        rc = join(job, &ticket);
+        rc = pm_join(job, &ticket);
     if (is_new && job->is_singleton) {
         close(ticket.segment_fd);
         close(ticket.control_fd);
@@ -203,6 +253,32 @@ void pm_started(struct pm_job *job)
 void pm_finalised(struct pm_job *job)
 {
     set_state(job, JOB_FINALISED);
+    if (job->foreign && !job->foreign->is_over && getpid() == job->pid) {
+        pm_unguard(job->foreign);
+        job->foreign->is_over = true;
+        job->foreign->protocol->finalize(job->foreign->state);
+    }
+}
+
+void pm_left(struct pm_job *job)
+{
+    if (!job->foreign || job->foreign->is_over || getpid() != job->pid)
+        return;
+    pm_diagnose(job, "E0112: the program ends after MPI_Init and without MPI_Finalize\n"
+                     "call MPI_Finalize on every way out of the program, or MPI_Abort");
+    pm_abort_foreign(job, 1);
+}
+
+void pm_forked(struct pm_job *job)
+{
+    if (job->segment_fd >= 0)
+        close(job->segment_fd);
+    if (job->control_fd >= 0)
+        close(job->control_fd);
+    if (job->foreign)
+        job->foreign->protocol->forked(job->foreign->state);
+    job->segment_fd = job->control_fd = -1;
+    job->head = NULL;
 }
 
 void pm_close(struct pm_job *job)
@@ -210,7 +286,12 @@ void pm_close(struct pm_job *job)
     if (job->head) {
         munmap(job->head, job->mapped);
         close(job->segment_fd);
-        close(job->control_fd);
+        if (job->control_fd >= 0)
+            close(job->control_fd);
+    }
+    if (job->foreign) {
+        job->foreign->protocol->end(job->foreign->state);
+        mem_free(job->foreign);
     }
     pthread_mutex_destroy(&job->control_lock);
     become_singleton(job);

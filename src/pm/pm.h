@@ -4,6 +4,8 @@
  *
  * A process is one of
  *   - a rank of our mpiexec: PARLEY_JOB is in its environment and the job could be reached;
+ *   - a rank of somebody else's launcher that speaks a protocol we know (PMI-1). All processes of the job come up
+ *     together then;
  *   - a singleton: no launcher left its mark, or PARLEY_SINGLETON=1, or it is a child of a rank.
  *     It opens nothing;
  *   - an error with one sentence: a launcher's mark is there, but its job cannot be reached.
@@ -23,6 +25,8 @@
 #include "base/base.h"
 #include "sys/job.h"
 
+struct pm_foreign;
+
 struct pm_job {
     int rank, size;             /* in MPI_COMM_WORLD */
     int local_rank, local_size; /* among those that share the segment */
@@ -34,31 +38,43 @@ struct pm_job {
     struct job_head *head; /* start of the mapped segment; NULL: singleton */
     size_t mapped;         /* bytes mapped at head: up to the transports' part */
     int segment_fd;        /* -1: singleton. Closed at exec. The transports map their parts from it. */
-    int control_fd;        /* -1: singleton. Closed at exec. The launcher never sends anything through it. */
+    int control_fd;        /* -1: singleton, or a foreign launcher. Closed at exec. The launcher never sends anything
+                            * through it. */
     int pid;               /* of the process that called pm_open */
+    struct pm_foreign *foreign; /* the way to a launcher of somebody else; NULL: none */
     pthread_mutex_t control_lock; /* one message to the launcher at a time */
     uint32_t sent;                /* guarded by control_lock: messages sent so far */
 };
 
 /* Find out who we are and take our place: reads the environment, maps head and procs, claims this rank's
  * job_proc. Does not block, except when a wrapper has closed the inherited descriptors: then it connects to
- * the launcher, waiting at most 5 s. 0, or MPI_ERR_OTHER with the sentence; *job is then a singleton's. */
+ * the launcher, waiting at most 5 s; and under a foreign launcher, where it waits for all processes of the job. 0, or
+ * MPI_ERR_OTHER with the sentence; *job is then a singleton's, but pm_abort still reaches a foreign launcher. */
 int pm_open(struct pm_job *job);
 
-/* Tell the launcher that this rank is inside MPI / has left it. A store in the segment; nobody is woken. */
+/* Tell the launcher that this rank is inside MPI / has left it. A store in the segment; nobody is woken. A foreign
+ * launcher is told once, by a message and its answer, that the rank has left. */
 void pm_started(struct pm_job *job);
 void pm_finalised(struct pm_job *job);
 
 /* Hand `text` to the launcher, which prints it under the rank's name, together with those of the ranks that
  * say the same. Returns when the launcher has it, or after 1 s. `text` is "cause\nremedy" or "cause" alone,
  * without the rank (that is how equal texts meet), without a newline at the end, at most PM_TEXT_MAX bytes;
- * it may begin with an id ("E0123: "). A singleton writes it to stderr. */
+ * it may begin with an id ("E0123: "). Where the launcher is not ours, it goes to stderr, in one piece. */
 enum { PM_TEXT_MAX = 4000 }; /* = CONTROL_TEXT_MAX */
 void pm_diagnose(struct pm_job *job, const char *text) COLD;
 
 /* MPI_Abort: hand over `text` (may be NULL) and the code, wait as above, then leave by _exit. The launcher
  * ends the other ranks and exits with the code. */
 _Noreturn void pm_abort(struct pm_job *job, int code, const char *text) COLD;
+
+/* This rank ends without pm_finalised. mpiexec sees that for itself; a foreign launcher, which may take it for
+ * success, is told to end the job. */
+void pm_left(struct pm_job *job);
+
+/* In a child that fork has made: what the parent goes on using is closed, and the segment, which is not
+ * mapped there, forgotten; rank, size and pid stay the parent's. Only system calls and stores. */
+void pm_forked(struct pm_job *job);
 
 /* Unmap and close. Without pm_finalised before, the launcher takes the rank's end for a failure. */
 void pm_close(struct pm_job *job);

@@ -38,6 +38,11 @@ static const char *const marks[] = {
     "FLUX_TASK_RANK",
     "HYDI_CONTROL_FD",
     "PALS_RANKID",
+    "PMI_ID",
+    "PRTE_LAUNCHED",
+    "JSM_NAMESPACE_SIZE",
+    "LSB_DJOB_NUMPROC",
+    "LSF_PM_TASKID",
     "PARLEY_SINGLETON",
     "PARLEY_JOB",
 };
@@ -102,6 +107,9 @@ static void test_fingerprints(void)
         { "PMIX_NAMESPACE", "x", "PMIX_NAMESPACE=x" },
         { "HYDI_CONTROL_FD", "5", "Hydra" },
         { "PALS_RANKID", "1", "PALS" },
+        { "PRTE_LAUNCHED", "1", "PRRTE" },
+        { "JSM_NAMESPACE_SIZE", "6", "jsrun" },
+        { "PMI_RANK", "0", "PMI-1" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -126,6 +134,11 @@ static void test_fingerprints(void)
     expect_error("process 5 of 8");
     setenv("SLURM_STEP_NUM_TASKS", "1", 1);
     expect_singleton();
+    clear_environment();
+    setenv("LSB_DJOB_NUMPROC", "4", 1); /* likewise */
+    expect_singleton();
+    setenv("LSF_PM_TASKID", "3", 1);
+    expect_error("blaunch as process 3 of 4");
     clear_environment();
 }
 
@@ -216,6 +229,11 @@ static void test_bad_tickets(void)
     launcher.head->major++;
     expect_error("made by pm_test");
     launcher.head->major--;
+    setenv("OMPI_COMM_WORLD_SIZE", "2", 1); /* started by a rank of ours: that launcher means us */
+    setenv("OMPI_COMM_WORLD_RANK", "1", 1);
+    expect_error("Open MPI's mpirun as process 1 of 2");
+    unsetenv("OMPI_COMM_WORLD_SIZE");
+    unsetenv("OMPI_COMM_WORLD_RANK");
 }
 
 static void child_of_rank(void)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,16 @@
 #define RANK_SPACE ((uint64_t)2 << 20)
 #define PAIR_SPACE ((uint64_t)JOB_PAGE)
 
-/* Why not, into `why`; false, for those who have nothing else to say. */
-#define refuse(...) (snprintf(why, SEGMENT_WHY, __VA_ARGS__), false)
+/* Why not. False, for those who have nothing else to say. */
+static bool PRINTF_LIKE(2, 3) refuse(char *why, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(why, SEGMENT_WHY, format, args);
+    va_end(args);
+    return false;
+}
 
 void *segment_map(int fd, size_t size)
 {
@@ -44,7 +53,7 @@ static bool make_token(struct job_head *head, char *why)
             close(fd);
     }
     return got == (ssize_t)sizeof head->token ||
-           refuse("no random numbers, neither by getrandom nor from /dev/urandom: %s", strerror(errno));
+           refuse(why, "no random numbers, neither by getrandom nor from /dev/urandom: %s", strerror(errno));
 }
 
 static bool fill(struct job_head *head, const struct segment_plan *plan, char *why)
@@ -99,7 +108,7 @@ static int open_somewhere(int size, char *why)
         if (fd >= 0)
             return fd;
     }
-    refuse("no shared memory for %d ranks: memfd_create: %s; nor are %llu MB free for a file in /dev/shm, /tmp, "
+    refuse(why, "no shared memory for %d ranks: memfd_create: %s; nor are %llu MB free for a file in /dev/shm, /tmp, "
            "/var/tmp or $TMPDIR\nlet the container use memfd_create (seccomp), or give it a larger /dev/shm "
            "(--shm-size)",
            size, strerror(error), (unsigned long long)(space >> 20) + 1);
@@ -117,12 +126,12 @@ static bool set_size(int fd, size_t size, char *why)
     if (has_limit) {
         wider = (struct rlimit){ limit.rlim_max, limit.rlim_max };
         if (limit.rlim_max < size || setrlimit(RLIMIT_FSIZE, &wider))
-            return refuse("the shared memory of the ranks needs %zu MB of address space in a file, the limit on the "
+            return refuse(why, "the shared memory of the ranks needs %zu MB of address space in a file, the limit on the "
                           "size of files is %llu bytes\nraise it (ulimit -f unlimited); only what is touched uses "
                           "memory",
                           size >> 20, (unsigned long long)limit.rlim_max);
     }
-    is_set = !ftruncate(fd, (off_t)size) || refuse("no memory file of %zu bytes: %s", size, strerror(errno));
+    is_set = !ftruncate(fd, (off_t)size) || refuse(why, "no memory file of %zu bytes: %s", size, strerror(errno));
     if (has_limit)
         setrlimit(RLIMIT_FSIZE, &limit);
     return is_set;
@@ -135,10 +144,10 @@ static bool prepare(int fd, bool is_memory, const struct segment_plan *plan, str
     if (!set_size(fd, job_segment_room(plan->size), why))
         return false;
     if (is_memory && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK))
-        return refuse("the memory file for %d ranks cannot be sealed: %s", plan->size, strerror(errno));
+        return refuse(why, "the memory file for %d ranks cannot be sealed: %s", plan->size, strerror(errno));
     *head = segment_map(fd, size);
     if (!*head)
-        return refuse("cannot map %zu bytes: %s", size, strerror(errno));
+        return refuse(why, "cannot map %zu bytes: %s", size, strerror(errno));
     if (fill(*head, plan, why))
         return true;
     munmap(*head, size);

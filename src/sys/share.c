@@ -46,5 +46,8 @@ void *share_map(const struct job_head *head, int fd, size_t offset, size_t size)
     if (offset + size < size || extend(fd, offset + size))
         return NULL;
     start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, (off_t)offset);
-    return start == MAP_FAILED ? NULL : start;
+    if (start == MAP_FAILED)
+        return NULL;
+    (void)madvise(start, size, MADV_DONTFORK);
+    return start;
 }
