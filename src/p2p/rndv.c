@@ -84,7 +84,7 @@ static bool copy_some(struct p2p_req *r)
     struct net_record *record = r->record;
     uint64_t at;
     const size_t len = claim_part(record, &at);
-    char *own = (char *)r->buf + r->moved + at;
+    char *own = type_run(r->type, r->buf) + r->moved + at;
     uint64_t start;
     int failed;
 
@@ -135,7 +135,8 @@ static void copy_alone(struct p2p_req *r)
 {
     const uint64_t start = speed_start(&r->peer->speed);
     const size_t len = r->wanted - r->moved;
-    const int failed = r->peer->ops->copy_from(r->peer->ep, (char *)r->buf + r->moved, r->remote_address, len);
+    char *const own = type_run(r->type, r->buf) + r->moved;
+    const int failed = r->peer->ops->copy_from(r->peer->ep, own, r->remote_address, len);
 
     speed_alone(&r->peer->speed, len, start, r->peer->ops->eager_max);
     ask_limit(r->peer);
@@ -154,7 +155,7 @@ static bool copy_begin(struct p2p_req *r)
     r->record = r->peer->ops->record_open(r->peer->ep, &index);
     if (!r->record)
         return false;
-    r->record->address = (uintptr_t)r->buf + r->moved;
+    r->record->address = (uintptr_t)type_run(r->type, r->buf) + r->moved;
     r->record->len = len;
     r->control.cts = (struct wire_cts){ .id = r->remote_id, .len = r->wanted, .record = index };
     control_send(r, WIRE_CTS_COPY, sizeof r->control.cts, THEN_COPY);
@@ -203,7 +204,7 @@ void rndv_on_data(uint64_t recv_id, const void *payload, size_t len)
 
 static bool can_copy(const struct p2p_req *r)
 {
-    return r->type->is_contig && r->flags & WIRE_CONTIG && r->peer->ops->can_copy(r->peer->ep);
+    return type_is_run(r->type, r->count) && r->flags & WIRE_CONTIG && r->peer->ops->can_copy(r->peer->ep);
 }
 
 void rndv_begin(struct p2p_req *r)

@@ -77,8 +77,10 @@ static int push_rts(struct outgoing *out, struct peer *peer)
 
 static void prepare_rts(struct p2p_req *r)
 {
-    r->flags |= r->type->is_contig ? WIRE_CONTIG : 0;
-    r->control.rts = (struct wire_rts){ (uintptr_t)r, r->len, r->type->is_contig ? (uintptr_t)r->buf : 0 };
+    const bool is_run = type_is_run(r->type, r->count);
+
+    r->flags |= is_run ? WIRE_CONTIG : 0;
+    r->control.rts = (struct wire_rts){ (uintptr_t)r, r->len, is_run ? (uintptr_t)type_run(r->type, r->buf) : 0 };
     r->head = wire_head(WIRE_RTS, r->flags, r->type->signature, r->channel->ctx,
                         match_key(r->channel->comm->rank, r->req.tag));
     r->head_len = sizeof r->control.rts;

@@ -59,13 +59,6 @@ static bool set_bounds(struct type *type, const struct type_bounds *bounds)
     return !__builtin_sub_overflow(bounds->ub, bounds->lb, &type->extent);
 }
 
-static bool is_one_run(const struct type *type)
-{
-    const struct plan *const plan = type->plan.plan;
-
-    return !plan || (plan->kind == PLAN_BLOCK && type->plan.disp == 0 && type->extent == type->size);
-}
-
 /* Both plans, or one for both purposes if all elements are alike. */
 static int make_plans(struct type *type, construct_fn *make, const void *args)
 {
@@ -103,7 +96,8 @@ int construct_type(struct type_contents *contents, construct_fn *make, const voi
     }
     type->size = type->plan.plan ? (MPI_Count)type->plan.plan->size : 0;
     type->signature = signature_of(type->map.plan);
-    type->is_contig = is_one_run(type);
+    type->is_run = type->plan.plan && type->plan.plan->kind == PLAN_BLOCK;
+    type->is_contig = type->size == 0 || (type->is_run && type->plan.disp == 0 && type->extent == type->size);
     *out = type;
     return 0;
 }

@@ -56,6 +56,7 @@ struct type {
     uint8_t kind;                /* enum type_kind */
     uint8_t type_class;          /* enum type_class */
     MPI_Count lb, true_lb, true_extent;
+    bool is_run;                 /* an item is one run of bytes, perhaps not at its address, nor items together */
     bool has_bounds;             /* lb and extent were set by a constructor, and go on in types made of this one */
     bool is_permanent;           /* predefined, with a name or without: the user cannot free it */
     struct type_part plan;       /* moves bytes */
@@ -77,6 +78,17 @@ static inline const char *type_name(const struct type *type)
 static ALWAYS_INLINE size_t type_bytes(const struct type *type, MPI_Count count)
 {
     return (size_t)type->size * (size_t)count;
+}
+
+/* Are `count` items one run of bytes? Then type_run says where it begins. */
+static inline bool type_is_run(const struct type *type, MPI_Count count)
+{
+    return type->is_contig || (type->is_run && (count == 1 || type->extent == type->size));
+}
+
+static inline char *type_run(const struct type *type, const void *buf)
+{
+    return (char *)((uintptr_t)buf + (type->is_contig ? 0 : (uintptr_t)type->plan.disp));
 }
 
 /* The memory that `count` items take up, for temporary buffers: `len` bytes that begin `low` bytes after the

@@ -3,9 +3,11 @@
 #include "type/type.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/check.h"
 #include "base/err.h"
+#include "type/int_plan.h"
 
 enum { BUFFER = 256, ITEMS = 3, NO_BYTE = 0xA5 };
 
@@ -314,17 +316,17 @@ static void test_names(void)
 /* Items with gaps of 1000: more than the copy's stage; all four ways. */
 static void test_copy(void)
 {
-    enum { MANY = 1000 };
-    static unsigned char from[MANY * 16], to[MANY * 16], packed[MANY * 12], other[MANY * 12];
+    enum { MANY_PAIRS = 1000 };
+    static unsigned char from[MANY_PAIRS * 16], to[MANY_PAIRS * 16], packed[MANY_PAIRS * 12], other[MANY_PAIRS * 12];
     const struct type *const pair = obj_type(MPI_DOUBLE_INT), *const byte = obj_type(MPI_BYTE);
 
     for (size_t i = 0; i < sizeof from; i++)
         from[i] = (unsigned char)(i * 31 >> 2 | 1);
     memset(to, 0, sizeof to);
-    CHECK_INT(type_copy(to, MANY, pair, from, MANY, pair), sizeof packed);
+    CHECK_INT(type_copy(to, MANY_PAIRS, pair, from, MANY_PAIRS, pair), sizeof packed);
     for (size_t i = 0; i < sizeof to; i++)
         CHECK_INT(to[i], i % 16 < 12 ? from[i] : 0);
-    CHECK_INT(type_copy(packed, sizeof packed, byte, from, MANY, pair), sizeof packed);
+    CHECK_INT(type_copy(packed, sizeof packed, byte, from, MANY_PAIRS, pair), sizeof packed);
     for (size_t i = 0; i < sizeof packed; i++)
         CHECK_INT(packed[i], from[i / 12 * 16 + i % 12]);
     CHECK_INT(type_copy(other, sizeof other, byte, packed, sizeof packed, byte), sizeof packed);
@@ -333,8 +335,178 @@ static void test_copy(void)
     CHECK_INT(type_copy(to, 2, pair, packed, sizeof packed, byte), 24); /* the smaller amount */
     for (size_t i = 0; i < sizeof to; i++)
         CHECK_INT(to[i], i < 32 && i % 16 < 12 ? from[i] : 0);
-    CHECK_INT(type_copy(from, MANY, pair, from, MANY, pair), sizeof packed);
-    CHECK_INT(type_copy(NULL, 0, pair, from, MANY, pair), 0);
+    CHECK_INT(type_copy(from, MANY_PAIRS, pair, from, MANY_PAIRS, pair), sizeof packed);
+    CHECK_INT(type_copy(NULL, 0, pair, from, MANY_PAIRS, pair), 0);
+}
+
+/* --- derived types --- */
+
+static struct type *struct_of(int n, const int *lengths, const MPI_Aint *disps, const MPI_Datatype *types)
+{
+    const struct type_blocks blocks = { .combiner = MPI_COMBINER_STRUCT, .count = n,
+                                        .lengths = { lengths, sizeof *lengths }, .disps = { disps, sizeof *disps } };
+    struct type *type;
+
+    CHECK_INT(type_struct(&blocks, types, &type), 0);
+    return type;
+}
+
+static struct type *copies(struct type *old, MPI_Count n)
+{
+    struct type *type;
+
+    CHECK_INT(type_contiguous(n, old, true, &type), 0);
+    return type;
+}
+
+/* What the sequence is decides, not who made it, nor how often it stands in an item. */
+static void test_derived_signatures(void)
+{
+    const MPI_Datatype iid[] = { MPI_INT, MPI_INTEGER, MPI_DOUBLE }, idi[] = { MPI_INT, MPI_DOUBLE, MPI_INT };
+    struct type *const a = struct_of(2, (int[]){ 2, 1 }, (MPI_Aint[]){ 0, 8 }, &iid[1]);
+    struct type *const b = struct_of(3, (int[]){ 1, 1, 1 }, (MPI_Aint[]){ 40, 0, 16 }, iid);
+    struct type *const c = struct_of(3, (int[]){ 1, 1, 1 }, (MPI_Aint[]){ 0, 8, 16 }, idi);
+    struct type *const many = copies(a, 6), *const more = copies(many, (MPI_Count)1 << 33), *const ints =
+                              copies(obj_type(MPI_INT), 4);
+    const MPI_Datatype twice[] = { (MPI_Datatype)obj_handle(&a->obj), (MPI_Datatype)obj_handle(&b->obj) };
+    struct type *const ab = struct_of(2, (int[]){ 3, 5 }, (MPI_Aint[]){ 0, 400 }, twice);
+    struct type *const pair = struct_of(2, (int[]){ 1, 1 }, (MPI_Aint[]){ 0, 8 },
+                                        (MPI_Datatype[]){ MPI_DOUBLE, MPI_INT });
+    struct type *const bytes = struct_of(2, (int[]){ 1, 1 }, (MPI_Aint[]){ 0, 8 },
+                                         (MPI_Datatype[]){ MPI_DOUBLE, MPI_BYTE });
+
+    CHECK_INT(ints->signature, obj_type(MPI_INT)->signature);
+    CHECK_INT(a->signature, b->signature);
+    CHECK_INT(a->signature, many->signature);
+    CHECK_INT(a->signature, more->signature);
+    CHECK_INT(a->signature, ab->signature);
+    CHECK(a->signature != c->signature);
+    CHECK(a->signature != ints->signature);
+    CHECK_INT(pair->signature, obj_type(MPI_DOUBLE_INT)->signature);
+    CHECK_INT(bytes->signature, TYPE_SIGNATURE_ANY);
+    for (size_t i = 0; i < 9; i++)
+        type_unref(((struct type *[]){ a, b, c, many, more, ints, ab, pair, bytes })[i]);
+}
+
+enum { MANY = 1000000 };
+
+static struct type *blocks_of(int n, MPI_Count length, const MPI_Count *disps)
+{
+    const struct type_blocks blocks = { .combiner = MPI_COMBINER_HINDEXED_BLOCK, .is_large = true, .count = n,
+                                        .length = length, .disps = { disps, sizeof *disps } };
+    struct type *type;
+
+    CHECK_INT(type_indexed(&blocks, obj_type(MPI_INT), &type), 0);
+    return type;
+}
+
+/* What is regular becomes a loop, whatever constructor it came by; what is one run of bytes is recognised. */
+static void test_canonical(void)
+{
+    static MPI_Count disps[MANY];
+    struct type *type;
+
+    for (int i = 0; i < MANY; i++)
+        disps[i] = 16 * (MPI_Count)i;
+    type = blocks_of(MANY, 1, disps);
+    CHECK_INT(type->plan.plan->kind, PLAN_LOOP);
+    CHECK_INT(type->plan.plan->child->kind, PLAN_BLOCK);
+    CHECK_INT(type->plan.plan->stride, 16);
+    type_unref(type);
+
+    for (int i = 0; i < MANY; i++)
+        disps[i] = 1000 * (MPI_Count)(i / 100) + 8 * (i % 100);
+    type = blocks_of(MANY, 1, disps);
+    CHECK_INT(type->plan.plan->kind, PLAN_LOOP);
+    CHECK_INT(type->plan.plan->child->kind, PLAN_LOOP);
+    CHECK_INT(type->plan.plan->child->child->kind, PLAN_BLOCK);
+    type_unref(type);
+
+    for (int i = 0; i < MANY; i++)
+        disps[i] = 4 * (MPI_Count)i;
+    type = blocks_of(MANY, 1, disps);
+    CHECK(type->is_contig);
+    type_unref(type);
+    type = blocks_of(MANY / 2, 1, disps + MANY / 2);
+    CHECK(!type->is_contig);
+    CHECK(type_is_run(type, 1));
+    CHECK(type_is_run(type, 3)); /* the extent is that of the data */
+    CHECK(type_run(type, NULL) == (char *)(uintptr_t)disps[MANY / 2]);
+    type_unref(type);
+}
+
+/* Items 8 GiB apart, in memory that is there only where it is touched. */
+static void test_far_apart(void)
+{
+    enum { ITEMS_FAR = 5 };
+    const MPI_Count stride = (MPI_Count)8 << 30, size = stride * ITEMS_FAR;
+    char *memory = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct type *type;
+    uint64_t in[2 * ITEMS_FAR], out[2 * ITEMS_FAR];
+
+    if (memory == MAP_FAILED)
+        return; /* not with every limit on memory */
+    CHECK_INT(type_vector(MPI_COMBINER_HVECTOR, (MPI_Count[]){ ITEMS_FAR, 2, stride }, obj_type(MPI_UINT64_T), true,
+                          &type), 0);
+    for (unsigned i = 0; i < ARRAY_LEN(in); i++)
+        in[i] = i * 1000003u;
+    type_unpack(type, memory, 1, 0, in, 20);
+    type_unpack(type, memory, 1, 20, (char *)in + 20, sizeof in - 20);
+    for (int i = 0; i < ITEMS_FAR; i++)
+        CHECK(memcmp(memory + i * stride, &in[2 * i], 16) == 0);
+    type_pack(type, memory, 1, 0, out, sizeof out);
+    CHECK(memcmp(in, out, sizeof in) == 0);
+    type_unref(type);
+    munmap(memory, (size_t)size);
+}
+
+/* Every allocation on the way to a type fails once: an error, nothing lost. */
+static int make_with_all(struct type **out)
+{
+    static const MPI_Aint disps[] = { 0, 40, 16, 100, 90 };
+    static const int lengths[] = { 1, 2, 1, 3, 1 }, sizes[] = { 7, 9 }, subsizes[] = { 3, 4 }, starts[] = { 1, 2 };
+    const struct type_subarray box = { .ndims = 2, .order = MPI_ORDER_C, .sizes = TYPE_NUMBERS(sizes),
+                                       .subsizes = TYPE_NUMBERS(subsizes), .starts = TYPE_NUMBERS(starts) };
+    const struct type_blocks blocks = { .combiner = MPI_COMBINER_STRUCT, .count = ARRAY_LEN(disps),
+                                        .lengths = TYPE_NUMBERS(lengths), .disps = TYPE_NUMBERS(disps) };
+    MPI_Datatype types[] = { MPI_INT, MPI_CHAR, MPI_DOUBLE, MPI_INT, MPI_SHORT };
+    struct type *part = NULL;
+    int rc = type_subarray(&box, obj_type(MPI_DOUBLE_INT), &part);
+
+    if (rc)
+        return rc;
+    types[3] = (MPI_Datatype)obj_handle(&part->obj);
+    rc = type_struct(&blocks, types, out);
+    type_unref(part);
+    return rc;
+}
+
+static int make_f90(struct type **out)
+{
+    return type_f90(MPI_COMBINER_F90_REAL, 12, 34, out);
+}
+
+static void test_memory(void)
+{
+    int (*const makers[])(struct type **) = { make_with_all, make_f90 };
+    const long before = mem_live();
+
+    for (size_t i = 0; i < ARRAY_LEN(makers); i++) {
+        struct type *type = NULL;
+        int rc = -1;
+
+        for (long n = 0; rc; n++) {
+            mem_fail_after(n);
+            rc = makers[i](&type);
+            mem_fail_after(-1);
+            CHECK(!rc || err_class(rc) == MPI_ERR_NO_MEM);
+            CHECK(n < 1000);
+        }
+        if (!type->is_permanent)
+            type_unref(type);
+    }
+    type_fini();
+    CHECK(mem_live() <= before + 1); /* the pool of types */
 }
 
 int main(void)
@@ -349,6 +521,10 @@ int main(void)
     test_signatures();
     test_names();
     test_odd_type();
+    test_derived_signatures();
+    test_canonical();
+    test_far_apart();
+    test_memory();
     obj_fini();
     CHECK_INT(mem_live(), 0);
     return 0;

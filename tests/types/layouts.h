@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A catalogue of derived types, each with its type map written down by hand: pieces of one basic type at displacements.
- * For programs that move data and compare with a walk over the map. */
+/* A catalogue of derived types, each with its type map written down by hand: pieces of one basic type at
+ * displacements. For programs that move data and compare with a walk over the map. */
 #ifndef TESTS_TYPES_LAYOUTS_H
 #define TESTS_TYPES_LAYOUTS_H
 
