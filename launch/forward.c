@@ -223,6 +223,10 @@ static void read_stream(struct job *job, struct stream *stream, int reads)
 
     for (int i = 0; i < reads && stream->source.fd >= 0; i++) {
         const ssize_t got = read(stream->source.fd, block, sizeof block);
+        if (got > 0 && !job->ranks[stream->source.rank].has_written) {
+            job->ranks[stream->source.rank].has_written = true;
+            other_mpi_look(job, stream->source.rank);
+        }
         if (got > 0)
             take(job, stream, block, (size_t)got);
         else if (got == 0)

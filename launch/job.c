@@ -164,6 +164,7 @@ void job_timer(struct job *job, enum timer timer)
         if (job->running > 0)
             time_is_over(job);
         break;
+    case TIMER_LOOK: other_mpi_look_at_all(job); break;
     case TIMERS: break;
     }
 }

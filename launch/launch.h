@@ -5,8 +5,8 @@
  *   program.c   finding programs, making environments     forward.c  output of the ranks, whole lines
  *   segment.c   the job segment                           control.c  what ranks tell us
  *   signals.c   signals in and on to the ranks            report.c   messages of the launcher, merged
- *   job.c       ends of ranks, ending the job, exit code  mpiexec.c  main and the loop
- *   bind.h      which processors each rank gets
+ *   job.c       ends of ranks, ending the job, exit code  other_mpi.c ranks of another MPI
+ *   bind.h      which processors each rank gets           mpiexec.c  main and the loop
  *
  * struct job is the only state; it lives in main. */
 #ifndef LAUNCH_LAUNCH_H
@@ -25,6 +25,7 @@
 
 /* Exit codes of mpiexec itself; otherwise it is the first failing rank's. */
 enum {
+    EXIT_OTHER_MPI = 1, /* all went well, but every rank was alone */
     EXIT_USAGE = 2,
     EXIT_TIME_LIMIT = 124,
     EXIT_SYSTEM = 125, /* the system refused something mpiexec needs */
@@ -96,6 +97,8 @@ struct stream {
     bool is_paused;   /* the sink is full */
 };
 
+enum { OTHER_MPI_SIZE = 64 };
+
 struct rank {
     int appnum;
     pid_t pid;        /* of the child; 0: not started or reaped */
@@ -103,6 +106,8 @@ struct rank {
     int status;       /* as from waitpid, once reaped */
     bool is_over;     /* reaped */
     bool has_aborted; /* it told so */
+    bool has_written; /* to one of its pipes */
+    char other_mpi[OTHER_MPI_SIZE]; /* library of another MPI that it uses; "": none is known of */
     struct source control;
     struct stream out, err;
 };
@@ -115,7 +120,7 @@ struct note {
     bool is_printed;
 };
 
-enum timer { TIMER_FLUSH, TIMER_REPORT, TIMER_SETTLE, TIMER_KILL, TIMER_LINGER, TIMER_LIMIT, TIMERS };
+enum timer { TIMER_FLUSH, TIMER_REPORT, TIMER_SETTLE, TIMER_KILL, TIMER_LINGER, TIMER_LIMIT, TIMER_LOOK, TIMERS };
 
 /* What main found when it came up and a rank gets back as it was. */
 struct inherited {
@@ -150,6 +155,7 @@ struct job {
     int exit_code;
     bool is_ending;     /* we have begun to end the ranks */
     bool has_lingered;  /* pipes stay open after all ranks are over, and we have seen to it */
+    bool has_judged;    /* ranks of another MPI have been looked for, at the end */
     bool is_signalled;  /* the user's INT or TERM is on its way through */
     uint64_t forwarded; /* bit per signal number that was passed on */
     int64_t last_int_ns;
@@ -212,6 +218,12 @@ void job_stop(struct job *job, int signal); /* begin to end all ranks */
 void job_timer(struct job *job, enum timer timer);
 bool job_is_over(const struct job *job);
 void job_clean(struct job *job); /* descendants of ranks that are still there */
+
+/* other_mpi.c */
+void other_mpi_init(struct job *job);
+void other_mpi_look(struct job *job, int rank); /* whether the rank, if it has not come to us, has loaded one */
+void other_mpi_look_at_all(struct job *job);
+void other_mpi_report(struct job *job); /* once, when all are over */
 
 /* report.c */
 void report_rank(struct job *job, int rank, const char *format, ...) PRINTF_LIKE(3, 4);

@@ -133,8 +133,12 @@ static void loop(struct job *job)
                 source->ready(job, source, events[i].events);
         }
         run_timers(job);
-        if (job->running == 0 && job->streams_open == 0)
+        if (job->running == 0 && job->streams_open == 0) {
+            if (!job->has_judged)
+                other_mpi_report(job);
+            job->has_judged = true;
             report_print(job);
+        }
     }
 }
 
@@ -210,6 +214,7 @@ int main(int argc, char **argv)
     (void)argc;
     prepare(&job, argv);
     spawn_all(&job);
+    other_mpi_init(&job);
     if (job.options.time_limit > 0)
         timer_set(&job, TIMER_LIMIT, job.options.time_limit);
     loop(&job);

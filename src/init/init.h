@@ -49,7 +49,7 @@ static inline bool init_has_world(void)
 
 /* §11.2.1, the world model. `provided` may be NULL. Errors: MPI_ERR_OTHER (called twice or after the end; a launcher
  * that cannot be reached; a setting out of range), MPI_ERR_ARG (level), MPI_ERR_NO_MEM. Not collective: it waits for
- * nobody. */
+ * nobody, but for all under a foreign launcher. */
 int init_start(int required, int *provided);
 /* §11.2.2. Completes what was begun (buffered and detached sends). Error: MPI_ERR_OTHER if there is no world. */
 int init_finish(void);
