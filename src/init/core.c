@@ -97,8 +97,11 @@ static void leave_to_parent(void)
 
 static int core_open(bool is_threaded)
 {
-    int rc = process.job.head ? 0 : pm_open(&process.job);
+    int rc;
 
+    if (process.job.foreign) /* a first attempt has failed */
+        pm_close(&process.job);
+    rc = process.job.head ? 0 : pm_open(&process.job);
     if (!rc && pthread_atfork(NULL, NULL, leave_to_parent))
         rc = err(MPI_ERR_NO_MEM, "no memory to be told of forks");
     if (rc)

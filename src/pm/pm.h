@@ -49,7 +49,8 @@ struct pm_job {
 /* Find out who we are and take our place: reads the environment, maps head and procs, claims this rank's
  * job_proc. Does not block, except when a wrapper has closed the inherited descriptors: then it connects to
  * the launcher, waiting at most 5 s; and under a foreign launcher, where it waits for all processes of the job. 0, or
- * MPI_ERR_OTHER with the sentence; *job is then a singleton's, but pm_abort still reaches a foreign launcher. */
+ * MPI_ERR_OTHER with the sentence; *job is then a singleton's, but pm_abort still reaches a foreign
+ * launcher, and pm_close gives that up. */
 int pm_open(struct pm_job *job);
 
 /* Tell the launcher that this rank is inside MPI / has left it. A store in the segment; nobody is woken. A foreign

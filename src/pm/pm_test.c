@@ -71,6 +71,7 @@ static void expect_error(const char *part)
         fprintf(stderr, "'%s' is not in '%s'\n", part, text);
     CHECK(strstr(text, part));
     CHECK(job.is_singleton && job.size == 1 && !job.head);
+    pm_close(&job);
 }
 
 static void expect_singleton(void)
