@@ -33,7 +33,7 @@ class Measure:
         self.is_for_subject = is_for_subject  # the peers are not asked
 
     def label(self):
-        return f'{self.group} with {self.ranks} ranks'
+        return f'{self.group} with {self.ranks} ranks' if self.ranks else f'{self.group} without mpiexec'
 
 
 # In order of weight: when the time is up, what comes last is left out.
@@ -42,6 +42,7 @@ PLAN = [
     Measure('curve', 'latency', 2, ['--pin', '--per-decade', '64', '--min-size', '1', '--max-size', '8388608',
                                     '--budget', '0.02'], 2, 40, True),
     Measure('rate', 'rate', 2, ['--pin'], 5, 10),
+    Measure('startup', 'empty', 0, [], 9, 10),
     Measure('startup', 'empty', 2, [], 9, 10),
     Measure('startup', 'empty', 8, [], 5, 20),
     Measure('startup', 'empty', 64, [], 3, 30),
@@ -140,7 +141,7 @@ class Run:
         limit = max(1.0, min(measure.limit, self.left()))
         if measure.group == 'startup':
             seconds, complaint = jobs.time_job(mpi.command('empty', measure.ranks), limit)
-            values = [] if complaint else [('startup', str(measure.ranks), 1e3 * seconds, 'ms')]
+            values = [] if complaint else [('startup', str(measure.ranks or 'alone'), 1e3 * seconds, 'ms')]
         else:
             args = measure.args + (QUICK if self.options.quick else [])
             values, complaint = jobs.run_job(mpi.command(measure.program, measure.ranks, args), limit)

@@ -52,7 +52,9 @@ class Mpi:
             compile_program(self.mpicc, sources, os.path.join(self.folder, program))
 
     def command(self, program, ranks, args=()):
-        return self.mpiexec + ['-n', str(ranks), os.path.join(self.folder, program)] + list(args)
+        """`ranks` 0: the program by itself, without mpiexec."""
+        launcher = self.mpiexec + ['-n', str(ranks)] if ranks else []
+        return launcher + [os.path.join(self.folder, program)] + list(args)
 
 
 def compile_program(compiler, sources, target):

@@ -18,7 +18,8 @@ MATCHING = ['posted_exact', 'posted_any_source', 'posted_any_tag',
             'unexpected_exact', 'unexpected_any_source', 'unexpected_any_tag']
 TITLES = {
     'latency': 'Half a round trip, by bytes', 'rate': 'Messages per second in windows of 64, by bytes',
-    'startup': 'Start to end of an empty program, by ranks', 'matching': 'Round trip past N other entries',
+    'startup': 'Start to end of an empty program, by ranks; alone: without mpiexec',
+    'matching': 'Round trip past N other entries',
     'barrier': 'Barrier, by ranks',
     'idle_cpu': 'Processor time of a rank blocked in a receive, by blocked ranks',
     'bandwidth': 'Windowed bandwidth, by bytes', 'bandwidth_blocking': 'Blocking bandwidth, by bytes',
@@ -129,6 +130,13 @@ def bare_line_gate(results, size):
                 f'{show_with(bare, "us")} (bare line)', (quotient(mine, bare), best), 1.4, True)
 
 
+def time_gate(results, ranks, limit):
+    """Start to end within a time, in ms, whatever the peers take."""
+    mine, best = [value_of(results.subject, 'startup', ranks) for value_of in (results.median, results.best)]
+    return Gate(f'start to end, {ranks} ranks, to {limit} ms', show_with(mine, 'ms'), f'{limit} ms',
+                (quotient(mine, limit), quotient(best, limit)), 1, True)
+
+
 def depth_gate(results, kind):
     """A full queue against an empty one, both the subject's."""
     side, _, way = kind.partition('_')
@@ -176,6 +184,7 @@ def gates(results):
     for ranks, factor in ((2, 5), (8, 8), (64, 15)):
         found.append(peer_gate(results, f'start to end, {ranks} ranks, times faster than best peer',
                                ('startup', ranks), factor, False))
+    found += [time_gate(results, ranks, limit) for ranks, limit in ((2, 5), (64, 50))]
     return found + [depth_gate(results, kind) for kind in MATCHING]
 
 

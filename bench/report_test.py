@@ -52,6 +52,8 @@ class Report(unittest.TestCase):
         self.assertEqual(verdicts['half round trip, 0 B, to best peer'], 'not measured')
         self.assertEqual(verdicts['message rate, 8 B, times best peer'], 'pass')
         self.assertEqual(verdicts['start to end, 2 ranks, times faster than best peer'], 'miss')
+        self.assertEqual(verdicts['start to end, 2 ranks, to 5 ms'], 'miss')
+        self.assertEqual(verdicts['start to end, 64 ranks, to 50 ms'], 'not measured')
         self.assertEqual(verdicts['round trip past 100,000 posted, exact to depth 0'], 'pass')
         self.assertEqual(verdicts['round trip past 100,000 unexpected, any source to depth 0'],
                          'not measured')

@@ -257,8 +257,8 @@ static void bind_to_lists(struct planner *planner)
     const struct cpus all = all_of(planner->topology);
 
     for (int i = 0; i < binding->list_count; i++)
-        for (int cpu = 0; cpu < CPUS_MAX; cpu++)
-            if (cpus_has(&binding->lists[i], cpu) && !cpus_has(&all, cpu))
+        for (int cpu = 0; (cpu = cpus_next(&binding->lists[i], cpu)) < CPUS_MAX; cpu++)
+            if (!cpus_has(&all, cpu))
                 die(EXIT_USAGE, "E0101: binding to processor %d: it is not there, or not among those that mpiexec may "
                     "use\nmpiexec -n 1 --show-binding true shows them", cpu);
     for (int rank = 0; rank < planner->ranks; rank++)

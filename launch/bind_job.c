@@ -11,8 +11,8 @@
 static void read_machine(const struct binding *binding, const struct cpus *allowed, struct topology *topology)
 {
     if (binding->only)
-        for (int cpu = 0; cpu < CPUS_MAX; cpu++)
-            if (cpus_has(binding->only, cpu) && !cpus_has(allowed, cpu))
+        for (int cpu = 0; (cpu = cpus_next(binding->only, cpu)) < CPUS_MAX; cpu++)
+            if (!cpus_has(allowed, cpu))
                 die(EXIT_USAGE, "E0101: -cpu-set %s: processor %d is not there, or not among those that mpiexec may "
                     "use", binding->only_text, cpu);
     topology_read(topology, "", binding->only ? binding->only : allowed,

@@ -92,9 +92,7 @@ static void read_lists(struct binding *binding, const char *name, const char *va
         for (char *item; (item = strsep(&word, "+"));) {
             if (!cpus_parse(item, &part) || !cpus_count(&part))
                 die(EXIT_USAGE, "E0101: -%s %s: '%s' is no number of a processor", name, value, item);
-            for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
-                if (!cpus_has(&part, cpu))
-                    continue;
+            for (int cpu = 0; (cpu = cpus_next(&part, cpu)) < CPUS_MAX; cpu++) {
                 if (is_range && cpus_count(list))
                     list = add_list(binding);
                 cpus_add(list, cpu);

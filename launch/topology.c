@@ -101,8 +101,8 @@ static void find_nodes(const struct source_tree *tree)
 
     if (!read_list(tree, &nodes, "node/online"))
         return;
-    for (int node = 0; node < CPUS_MAX; node++)
-        if (cpus_has(&nodes, node) && read_list(tree, &list, "node/node%d/cpulist", node))
+    for (int node = cpus_next(&nodes, 0); node < CPUS_MAX; node = cpus_next(&nodes, node + 1))
+        if (read_list(tree, &list, "node/node%d/cpulist", node))
             mark(tree->result, &list, TOPOLOGY_NUMA, node);
 }
 
@@ -137,13 +137,12 @@ static void fill_places(struct topology *topology, const struct cpus *allowed)
 {
     topology->count = 0;
     topology->places = need((size_t)cpus_count(allowed) * sizeof *topology->places);
-    for (int cpu = 0; cpu < CPUS_MAX; cpu++)
-        if (cpus_has(allowed, cpu)) {
-            struct place *place = &topology->places[topology->count++];
-            place->cpu = cpu;
-            for (int kind = 0; kind < TOPOLOGY_KINDS; kind++)
-                place->object[kind] = kind == TOPOLOGY_THREAD ? cpu : -1;
-        }
+    for (int cpu = cpus_next(allowed, 0); cpu < CPUS_MAX; cpu = cpus_next(allowed, cpu + 1)) {
+        struct place *place = &topology->places[topology->count++];
+        place->cpu = cpu;
+        for (int kind = 0; kind < TOPOLOGY_KINDS; kind++)
+            place->object[kind] = kind == TOPOLOGY_THREAD ? cpu : -1;
+    }
 }
 
 /* One file can spare one for each processor. */

@@ -25,14 +25,46 @@ enum { ANSWER_NS = 1000000000, CONNECT_S = 5 };
 
 static_assert((int)PM_TEXT_MAX == (int)CONTROL_TEXT_MAX, "a text of pm fits a control message");
 
+/* A decimal number at *at and the `end` behind it, which *at moves past. Every rank reads eight words at its start:
+ * sscanf would cost more pages of the C library than all else here. */
+static bool parse_number(const char **at, char end, int *number)
+{
+    const bool is_negative = **at == '-';
+    int64_t value = 0;
+    const char *digit = *at + is_negative;
+
+    if (*digit < '0' || *digit > '9')
+        return false;
+    for (; *digit >= '0' && *digit <= '9' && value <= INT32_MAX; digit++)
+        value = value * 10 + *digit - '0';
+    *number = (int)(is_negative ? -value : value);
+    *at = digit + (*digit != 0);
+    return *digit == end && value <= INT32_MAX;
+}
+
+/* Sixteen hexadecimal digits. */
+static bool parse_word(const char **at, uint64_t *word)
+{
+    *word = 0;
+    for (int i = 0; i < 16; i++, ++*at) {
+        const char c = **at;
+        const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        if (digit < 0)
+            return false;
+        *word = *word << 4 | (uint64_t)digit;
+    }
+    return true;
+}
+
 int pm_parse_ticket(const char *text, struct pm_ticket *ticket)
 {
-    unsigned long long high, low;
-    int version, used = 0;
+    const char *at = text;
+    int version;
 
-    if (sscanf(text, "%d:%d:%d:%d:%16llx%16llx:%d:%d%n", &version, &ticket->launcher_pid, &ticket->segment_fd,
-               &ticket->control_fd, &high, &low, &ticket->rank, &ticket->size, &used) != 8 ||
-        text[used])
+    if (!parse_number(&at, ':', &version) || !parse_number(&at, ':', &ticket->launcher_pid) ||
+        !parse_number(&at, ':', &ticket->segment_fd) || !parse_number(&at, ':', &ticket->control_fd) ||
+        !parse_word(&at, &ticket->token[0]) || !parse_word(&at, &ticket->token[1]) || *at++ != ':' ||
+        !parse_number(&at, ':', &ticket->rank) || !parse_number(&at, 0, &ticket->size))
         return err(MPI_ERR_OTHER, CONTROL_JOB_VARIABLE "=%s is not of a form that this library knows", text);
     if (version != CONTROL_VERSION)
         return err(MPI_ERR_OTHER,
@@ -42,8 +74,6 @@ int pm_parse_ticket(const char *text, struct pm_ticket *ticket)
     if (ticket->size < 1 || ticket->rank < 0 || ticket->rank >= ticket->size)
         return err(MPI_ERR_OTHER, CONTROL_JOB_VARIABLE "=%s: rank %d of %d", text, ticket->rank,
                    ticket->size);
-    ticket->token[0] = high;
-    ticket->token[1] = low;
     return 0;
 }
 

@@ -21,8 +21,19 @@ int cpus_count(const struct cpus *cpus)
     int count = 0;
 
     for (int i = 0; i < CPUS_MAX / 64; i++)
-        count += __builtin_popcountll(cpus->word[i]);
+        if (cpus->word[i]) /* most are empty */
+            count += __builtin_popcountll(cpus->word[i]);
     return count;
+}
+
+int cpus_next(const struct cpus *cpus, int cpu)
+{
+    for (int i = cpu / 64; i < CPUS_MAX / 64; i++) {
+        const uint64_t left = cpus->word[i] & (i == cpu / 64 ? ~UINT64_C(0) << cpu % 64 : ~UINT64_C(0));
+        if (left)
+            return i * 64 + __builtin_ctzll(left);
+    }
+    return CPUS_MAX;
 }
 
 /* A number below CPUS_MAX at *at, which moves behind it; -1: none. */

@@ -26,6 +26,9 @@ static inline void cpus_add(struct cpus *cpus, int cpu)
 
 int cpus_count(const struct cpus *cpus);
 
+/* The first one from `cpu` on, or CPUS_MAX. */
+int cpus_next(const struct cpus *cpus, int cpu);
+
 /* Read a list as the system writes it, "0-3,8,10-11" (an empty one is a set, too). False if `text` is no list or
  * has numbers of CPUS_MAX and more; a newline may end it. */
 bool cpus_parse(const char *text, struct cpus *cpus);

@@ -48,6 +48,10 @@ static void test_parse(void)
     CHECK(cpus_has(&cpus, 0) && cpus_has(&cpus, 3) && !cpus_has(&cpus, 4) && cpus_has(&cpus, 8) && cpus_has(&cpus, 11));
     CHECK(cpus_parse("63-64,8191", &cpus));
     CHECK(cpus_count(&cpus) == 3 && cpus_has(&cpus, 64) && cpus_has(&cpus, 8191));
+    CHECK_INT(cpus_next(&cpus, 0), 63);
+    CHECK_INT(cpus_next(&cpus, 64), 64);
+    CHECK_INT(cpus_next(&cpus, 65), 8191);
+    CHECK_INT(cpus_next(&cpus, 8192), CPUS_MAX);
     CHECK(!cpus_has(&cpus, -1) && !cpus_has(&cpus, CPUS_MAX));
     CHECK(cpus_parse("\n", &cpus) && cpus_count(&cpus) == 0);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
