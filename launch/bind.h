@@ -3,7 +3,7 @@
  *
  *   topology.c  the machine                           bind_options.c  --bind-to and the like -> struct binding
  *   bind.c      the two -> processors for each rank   bind_job.c      when, and for which ranks
- *                                                     bind_show.c     the picture
+ *   bind_watch.c  busy threads of bound ranks         bind_show.c     the picture
  *
  * The rule when nothing is asked for, the same for every number of ranks: the processors that mpiexec may use are
  * divided into equal, disjoint shares, neighbours in the machine to neighbours in rank; whole cores, as long as there
@@ -73,6 +73,9 @@ struct job;
 
 /* Decide for all ranks before the first is started: job->masks, and the processors that the library counts on. */
 void bind_job(struct job *job);
+
+/* After the start, and at each TIMER_BINDING: have ranks more busy threads than the default leaves processors to? */
+void bind_watch(struct job *job);
 
 /* The picture, to stderr. */
 void bind_show(const struct topology *topology, const struct bind_plan *plan, int ranks);

@@ -165,6 +165,7 @@ void job_timer(struct job *job, enum timer timer)
             time_is_over(job);
         break;
     case TIMER_LOOK: other_mpi_look_at_all(job); break;
+    case TIMER_BINDING: bind_watch(job); break;
     case TIMERS: break;
     }
 }

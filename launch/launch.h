@@ -120,7 +120,17 @@ struct note {
     bool is_printed;
 };
 
-enum timer { TIMER_FLUSH, TIMER_REPORT, TIMER_SETTLE, TIMER_KILL, TIMER_LINGER, TIMER_LIMIT, TIMER_LOOK, TIMERS };
+enum timer {
+    TIMER_FLUSH,
+    TIMER_REPORT,
+    TIMER_SETTLE,
+    TIMER_KILL,
+    TIMER_LINGER,
+    TIMER_LIMIT,
+    TIMER_LOOK,
+    TIMER_BINDING,
+    TIMERS
+};
 
 /* What main found when it came up and a rank gets back as it was. */
 struct inherited {
@@ -142,6 +152,7 @@ struct job {
     int epoll_fd;
     struct cpus *masks;     /* the processors of each rank; NULL: those of mpiexec */
     bool is_bound_as_asked; /* the user wants it so: a refusal of the system is an error */
+    int bind_looks, squeezed_rank; /* of bind_watch; the rank that the last look found, -1: none */
     struct source signals, listener;
     struct source **guests; /* connections of newcomers, and of ranks that were newcomers */
     int guest_count, guest_room;

@@ -209,12 +209,13 @@ static void prepare(struct job *job, char **argv)
 
 int main(int argc, char **argv)
 {
-    static struct job job = { .failed_rank = -1 };
+    static struct job job = { .failed_rank = -1, .squeezed_rank = -1 };
 
     (void)argc;
     prepare(&job, argv);
     spawn_all(&job);
     other_mpi_init(&job);
+    bind_watch(&job);
     if (job.options.time_limit > 0)
         timer_set(&job, TIMER_LIMIT, job.options.time_limit);
     loop(&job);

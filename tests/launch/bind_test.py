@@ -186,6 +186,34 @@ def test_quota():
         os.rmdir(group)
 
 
+# Rank 0 computes in four threads without the interpreter's lock; the other one sleeps.
+SQUEEZED = """
+import hashlib, os, threading, time
+def work():
+    while True:
+        hashlib.pbkdf2_hmac('sha256', b'x', b'y', 100000)
+for _ in range(4 if os.environ['PARLEY_RANK'] == '0' else 0):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(60)
+"""
+
+
+def test_squeezed():
+    """More busy threads than processors, others idle: said once, unless the user binds."""
+    need_two()
+    command = [os.path.join(build, 'launch', 'mpiexec'), '-n', '2', sys.executable, '-c', SQUEEZED]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=lambda: os.sched_setaffinity(0, ALLOWED[:2]))
+    try:
+        line = process.stderr.readline()
+        contains(line, 'parley: rank 0: E0140: ')
+        contains(line, 'threads want to run on 1 of the processors')
+        contains(process.stderr.readline(), '--bind-to none')
+    finally:
+        process.terminate()
+        process.communicate(timeout=STOP_AFTER)
+
+
 def compiled(name, compiler='cc'):
     """A C program of this folder, made once."""
     path = os.path.join(scratch, name)
