@@ -92,7 +92,7 @@ static bool is_control(int fd, int launcher_pid)
 
 bool pm_inherited(const struct pm_ticket *ticket)
 {
-    const off_t need = (off_t)JOB_PAGE * (ticket->size + 1);
+    const off_t need = JOB_PAGE * ((off_t)ticket->size + 1);
     struct stat st;
 
     return !fstat(ticket->segment_fd, &st) && S_ISREG(st.st_mode) && st.st_size >= need &&
