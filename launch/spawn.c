@@ -43,9 +43,10 @@ static bool set_lifeline(const struct start *start)
 
     if (start->has_group && setpgid(0, 0))
         return false;
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != start->launcher)
+    /* Where the system knows one of the two not, this or signal-driven sockets, the other has to do. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != start->launcher)
         return false;
-    /* Where the system knows no signal-driven sockets, PR_SET_PDEATHSIG has to do. */
     if (!fcntl(start->control, F_SETOWN, start->has_group ? -self : self) &&
         !fcntl(start->control, F_SETSIG, SIGKILL))
         (void)fcntl(start->control, F_SETFL, O_ASYNC);

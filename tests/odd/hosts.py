@@ -97,7 +97,7 @@ def filter_hosts(deny):
         Host('deny-affinity', **denied(deny, 'sched_setaffinity,sched_getaffinity')),
         Host('deny-new', **denied(deny, 'pidfd_open,close_range,futex_waitv,getrandom', 'ENOSYS')),
         Host('deny-much', **denied(deny, COPY + ',membarrier,memfd_create,pidfd_open,close_range,futex_waitv,getrandom,'
-                                   'sched_setaffinity,sched_getaffinity,prlimit64', 'ENOSYS')),
+                                   'sched_setaffinity,sched_getaffinity,prlimit64,prctl', 'ENOSYS')),
         Host('deny-processes', **denied(deny, 'vfork,clone,clone3', 'EAGAIN'), cannot='no process for it: Resource'),
         Host('deny-in-ranks', between=denied(deny, COPY + ',membarrier,sched_getaffinity')['front']),
     ]

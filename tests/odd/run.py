@@ -114,8 +114,9 @@ class Visit:
                 self.expect(self.mpiexec(count, self.program('idle'), what, late), 0)
 
     def crowd(self):
-        """Many ranks; and more ranks than processors beside somebody who never sleeps."""
-        self.expect(self.mpiexec(1024 if self.options.full else 256, self.program('idle'), 'start'), 0)
+        """Many ranks in little address space; and more ranks than processors beside somebody who never sleeps."""
+        ranks, most = (1024, 8 << 30) if self.options.full else (256, 1 << 30)
+        self.expect(['prlimit', f'--as={most}'] + self.mpiexec(ranks, self.program('idle'), 'start'), 0)
         with subprocess.Popen([sys.executable, '-c', 'while True: pass']) as busy:
             try:
                 self.expect(self.mpiexec(16, self.program('idle'), 'recv', 3000 if self.options.full else 300), 0)
