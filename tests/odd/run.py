@@ -16,6 +16,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 
 import hosts as odd
 
@@ -71,21 +72,26 @@ class Visit:
             self.clean()
 
     def clean(self):
-        if self.host.folder and os.path.isdir(self.host.folder):
-            os.rmdir(self.host.folder)
+        for _ in range(100):
+            if not self.host.folder or not os.path.isdir(self.host.folder):
+                return
+            try:
+                os.rmdir(self.host.folder)
+            except OSError: # the kernel has not yet forgotten the last process
+                time.sleep(0.02)
 
     def expect(self, command, want, message=None):
-        """message: part of stderr; None: nothing may be printed."""
+        """want None: any exit code but 0. message: part of the one message on stderr; None: nothing may be printed."""
         code, out, errors = run(command)
         self.clean()
         words = shlex.join(os.path.basename(w) for w in command[len(self.host.prefix()):])
         shown = f'exit code {code}, stdout {out!r:.300}, stderr {errors!r:.900}: {words:.300}'
-        if code != want:
-            raise Failure(f'expected exit code {want}: {shown}')
+        if code != want and (want is not None or code == 0):
+            raise Failure(f'expected exit code {"not 0" if want is None else want}: {shown}')
         if message is None or self.host.mute:
             if out or errors:
                 raise Failure(f'expected silence: {shown}')
-        elif errors.count(message) != 1:
+        elif message not in errors or errors.count('parley: ') != 1:
             raise Failure(f'expected {message!r} once: {shown}')
 
     def short(self):
@@ -98,7 +104,7 @@ class Visit:
         ranks = self.host.ranks[-1]
         self.expect(self.mpiexec(ranks, everyday, 'threads', ranks), 0)
         self.expect(self.mpiexec(ranks, everyday, 'abort'), 7, 'MPI_Abort')
-        self.expect(self.mpiexec(ranks, everyday, 'truncate'), 15, 'message of 8 bytes from rank')
+        self.expect(self.mpiexec(ranks, everyday, 'truncate'), None, 'message of 8 bytes from rank')
         if not self.host.between:
             self.expect(self.host.prefix() + [everyday, 'threads', '1'], 0)
 
