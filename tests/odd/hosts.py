@@ -103,6 +103,18 @@ def filter_hosts(deny):
     ]
 
 
+def small_containers(deny, scratch):
+    """Several at once, as the usual container has them."""
+    empty = shlex.quote(os.path.join(scratch, 'empty'))
+    lines = [f': >{empty}', f'mount --bind {empty} /etc/hosts', f'mount --bind {empty} /etc/resolv.conf',
+             *read_only(), 'umount /dev/shm', 'mount -t tmpfs -o size=4m tmpfs /dev/shm']
+    return [
+        Host('container', **mounts(*lines, f'exec {deny} {COPY},membarrier "$@"')),
+        Host('no-memory', **mounts(*lines, f'exec {deny} -e ENOSYS memfd_create env -u TMPDIR "$@"'),
+             cannot='no shared memory for 4 ranks: memfd_create: Function not implemented'),
+    ]
+
+
 def mount_hosts(build, scratch):
     """Where files are missing or may not be written."""
     devices = ('null', 'zero', 'full', 'random', 'urandom', 'tty')
@@ -210,5 +222,5 @@ def min_processor():
 
 
 def all_hosts(build, deny, scratch):
-    return ([Host('as-it-is')] + filter_hosts(deny) + mount_hosts(build, scratch) + space_hosts() + user_hosts() +
-            limit_hosts() + parent_hosts(build, scratch))
+    return ([Host('as-it-is')] + filter_hosts(deny) + small_containers(shlex.quote(deny), scratch) +
+            mount_hosts(build, scratch) + space_hosts() + user_hosts() + limit_hosts() + parent_hosts(build, scratch))
