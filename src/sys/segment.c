@@ -19,8 +19,8 @@
 #include "sys/clock.h"
 #include "sys/wake.h"
 
-/* Of a segment that lies in a file system: what the ranks may come to touch, a guess on the safe side. */
-#define RANK_SPACE ((uint64_t)2 << 20)
+/* Of a segment that lies in a file system: what the ranks may come to touch in one lane, on the safe side. */
+#define RANK_SPACE ((uint64_t)1100 << 10)
 #define PAIR_SPACE ((uint64_t)JOB_PAGE)
 
 /* Why not. False, for those who have nothing else to say. */
@@ -78,43 +78,6 @@ static bool fill(struct job_head *head, const struct segment_plan *plan, char *w
     return true;
 }
 
-/* A file without a name in `directory` if it has `space` bytes left; -1. */
-static int open_in(const char *directory, uint64_t space)
-{
-    char path[4096];
-    struct statvfs room;
-    int fd;
-
-    if (statvfs(directory, &room) || (uint64_t)room.f_bavail * room.f_frsize < space)
-        return -1;
-    fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
-    if (fd >= 0 || snprintf(path, sizeof path, "%s/parley-XXXXXX", directory) >= (int)sizeof path)
-        return fd;
-    fd = mkostemp(path, O_CLOEXEC); /* not every file system can do without a name from the beginning */
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
-
-/* Without memory files; -1. */
-static int open_somewhere(int size, char *why)
-{
-    const char *const places[] = { "/dev/shm", "/tmp", "/var/tmp", getenv("TMPDIR") };
-    const uint64_t ranks = (uint64_t)size, space = ranks * (RANK_SPACE + ranks * PAIR_SPACE);
-    const int error = errno;
-
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        const int fd = places[i] ? open_in(places[i], space) : -1;
-        if (fd >= 0)
-            return fd;
-    }
-    refuse(why, "no shared memory for %d ranks: memfd_create: %s; nor are %llu MB free for a file in /dev/shm, /tmp, "
-           "/var/tmp or $TMPDIR\nlet the container use memfd_create (seccomp), or give it a larger /dev/shm "
-           "(--shm-size)",
-           size, strerror(error), (unsigned long long)(space >> 20) + 1);
-    return -1;
-}
-
 /* Make the file long enough for good: a rank with a limit on the size of files could not do it. Nothing is used that is
  * not touched. Our own limit, if it is only the soft one, stands aside for this moment. */
 static bool set_size(int fd, size_t size, char *why)
@@ -137,12 +100,75 @@ static bool set_size(int fd, size_t size, char *why)
     return is_set;
 }
 
+/* A file without a name in `directory`; -1. */
+static int open_nameless(const char *directory)
+{
+    char path[4096];
+    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
+
+    if (fd >= 0 || snprintf(path, sizeof path, "%s/parley-XXXXXX", directory) >= (int)sizeof path)
+        return fd;
+    fd = mkostemp(path, O_CLOEXEC); /* not every file system can do without a name from the beginning */
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+/* Such a file, of the segment's size, with `space` bytes reserved, so that no rank meets a full file system; -1. */
+static int open_in(const char *directory, size_t size, uint64_t space, char *why)
+{
+    struct statvfs room;
+    int fd;
+
+    if (statvfs(directory, &room) || (uint64_t)room.f_bavail * room.f_frsize < space)
+        return -1;
+    fd = open_nameless(directory);
+    if (fd < 0)
+        return -1;
+    if (set_size(fd, size, why) &&
+        (!fallocate(fd, 0, 0, (off_t)space) || errno == EOPNOTSUPP || errno == ENOSYS))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Without memory files; -1. */
+static int open_somewhere(int ranks, char *why)
+{
+    const char *const places[] = { "/dev/shm", "/tmp", "/var/tmp", getenv("TMPDIR") };
+    const size_t n = (size_t)ranks;
+    const uint64_t space = job_transport_offset(ranks) + n * (RANK_SPACE + n * PAIR_SPACE);
+    const int error = errno;
+
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        const int fd = places[i] ? open_in(places[i], job_segment_room(ranks), space, why) : -1;
+        if (fd >= 0)
+            return fd;
+    }
+    refuse(why,
+           "no shared memory for %d ranks: memfd_create: %s; nor are %llu MB free for a file in /dev/shm, /tmp, "
+           "/var/tmp or $TMPDIR\nlet the container use memfd_create (seccomp), or give it a larger /dev/shm "
+           "(--shm-size)",
+           ranks, strerror(error), (unsigned long long)(space >> 20) + 1);
+    return -1;
+}
+
+static int open_file(int ranks, char *why)
+{
+    const int fd = memfd_create("parley-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (fd < 0)
+        return open_somewhere(ranks, why);
+    if (set_size(fd, job_segment_room(ranks), why))
+        return fd;
+    close(fd);
+    return -1;
+}
+
 static bool prepare(int fd, const struct segment_plan *plan, struct job_head **head, char *why)
 {
     const size_t size = job_transport_offset(plan->size);
 
-    if (!set_size(fd, job_segment_room(plan->size), why))
-        return false;
     (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK); /* a file that is not memory has no seals; nobody shrinks it anyway */
     *head = segment_map(fd, size);
     if (!*head)
@@ -155,10 +181,8 @@ static bool prepare(int fd, const struct segment_plan *plan, struct job_head **h
 
 int segment_make(const struct segment_plan *plan, struct job_head **head, char why[SEGMENT_WHY])
 {
-    int fd = memfd_create("parley-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const int fd = open_file(plan->size, why);
 
-    if (fd < 0)
-        fd = open_somewhere(plan->size, why);
     if (fd < 0 || prepare(fd, plan, head, why))
         return fd;
     close(fd);
