@@ -144,6 +144,7 @@ static void sharing(void)
     struct doctor_pair pair;
     char value[VALUE_SIZE];
 
+    fflush(stdout); /* once, not by each child */
     doctor_probe_pair(&pair);
     doctor_say(pair.memory ? DOCTOR_FAIL : DOCTOR_OK, "memory file", refusal(pair.memory, value),
                pair.memory ? "ranks share nothing\nallow memfd_create and shared mappings (seccomp, memory limit)"

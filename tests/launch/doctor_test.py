@@ -120,15 +120,16 @@ def test_paths():
 def test_singleton_files():
     """A program alone opens fewer than 20 files, start of the C library included."""
     program = os.path.join(bind_test.build, 'bench', 'empty')
+    with open(program, 'rb') as file:
+        if re.search(rb'__[at]san_init', file.read()):
+            raise bind_test.Skip('a sanitizer opens files of its own')
     result = subprocess.run([bind_test.compiled('opens'), program], capture_output=True, text=True, check=False,
-                            timeout=bind_test.STOP_AFTER,
-                            env=dict(os.environ, ASAN_OPTIONS='detect_leaks=0')) # does not go with tracing
+                            timeout=bind_test.STOP_AFTER)
     if result.returncode == 77:
         raise bind_test.Skip('nobody may be traced here')
     equal(result.returncode, 0)
-    opened, tried = map(int, re.findall(r'\d+', result.stderr.splitlines()[-1]))
+    opened = int(re.search(r'opened (\d+) of', result.stderr)[1])
     check(2 <= opened < 20, opened, 'files opened')
-    check(tried < 40, tried, 'files tried')
 
 
 if __name__ == '__main__':
