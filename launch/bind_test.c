@@ -258,6 +258,12 @@ static void test_reading(void)
     check_topology(&machine, &topology);
     CHECK_INT(topology.objects[TOPOLOGY_L2], 3);
     topology_free(&topology);
+}
+
+static void test_silent(void)
+{
+    struct machine machine = hybrid();
+    struct topology topology;
 
     machine.is_silent = true;
     topology = read_back(&machine);
@@ -404,6 +410,18 @@ static void check_random_wish(const struct topology *topology)
     bind_free(&plan);
 }
 
+static void test_hybrid(void)
+{
+    const struct machine machine = hybrid();
+    struct topology topology = read_back(&machine);
+
+    for (int ranks = 1; ranks <= machine.count + 1; ranks++)
+        for (int threads = 1; threads <= 4; threads++)
+            check_shares(&topology, ranks, threads, machine.count);
+    check_monotone(&topology);
+    topology_free(&topology);
+}
+
 static void test_random(void)
 {
     for (int i = 0; i < RANDOM_MACHINES; i++) {
@@ -547,7 +565,9 @@ int main(void)
     CHECK(mkdtemp(root));
     srand(1);
     test_reading();
+    test_silent();
     test_nonsense();
+    test_hybrid();
     test_random();
     test_lines();
     remove_tree("");
