@@ -181,6 +181,8 @@ int init_processor_name(char *name, int *len)
     if (gethostname(name, MPI_MAX_PROCESSOR_NAME))
         return err(MPI_ERR_OTHER, "the system does not say the name of this host: %s", strerror(errno));
     name[MPI_MAX_PROCESSOR_NAME - 1] = 0;
+    if (!*name) /* a container may have none; programs count on one (MPI 5.0 §9.1.2) */
+        strcpy(name, "localhost");
     *len = (int)strlen(name);
     return 0;
 }

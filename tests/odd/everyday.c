@@ -149,6 +149,7 @@ int main(int argc, char **argv)
     in = malloc(BIG);
     CHECK(out && in, "no memory");
     CHECK_OK(MPI_Get_processor_name(name, &len));
+    CHECK(len > 0 && (size_t)len == strlen(name), "a name of %d bytes", len);
     ring(MPI_COMM_WORLD, 2);
     with_gaps();
     collectives(MPI_COMM_WORLD);

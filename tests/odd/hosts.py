@@ -203,7 +203,8 @@ def parent_hosts(build, scratch):
         Host('to-null', setup='exec >/dev/null 2>/dev/null', mute=True),
         Host('full-stdout', setup='exec >/dev/full', suite=False),
         Host('ignored-signals', setup="trap '' CHLD PIPE HUP INT TERM USR1 USR2 ALRM"),
-        Host('blocked-signals', **python('signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - {signal.SIGSEGV})')),
+        Host('blocked-signals', **python('signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - '
+                                         '{signal.SIGSEGV})')), # which a test raises
         Host('gone-directory', setup=f'mkdir -p {gone} && cd {gone} && rmdir {gone}'),
         Host('no-name', front=['bash', '-c', 'exec -a "" "$@"', 'bash']),
         Host('idle-priority', front=['nice', '-n', '19']),
