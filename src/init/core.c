@@ -135,11 +135,12 @@ __attribute__((destructor)) static void core_close(void)
 {
     if (!core.is_open || process.is_forked || process.job.pid != getpid())
         return;
-    if (core.users) {
+    if (core.users && process.job.foreign) {
         init_flush_stdout();
         pm_left(&process.job);
-        return;
     }
+    if (core.users)
+        return;
     comm_fini();
     coll_fini();
     p2p_fini();

@@ -113,7 +113,7 @@ static int send_line(struct pmi1 *pmi, const char *text)
 
     for (size_t done = 0; done < length;) {
         const ssize_t sent = send(pmi->fd, line + done, length - done, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EPIPE)
+        if (sent < 0 && (errno == EPIPE || errno == ECONNRESET))
             return err(MPI_ERR_OTHER, "the connection was closed before '%s'", text);
         if (sent < 0 && errno != EINTR)
             return err(MPI_ERR_OTHER, "cannot write '%s': %s", text, strerror(errno));
@@ -139,9 +139,9 @@ static int receive(struct pmi1 *pmi, const char *asked, int patience_ms)
     got = ready < 0 ? -1 : recv(pmi->fd, pmi->data + pmi->used, (size_t)(LINE_SIZE - 1 - pmi->used), 0);
     if (got < 0 && errno == EINTR)
         return 0;
-    if (got < 0)
+    if (got < 0 && errno != ECONNRESET) /* it was closed with something of ours unread */
         return err(MPI_ERR_OTHER, "no answer to '%s': %s", asked, strerror(errno));
-    if (got == 0)
+    if (got <= 0)
         return err(MPI_ERR_OTHER, "the connection was closed instead of an answer to '%s'", asked);
     pmi->used += (int)got;
     return 0;
