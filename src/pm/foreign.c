@@ -128,8 +128,8 @@ static int check_guest(const struct meeting *m, int fd, const struct ucred *peer
 
     if (peer->uid != geteuid() || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) ||
         recv(fd, &hello, sizeof hello, 0) != (ssize_t)sizeof hello || hello.kind != CONTROL_HELLO ||
-        memcmp(hello.token, m->head->token, sizeof hello.token) != 0 || hello.rank >= (uint32_t)m->place->size ||
-        m->sockets[hello.rank] >= 0)
+        memcmp(hello.token, m->head->token, sizeof hello.token) != 0 || hello.rank == 0 ||
+        hello.rank >= (uint32_t)m->place->size || m->sockets[hello.rank] >= 0)
         return -1;
     return (int)hello.rank;
 }

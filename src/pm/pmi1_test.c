@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "pm/int_pm.h"
+#include "sys/control.h"
 
 enum { MAX_RANKS = 8, LINE = 8192, KEYS = 4 };
 
@@ -28,6 +30,7 @@ struct quirk {
     const char *answer;  /* instead of the right one, NULL: none and the connection is closed */
     const char *mapping; /* PMI_process_mapping; NULL: not there */
     bool is_slow;        /* a byte at a time */
+    bool has_intruders;  /* strangers come to where the ranks meet */
 };
 
 static struct {
@@ -95,6 +98,28 @@ static void answer_get(int rank, const char *line)
     answer(rank, "cmd=get_result rc=-1 msg=not_found value=unknown");
 }
 
+/* Who does not know the whole token, or says that he is rank 0, gets nothing and does no harm. */
+static void intrude(const char *value)
+{
+    struct control_header hello = { .kind = CONTROL_HELLO, .rank = 1 };
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    unsigned long long high, low;
+    int length;
+
+    CHECK(sscanf(value, "%*d:%16llx%16llx:", &high, &low) == 2);
+    length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, CONTROL_ADDRESS, high);
+    for (int turn = 0; turn < 4; turn++) {
+        const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        hello.token[0] = high;
+        hello.token[1] = turn == 0 ? low + 1 : low;
+        hello.rank = turn == 1 ? 0 : turn == 2 ? 77 : 1;
+        CHECK(!connect(fd, (struct sockaddr *)&address,
+                       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)));
+        CHECK(turn == 3 || send(fd, &hello, sizeof hello, 0) == sizeof hello); /* the last one says nothing */
+        close(fd);
+    }
+}
+
 static void take_put(int rank, const char *line)
 {
     int slot = 0;
@@ -103,6 +128,8 @@ static void take_put(int rank, const char *line)
         slot++;
     CHECK(pmi1_value(line, "key", server.keys[slot], sizeof server.keys[0]));
     CHECK(pmi1_value(line, "value", server.values[slot], sizeof server.values[0]));
+    if (server.quirk->has_intruders)
+        intrude(server.values[slot]);
     answer(rank, "cmd=put_result rc=0 msg=success");
 }
 
@@ -333,14 +360,15 @@ static void fork_child(int rank, int size)
 
 static void test_start(void)
 {
-    const struct quirk plain = { 0 }, slow = { .is_slow = true }, mapped = { .mapping = "(vector,(0,1,1))" },
-                       blocks = { .mapping = "(vector,(3,1,2),(3,1,4))" };
+    const struct quirk plain = { 0 }, slow = { .is_slow = true }, intruded = { .has_intruders = true },
+                       mapped = { .mapping = "(vector,(0,1,1))" }, blocks = { .mapping = "(vector,(3,1,2),(3,1,4))" };
 
     run(1, &plain, live, 0);
     CHECK_INT(server.finalized, 1);
     run(4, &plain, live, 0);
     CHECK_INT(server.finalized, 4);
     run(2, &slow, live, 0);
+    run(3, &intruded, live, 0);
     run(8, &mapped, live, 0);
     run(8, &blocks, live, 0);
 }
@@ -588,24 +616,36 @@ static void fuzz_answers(void)
     }
 }
 
-static void out_of_memory(int rank, int size)
+/* Rank 0 of 2, whose launcher ends before rank 1 comes; memory ends at each place before that. */
+static void test_memory(void)
 {
-    struct pm_job job;
+    static const char answers[] = "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"
+                                  "cmd=my_kvsname kvsname=kvs_1\n"
+                                  "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n"
+                                  "cmd=appnum appnum=0\n"
+                                  "cmd=universe_size size=-1\n"
+                                  "cmd=get_result rc=-1 msg=none value=unknown\n"
+                                  "cmd=put_result rc=0\n"
+                                  "cmd=barrier_out\n";
+    const long live = mem_live();
+    int ends[2];
 
-    for (long n = 0; n < 2; n++) {
+    for (long n = 0; n < 6; n++) {
+        CHECK(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+        CHECK(send(ends[0], answers, sizeof answers - 1, 0) > 0 && !shutdown(ends[0], SHUT_WR));
+        set_place(ends[1], 0, 2);
         mem_fail_after(n);
-        CHECK(pm_open(&job) && rank < size);
+        expect_error(n < 5 ? "no memory" : "closed the connection before rank 1 came");
         mem_fail_after(-1);
-        if (job.foreign)
-            pm_close(&job);
+        close(ends[0]);
+        if (n == 0)
+            close(ends[1]);
+        CHECK_INT(mem_live(), live);
     }
-    _exit(0);
 }
 
 int main(void)
 {
-    const struct quirk plain = { 0 };
-
     test_lines();
     fuzz_lines();
     test_start();
@@ -614,7 +654,7 @@ int main(void)
     test_port();
     test_ends();
     test_lifeline();
-    run(2, &plain, out_of_memory, 0);
+    test_memory();
     fuzz_answers();
     CHECK_INT(mem_live(), 0);
     return 0;
