@@ -130,6 +130,10 @@ static void move_whole(const struct plan *plan, uintptr_t memory, char *stream, 
         move(memory, stream, plan->size, is_pack);
         break;
     case PLAN_LOOP:
+        if (plan->loop.pack) {
+            (is_pack ? plan->loop.pack : plan->loop.unpack)(&plan->loop, memory, stream);
+            break;
+        }
         move_many(plan->child, plan->count, plan->stride, memory, stream, is_pack);
         break;
     case PLAN_EVEN:

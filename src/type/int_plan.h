@@ -38,6 +38,17 @@ struct type_unit {
     uint8_t align;    /* of the C type: what extents are rounded up to (§5.1.6) */
 };
 
+/* outer times inner blocks of len bytes; in memory the strides apart, in the stream the steps (strided.c). */
+struct strided;
+typedef void strided_fn(const struct strided *s, uintptr_t memory, char *stream);
+
+struct strided {
+    size_t outer, inner, len;
+    MPI_Count outer_stride, inner_stride;
+    size_t outer_step, inner_step;
+    strided_fn *pack, *unpack;     /* what moves it best, strided_prepare; NULL: not looked for */
+};
+
 struct plan {
     uint8_t kind;                  /* enum plan_kind */
     uint8_t align;                 /* the largest of all elements */
@@ -46,6 +57,7 @@ struct plan {
     MPI_Count low, high;           /* the bytes lie in [low, high), from the plan's own place */
     MPI_Count count, stride;
     const struct plan *child;
+    struct strided loop;           /* LOOP of blocks, or of loops of blocks: the whole of it; else pack is NULL */
     MPI_Count *disps;              /* disps[0] is 0 */
     size_t *ends;
     const struct plan **children;
@@ -150,15 +162,11 @@ uint16_t signature_of(const struct plan *map);
 
 /* --- moving (copy.c, strided.c) --- */
 
-/* outer times inner blocks of len bytes; in memory the strides apart, in the stream the steps. */
-struct strided {
-    size_t outer, inner, len;
-    MPI_Count outer_stride, inner_stride;
-    size_t outer_step, inner_step;
-};
-
+/* Sets pack and unpack. */
+void strided_prepare(struct strided *s);
 void strided_pack(const struct strided *s, uintptr_t memory, char *stream);
 void strided_unpack(const struct strided *s, uintptr_t memory, const char *stream);
+
 /* Two blocks of each of `count` items: their lengths, where the second lies from the first, and how far the items are
  * apart in memory and in the stream, where the second follows the first. */
 struct strided_fields {

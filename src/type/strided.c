@@ -146,18 +146,16 @@ PACK_LOOP(24) UNPACK_LOOP(24) FIELD_LOOPS(24)
 PACK_LOOP(32) UNPACK_LOOP(32) FIELD_LOOPS(32)
 PACK_LOOP(64) UNPACK_LOOP(64) FIELD_LOOPS(64)
 
-typedef void loop_fn(const struct strided *s, uintptr_t memory, char *stream);
-
 enum { LENGTHS = 65, WAYS = 4 };
 
 /* pack, pack a field, unpack, unpack a field */
-static loop_fn *const loops[LENGTHS][WAYS] = {
+static strided_fn *const loops[LENGTHS][WAYS] = {
 #define LOOPS(len) [len] = { pack_##len, pack_field_##len, unpack_##len, unpack_field_##len }
     LOOPS(0), LOOPS(1), LOOPS(2), LOOPS(4), LOOPS(8), LOOPS(12), LOOPS(16), LOOPS(24), LOOPS(32), LOOPS(64),
 #undef LOOPS
 };
 
-static loop_fn *choose(const struct strided *s, bool is_pack)
+static strided_fn *choose(const struct strided *s, bool is_pack)
 {
     const size_t row = s->len < LENGTHS && loops[s->len][0] ? s->len : 0;
 
@@ -193,10 +191,26 @@ static void by_columns(const struct strided *s, uintptr_t memory, char *stream, 
     }
 }
 
+static void pack_columns(const struct strided *s, uintptr_t memory, char *stream)
+{
+    by_columns(s, memory, stream, true);
+}
+
+static void unpack_columns(const struct strided *s, uintptr_t memory, char *stream)
+{
+    by_columns(s, memory, stream, false);
+}
+
+void strided_prepare(struct strided *s)
+{
+    s->pack = may_go_by_columns(s, true) ? pack_columns : choose(s, true);
+    s->unpack = may_go_by_columns(s, false) ? unpack_columns : choose(s, false);
+}
+
 void strided_pack(const struct strided *s, uintptr_t memory, char *stream)
 {
     if (may_go_by_columns(s, true))
-        by_columns(s, memory, stream, true);
+        pack_columns(s, memory, stream);
     else
         choose(s, true)(s, memory, stream);
 }
@@ -204,7 +218,7 @@ void strided_pack(const struct strided *s, uintptr_t memory, char *stream)
 void strided_unpack(const struct strided *s, uintptr_t memory, const char *stream)
 {
     if (may_go_by_columns(s, false))
-        by_columns(s, memory, (char *)(uintptr_t)stream, false);
+        unpack_columns(s, memory, (char *)(uintptr_t)stream);
     else
         choose(s, false)(s, memory, (char *)(uintptr_t)stream);
 }
