@@ -146,11 +146,15 @@ static void sharing(void)
 
     fflush(stdout); /* once, not by each child */
     doctor_probe_pair(&pair);
-    doctor_say(pair.memory ? DOCTOR_FAIL : DOCTOR_OK, "memory file", refusal(pair.memory, value),
-               pair.memory ? "ranks share nothing\nallow memfd_create and shared mappings (seccomp, memory limit)"
-                           : "ranks meet in it; nothing is put in /dev/shm or on a disk");
-    if (pair.memory)
+    if (!pair.has_file) {
+        doctor_say(DOCTOR_FAIL, "memory file", "refused", "%s", pair.why);
         return;
+    }
+    if (pair.is_memory)
+        doctor_say(DOCTOR_OK, "memory file", "works", "ranks meet in it; nothing is put in /dev/shm or on a disk");
+    else
+        doctor_say(DOCTOR_NOTE, "memory file", "refused", "ranks meet in a file without a name, in /dev/shm or a "
+                   "directory for temporary files\nallow memfd_create in the seccomp profile");
     if (pair.process || pair.wake) {
         doctor_say(DOCTOR_FAIL, "two processes", refusal(pair.process ? pair.process : pair.wake, value),
                    pair.process ? "raise the limit of processes (ulimit -u, pids of the cgroup)"

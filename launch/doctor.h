@@ -7,7 +7,10 @@
 #ifndef LAUNCH_DOCTOR_H
 #define LAUNCH_DOCTOR_H
 
+#include <stdbool.h>
+
 #include "base/base.h"
+#include "sys/segment.h"
 
 /* Of a line: as it should be; works, but less well or not as one may think; no job can run. */
 enum doctor_mark { DOCTOR_OK, DOCTOR_NOTE, DOCTOR_FAIL };
@@ -16,9 +19,11 @@ enum doctor_mark { DOCTOR_OK, DOCTOR_NOTE, DOCTOR_FAIL };
 void doctor_say(enum doctor_mark mark, const char *what, const char *value, const char *follows, ...)
     PRINTF_LIKE(4, 5);
 
-/* Two processes that share a memory file, as ranks do. Each is 0, or the errno of what was refused. */
+/* Two processes that share a file, as ranks do. Each number is 0, or the errno of what was refused. */
 struct doctor_pair {
-    int memory, process; /* no memory file, no process: then the rest has not been tried */
+    bool has_file, is_memory;
+    char why[SEGMENT_WHY]; /* there is no file; cause, and behind a newline what to do. Then the rest is not tried */
+    int process;           /* no process: likewise */
     int wake;            /* one has woken the other */
     int read, write;     /* of the other's memory */
 };

@@ -2,6 +2,7 @@
 /* mpiexec --doctor: trying. Two children do to each other what ranks do; nothing is believed that a file says. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -64,19 +65,18 @@ static _Noreturn void be_looker(struct meeting *meeting)
     _exit(0);
 }
 
-static struct meeting *share_memory(void)
+static struct meeting *share_memory(struct doctor_pair *pair)
 {
-    const int fd = memfd_create("parley-doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    void *memory = MAP_FAILED;
-    int error;
+    const int fd = segment_open(2, &pair->is_memory, pair->why);
+    struct meeting *meeting;
 
-    if (fd >= 0 && !ftruncate(fd, SIZE))
-        memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    error = errno;
-    if (fd >= 0)
-        close(fd);
-    errno = error;
-    return memory == MAP_FAILED ? NULL : memory;
+    if (fd < 0)
+        return NULL;
+    meeting = segment_map(fd, SIZE);
+    if (!meeting)
+        snprintf(pair->why, sizeof pair->why, "cannot map %d bytes: %s", SIZE, strerror(errno));
+    close(fd);
+    return meeting;
 }
 
 /* Start both; false with errno. */
@@ -93,11 +93,13 @@ static bool start_children(struct meeting *meeting, pid_t children[2])
 
 void doctor_probe_pair(struct doctor_pair *pair)
 {
-    struct meeting *meeting = share_memory();
+    struct meeting *meeting;
     pid_t children[2];
     int status;
 
-    *pair = (struct doctor_pair){ .memory = meeting ? 0 : errno };
+    *pair = (struct doctor_pair){ 0 };
+    meeting = share_memory(pair);
+    pair->has_file = meeting;
     if (!meeting)
         return;
     meeting->read = meeting->write = ENOSYS;

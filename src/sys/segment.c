@@ -89,7 +89,8 @@ static bool set_size(int fd, size_t size, char *why)
     if (has_limit) {
         wider = (struct rlimit){ limit.rlim_max, limit.rlim_max };
         if (limit.rlim_max < size || setrlimit(RLIMIT_FSIZE, &wider))
-            return refuse(why, "the shared memory of the ranks needs %zu MB of address space in a file, the limit on the "
+            return refuse(why,
+                          "the shared memory of the ranks needs %zu MB of address space in a file, the limit on the "
                           "size of files is %llu bytes\nraise it (ulimit -f unlimited); only what is touched uses "
                           "memory",
                           size >> 20, (unsigned long long)limit.rlim_max);
@@ -153,10 +154,11 @@ static int open_somewhere(int ranks, char *why)
     return -1;
 }
 
-static int open_file(int ranks, char *why)
+int segment_open(int ranks, bool *is_memory, char why[SEGMENT_WHY])
 {
     const int fd = memfd_create("parley-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
+    *is_memory = fd >= 0;
     if (fd < 0)
         return open_somewhere(ranks, why);
     if (set_size(fd, job_segment_room(ranks), why))
@@ -169,7 +171,7 @@ static bool prepare(int fd, const struct segment_plan *plan, struct job_head **h
 {
     const size_t size = job_transport_offset(plan->size);
 
-    (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK); /* a file that is not memory has no seals; nobody shrinks it anyway */
+    (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK); /* a file that is not memory has no seals; nobody shrinks it */
     *head = segment_map(fd, size);
     if (!*head)
         return refuse(why, "cannot map %zu bytes: %s", size, strerror(errno));
@@ -181,7 +183,8 @@ static bool prepare(int fd, const struct segment_plan *plan, struct job_head **h
 
 int segment_make(const struct segment_plan *plan, struct job_head **head, char why[SEGMENT_WHY])
 {
-    const int fd = open_file(plan->size, why);
+    bool is_memory;
+    const int fd = segment_open(plan->size, &is_memory, why);
 
     if (fd < 0 || prepare(fd, plan, head, why))
         return fd;

@@ -4,6 +4,8 @@
 #ifndef SYS_SEGMENT_H
 #define SYS_SEGMENT_H
 
+#include <stdbool.h>
+
 #include "sys/job.h"
 
 /* What the maker knows. */
@@ -17,11 +19,14 @@ struct segment_plan {
 
 enum { SEGMENT_WHY = 400 };
 
-/* A new memory file, sealed against shrinking and long enough for good, with its head filled, a random token and local
- * ranks 0 to size - 1; *head is its first job_transport_offset(size) bytes, mapped, the caller's. Where the system has no
- * memory files (memfd_create: old kernels, some sandboxes) it is a file in /dev/shm or a directory for temporary files
- * that loses its name before anything else happens; then there must be room for it. The descriptor (closed at exec), or
- * -1 with a line of cause and perhaps one of remedy in `why`. */
+/* An empty file for so many ranks, long enough for good, without a name anywhere: in memory, or, where the system has
+ * no memory files (memfd_create: old kernels, some sandboxes), in /dev/shm or a directory for temporary files; then
+ * what ranks may need is reserved. The descriptor (closed at exec), or -1 with a line of cause and perhaps one of
+ * remedy in `why`. */
+int segment_open(int ranks, bool *is_memory, char why[SEGMENT_WHY]);
+
+/* The same, sealed against shrinking, with its head filled, a random token and local ranks 0 to size - 1; *head is its
+ * first job_transport_offset(size) bytes, mapped, the caller's. */
 int segment_make(const struct segment_plan *plan, struct job_head **head, char why[SEGMENT_WHY]);
 
 /* Map the first `size` bytes of it. NULL with errno. */
