@@ -115,7 +115,7 @@ static int object_of(const struct planner *planner, int rank)
     const int objects = planner->topology->objects[binding->map_kind];
 
     if (binding->map == BIND_MAP_PER)
-        return rank / binding->map_count;
+        return rank / binding->map_count % objects; /* with more than so many the first ones get more */
     return (int)((long long)rank * (binding->map_count ? binding->map_count : 1) % objects);
 }
 
@@ -138,16 +138,6 @@ static void map_to_objects(struct planner *planner)
                 share_object(planner, rank, i++, count);
         }
     }
-}
-
-static void check_per(const struct binding *binding, const struct topology *topology, int ranks)
-{
-    const int objects = topology->objects[binding->map_kind];
-
-    if ((long long)binding->map_count * objects < ranks)
-        die(EXIT_USAGE, "E0101: -map-by ppr:%d:... places %lld processes on %d %s, but there are %d\n"
-            "more for each, or leave it out", binding->map_count, (long long)binding->map_count * objects, objects,
-            topology_name(binding->map_kind, objects != 1), ranks);
 }
 
 /* Share the machine as a whole: also when mapped to cores or threads one after the other, which has a width then. */
@@ -405,8 +395,6 @@ void bind_make(const struct binding *binding, const struct topology *topology, i
     const bool is_default = binding->to == BIND_SHARE && !binding->width;
     const int usable = topology->count < cpus ? topology->count : cpus;
 
-    if (binding->map == BIND_MAP_PER)
-        check_per(binding, topology, ranks);
     *plan = (struct bind_plan){ .cpus = usable };
     if (binding->to == BIND_NONE)
         plan->why = "not bound, as asked for";

@@ -267,7 +267,7 @@ static void read_srun(struct binding *binding, const char *name, const char *val
             bind_to_kind(binding, TOPOLOGY_CORE);
         else if (find_kind(word, &kind))
             bind_to_kind(binding, kind);
-        else if (!is_one_of("q quiet y yes auto", word))
+        else if (!is_one_of("q quiet y yes auto depth", word))
             refuse(name, value, word, "none, threads, cores, sockets, ldoms, rank, map_cpu:LIST, mask_cpu:LIST, "
                    "verbose");
     }
@@ -285,15 +285,6 @@ static void read_per_socket(struct binding *binding, const char *name, const cha
     binding->map = BIND_MAP_PER;
     binding->map_kind = TOPOLOGY_PACKAGE;
     binding->map_count = need_number(name, value, value);
-}
-
-/* Open MPI's --display LIST; what else it can list does not exist here. */
-static void read_display(struct binding *binding, const char *name, const char *value, char *rest)
-{
-    (void)name;
-    (void)rest;
-    if (strstr(value, "map") || strstr(value, "bind"))
-        binding->is_shown = true;
 }
 
 static void show(struct binding *binding, const char *name, const char *value, char *rest)
@@ -321,12 +312,11 @@ static const struct {
     { "binding", read_binding },
     { "map-by", read_map },
     { "rank-by", read_rank },
-    { "cpu-set cpu-list", read_only },
-    { "cpus-per-proc cpus-per-rank cpus-per-task", read_width },
-    { "cpu-bind", read_srun },
+    { "cpu-set cpu-list slot-list", read_only },
+    { "cpus-per-proc cpus-per-rank cpus-per-task depth", read_width },
+    { "cpu-bind cpu_bind", read_srun },
     { "npersocket", read_per_socket },
-    { "display", read_display },
-    { "show-binding report-bindings display-map print-rank-map", show },
+    { "show-binding report-bindings", show },
     { "use-hwthread-cpus", use_threads },
 };
 

@@ -524,7 +524,7 @@ static void test_lines(void)
         { "2 -use-hwthread-cpus -cpus-per-rank 1", "0 4", 2 },
         { "2 -map-by ppr:1:socket", "0-3,8-11 4-7,12-15", 16 },
         { "4 -map-by ppr:2:socket:pe=1", "0,8 1,9 4,12 5,13", 8 },
-        { "5 -map-by ppr:2:socket", "places 4 processes on 2 packages, but there are 5", 0 },
+        { "5 -map-by ppr:2:socket", "0,8 1,9 4-5,12-13 6-7,14-15 2-3,10-11", 16 },
         { "2 -npersocket 1", "0-3,8-11 4-7,12-15", 16 },
         { "3 -bind-to user:0,2", "0 2 0", 2 },
         { "2 -bind-to user:0+8,1-2", "0,8 1", 3 },

@@ -1,163 +1,127 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpiexec: output of the ranks to our stdout and stderr, in whole lines.
+/* mpiexec: output of the ranks, in whole lines.
  *
- *   rank's pipe -> [partial line of the stream] -> queue of the sink -> descriptor 1 or 2
+ *   rank's pipe -> [partial line of the stream] -> queue of the sink -> descriptor 1 or 2, or a file
  *
  * A line goes out when its end has come. A beginning that stays one may be a prompt: it goes out after 100 ms
  * if nothing else was written meanwhile, else after 1 s; but after 5 s if it came in blocks of 4096 bytes,
  * for then it is where the rank's buffer was full. If another rank writes while such a beginning stands
  * there, that gets a line of its own. Reading stops while a sink's queue is long, so a slow reader slows the
- * ranks down and not our memory; we never block on a reader, because ranks may need us meanwhile. */
-#include "launch.h"
-
+ * ranks down and not our memory. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "launch.h"
 
 enum {
     READ_SIZE = 65536,
     READS_AT_ONCE = 4,     /* then it is another stream's turn */
     PARTIAL_MAX = 1 << 20, /* a longer line is not kept together */
     BLOCK_SIZE = 4096,     /* buffers of stdio are multiples */
-    PIPE_PIECE = 4096,     /* what a pipe that polls writable takes without blocking */
-    FILE_PIECE = 1 << 20,
-    QUEUE_FULL = 4 << 20,
-    QUEUE_LOW = 1 << 20,
+    TIME_SIZE = 64,
 };
 
 #define FLUSH_SECONDS       0.1
 #define FLUSH_BUSY_SECONDS  1.0
 #define FLUSH_BLOCK_SECONDS 5.0
 
-static void pause_stream(struct job *job, struct stream *stream)
+/* Wait until `sink` has room. */
+static void pause_stream(struct job *job, struct stream *stream, struct sink *sink)
 {
     epoll_ctl(job->epoll_fd, EPOLL_CTL_DEL, stream->source.fd, NULL);
     stream->is_paused = true;
-    stream->sink->has_paused = true;
+    sink->has_paused = true;
 }
 
 static void resume_stream(struct job *job, struct stream *stream, const struct sink *sink)
 {
-    if (stream->is_paused && stream->sink == sink) {
+    if (stream->is_paused && (stream->sink == sink || stream->copy == sink)) {
         stream->is_paused = false;
-        source_add(job, &stream->source);
+        if (stream->source.fd >= 0) /* else it was closed meanwhile */
+            source_add(job, &stream->source);
     }
 }
 
-static void resume_streams(struct job *job, struct sink *sink)
+void forward_resume(struct job *job, const struct sink *sink)
 {
-    sink->has_paused = false;
     for (int i = 0; i < job->size; i++) {
         resume_stream(job, &job->ranks[i].out, sink);
         resume_stream(job, &job->ranks[i].err, sink);
     }
 }
 
-static void put(struct sink *sink, const char *data, size_t size)
+void forward_break(struct job *job, const struct sink *sink)
 {
-    if (sink->is_broken)
-        return;
-    if (sink->start + sink->length + size > sink->room) {
-        if (sink->length > 0)
-            memmove(sink->data, sink->data + sink->start, sink->length);
-        sink->start = 0;
-        if (sink->length + size > sink->room) {
-            sink->room = size_max(sink->room * 2, sink->length + size + READ_SIZE);
-            sink->data = need_more(sink->data, sink->room);
-        }
-    }
-    memcpy(sink->data + sink->start + sink->length, data, size);
-    sink->length += size;
-}
-
-/* The reader has gone. The ranks learn it the way they would without us: their next write fails. */
-static void break_sink(struct job *job, struct sink *sink)
-{
-    sink->is_broken = true;
-    sink->length = 0;
     for (int i = 0; i < job->size; i++) {
         struct stream *const streams[] = { &job->ranks[i].out, &job->ranks[i].err };
-        for (size_t s = 0; s < ARRAY_LEN(streams); s++)
+        for (size_t s = 0; s < ARRAY_LEN(streams); s++) {
+            if (streams[s]->copy == sink) {
+                resume_stream(job, streams[s], sink);
+                streams[s]->copy = NULL; /* the file goes on */
+            }
             if (streams[s]->sink == sink && streams[s]->source.fd >= 0) {
                 source_remove(job, &streams[s]->source);
                 job->streams_open--;
             }
-    }
-}
-
-/* Can we write a piece without blocking? */
-static bool is_writable(const struct sink *sink)
-{
-    struct pollfd poll_fd = { .fd = sink->source.fd, .events = POLLOUT };
-
-    return sink->is_regular || poll(&poll_fd, 1, 0) > 0;
-}
-
-/* Write what goes without blocking; watch the sink for the rest. */
-static void drain(struct job *job, struct sink *sink)
-{
-    while (sink->length > 0 && is_writable(sink)) {
-        const size_t piece = size_min(sink->length, sink->is_regular ? FILE_PIECE : PIPE_PIECE);
-        const ssize_t done = write(sink->source.fd, sink->data + sink->start, piece);
-        if (done < 0 && errno != EINTR && errno != EAGAIN) {
-            break_sink(job, sink);
-            break;
         }
-        if (done < 0)
-            break;
-        sink->start += (size_t)done;
-        sink->length -= (size_t)done;
     }
-    if (sink->length == 0)
-        sink->start = 0;
-    if ((sink->length > 0) != sink->is_watched && !sink->is_regular) {
-        struct epoll_event event = { .events = EPOLLOUT, .data.ptr = &sink->source };
-        sink->is_watched = !sink->is_watched;
-        epoll_ctl(job->epoll_fd, sink->is_watched ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, sink->source.fd, &event);
-    }
-    if (sink->has_paused && sink->length < QUEUE_LOW)
-        resume_streams(job, sink);
 }
 
-static void sink_ready(struct job *job, struct source *source, uint32_t events)
+/* "2026-11-22 14:03:07.125 " */
+static size_t write_time(char *text)
 {
-    (void)events;
-    drain(job, CONTAINER_OF(source, struct sink, source));
+    struct timespec now;
+    struct tm parts;
+    size_t length;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    localtime_r(&now.tv_sec, &parts);
+    length = strftime(text, TIME_SIZE, "%Y-%m-%d %H:%M:%S", &parts);
+    return length +
+           (size_t)snprintf(text + length, TIME_SIZE - length, ".%03d ", (int)(now.tv_nsec / 1000000));
 }
 
-/* Whole lines, or the beginning of one, each line with its label if wanted. */
-static void emit(struct job *job, struct stream *stream, const char *data, size_t size)
+/* Whole lines, or the beginning of one, each line with what belongs before it. */
+static void emit_to(struct job *job, struct stream *stream, struct sink *sink, const char *data, size_t size)
 {
-    struct sink *sink = stream->sink;
-    char label[16];
-    const size_t label_size = (size_t)snprintf(label, sizeof label, "[%d] ", stream->source.rank);
+    const size_t prefix_size = stream->prefix ? strlen(stream->prefix) : 0;
+    bool is_mid_line = sink->open_line == stream;
+    char time[TIME_SIZE];
+    const size_t time_size = job->options.timestamp ? write_time(time) : 0;
 
-    if (sink->open_line && sink->open_line != stream) {
-        put(sink, "\n", 1);
-        sink->open_line->is_mid_line = false;
-    }
-    if (!job->options.label) {
-        put(sink, data, size);
+    if (sink->open_line && !is_mid_line)
+        sink_put(sink, "\n", 1);
+    if (prefix_size + time_size == 0) {
+        sink_put(sink, data, size);
     } else {
         for (size_t at = 0; at < size;) {
             const char *newline = memchr(data + at, '\n', size - at);
             const size_t length = newline ? (size_t)(newline - data) - at + 1 : size - at;
-            if (at > 0 || !stream->is_mid_line)
-                put(sink, label, label_size);
-            put(sink, data + at, length);
+            if (!is_mid_line) {
+                sink_put(sink, time, time_size);
+                sink_put(sink, stream->prefix, prefix_size);
+            }
+            sink_put(sink, data + at, length);
             at += length;
+            is_mid_line = false;
         }
     }
-    stream->is_mid_line = data[size - 1] != '\n';
     sink->last_ns = now_ns();
-    sink->open_line = stream->is_mid_line ? stream : NULL;
+    sink->open_line = data[size - 1] != '\n' ? stream : NULL;
+}
+
+static void emit(struct job *job, struct stream *stream, const char *data, size_t size)
+{
+    emit_to(job, stream, stream->sink, data, size);
+    if (stream->copy)
+        emit_to(job, stream, stream->copy, data, size);
 }
 
 static void emit_partial(struct job *job, struct stream *stream)
@@ -234,7 +198,9 @@ static void read_stream(struct job *job, struct stream *stream, int reads)
         if (got < (ssize_t)sizeof block)
             break;
     }
-    drain(job, stream->sink);
+    sink_drain(job, stream->sink);
+    if (stream->copy)
+        sink_drain(job, stream->copy);
 }
 
 static void stream_ready(struct job *job, struct source *source, uint32_t events)
@@ -242,25 +208,22 @@ static void stream_ready(struct job *job, struct source *source, uint32_t events
     struct stream *stream = CONTAINER_OF(source, struct stream, source);
 
     (void)events;
-    if (stream->sink->length >= QUEUE_FULL)
-        pause_stream(job, stream);
+    if (sink_is_full(stream->sink))
+        pause_stream(job, stream, stream->sink);
+    else if (stream->copy && sink_is_full(stream->copy))
+        pause_stream(job, stream, stream->copy);
     else
         read_stream(job, stream, READS_AT_ONCE);
 }
 
-static void sink_init(struct sink *sink, int fd)
-{
-    struct stat st;
-
-    *sink = (struct sink){ .source = { .ready = sink_ready, .fd = fd, .rank = -1 } };
-    sink->is_regular = !fstat(fd, &st) && S_ISREG(st.st_mode);
-}
-
 void forward_init(struct job *job)
 {
+    const struct options *options = &job->options;
+
     sink_init(&job->sinks[0], STDOUT_FILENO);
     sink_init(&job->sinks[1], STDERR_FILENO);
-    job->is_direct = job->size == 1 && !job->options.label;
+    job->is_direct = job->size == 1 && !options->label && !options->timestamp && !options->prefix &&
+                     !options->out_pattern && !options->err_pattern;
 }
 
 /* The sink of descriptor 2: that of 1, if both are one file, so that unfinished lines are seen. */
@@ -274,9 +237,42 @@ static struct sink *error_sink(struct job *job)
     return &job->sinks[1];
 }
 
+static void make_pipe(int ends[2])
+{
+    if (pipe2(ends, O_CLOEXEC))
+        die(EXIT_SYSTEM, "E0106: no pipe for the output of the ranks: %s", strerror(errno));
+}
+
+static int duplicate(int fd)
+{
+    const int other = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+    if (other < 0)
+        die(EXIT_SYSTEM, "E0106: no descriptor for the output of the ranks: %s", strerror(errno));
+    return other;
+}
+
+void forward_pipes(const struct job *job, int rank, int out[2], int err[2])
+{
+    const bool is_hidden = job->options.only_rank >= 0 && job->options.only_rank != rank;
+
+    out[0] = out[1] = err[0] = err[1] = -1;
+    if (is_hidden)
+        out[1] = duplicate(job->null_fd);
+    else if (!job->is_direct)
+        make_pipe(out);
+    if (is_hidden || job->options.merge)
+        err[1] = duplicate(out[1] >= 0 ? out[1] : STDOUT_FILENO);
+    else if (!job->is_direct)
+        make_pipe(err);
+}
+
 static void open_stream(struct job *job, struct stream *stream, int rank, int fd, struct sink *sink)
 {
+    if (fd < 0)
+        return;
     *stream = (struct stream){ .source = { .ready = stream_ready, .fd = fd, .rank = rank }, .sink = sink };
+    output_place(job, rank, stream == &job->ranks[rank].err, stream);
     fcntl(fd, F_SETFL, O_NONBLOCK); /* our end only: the rank's end is another open file */
     source_add(job, &stream->source);
     job->streams_open++;
@@ -319,8 +315,10 @@ void forward_flush_partial(struct job *job, int64_t now)
         flush_stream(job, &job->ranks[i].out, now);
         flush_stream(job, &job->ranks[i].err, now);
     }
-    drain(job, &job->sinks[0]);
-    drain(job, &job->sinks[1]);
+    sink_drain(job, &job->sinks[0]);
+    sink_drain(job, &job->sinks[1]);
+    for (int i = 0; i < job->file_count; i++)
+        sink_drain(job, job->files[i]);
 }
 
 void forward_close(struct job *job)
@@ -336,15 +334,18 @@ void forward_print(struct job *job, const char *text)
     struct sink *sink = error_sink(job);
 
     if (sink->open_line) {
-        put(sink, "\n", 1);
-        sink->open_line->is_mid_line = false;
+        sink_put(sink, "\n", 1);
         sink->open_line = NULL;
     }
-    put(sink, text, strlen(text));
-    drain(job, sink);
+    sink_put(sink, text, strlen(text));
+    sink_drain(job, sink);
 }
 
 bool forward_is_done(const struct job *job)
 {
-    return job->streams_open == 0 && job->sinks[0].length == 0 && job->sinks[1].length == 0;
+    bool is_done = job->streams_open == 0 && job->sinks[0].length == 0 && job->sinks[1].length == 0;
+
+    for (int i = 0; i < job->file_count && is_done; i++)
+        is_done = job->files[i]->length == 0;
+    return is_done;
 }

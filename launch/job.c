@@ -47,7 +47,7 @@ static void ended_by_signal(struct job *job, int rank, int status)
 {
     const int signal = WTERMSIG(status);
     const bool is_expected = job->is_ending || was_sent(job, signal) || job->ranks[rank].has_aborted ||
-                             (signal == SIGPIPE && (job->sinks[0].is_broken || job->sinks[1].is_broken));
+                             (signal == SIGPIPE && job->has_broken_sink);
 
     if (!is_expected)
         report_rank(
@@ -85,6 +85,7 @@ static void rank_over(struct job *job, int rank, int status)
 
     control_rank_over(job, rank);
     forward_rank_over(job, rank);
+    feed_rank_over(job, rank);
     r->is_over = true;
     r->status = status;
     if (r->group && kill(-r->group, 0) && errno == ESRCH)

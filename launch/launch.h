@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiexec: one process, one thread, one epoll loop. It uses base and sys and is linked statically.
  *
- *   options.c   the command line -> struct options        spawn.c    pipes, control sockets, vfork, exec
+ *   options*.c  the command line -> struct options        spawn.c    pipes, control sockets, vfork, exec
  *   program.c   finding programs, making environments     forward.c  output of the ranks, whole lines
- *   segment.c   the job segment                           control.c  what ranks tell us
- *   signals.c   signals in and on to the ranks            report.c   messages of the launcher, merged
- *   job.c       ends of ranks, ending the job, exit code  other_mpi.c ranks of another MPI
- *   bind.h      which processors each rank gets           mpiexec.c  main and the loop
+ *   segment.c   the job segment                           output.c   files and prefixes for it, by patterns
+ *   signals.c   signals in and on to the ranks            sink.c     where it goes, without blocking
+ *   job.c       ends of ranks, ending the job, exit code  feed.c     stdin for the ranks
+ *   control.c   what ranks tell us                        report.c   messages of the launcher, merged
+ *   bind.h      which processors each rank gets           other_mpi.c ranks of another MPI
+ *   mpiexec.c   main and the loop
  *
  * struct job is the only state; it lives in main. */
 #ifndef LAUNCH_LAUNCH_H
@@ -40,23 +42,46 @@ struct strings {
     size_t count, room;
 };
 
+/* Which of mpiexec's own variables a program gets. */
+struct pass {
+    bool is_said;         /* else what is said for the job counts */
+    bool is_list;         /* those in `names` only; else all but those in `names` */
+    struct strings names; /* name, or the beginning of one and '*' */
+};
+
 /* One program of the job: what stands between two colons. */
 struct app {
     int ranks;           /* -1: not said */
     struct strings argv; /* argv[0] as given */
     struct strings set;  /* NAME=VALUE for this program */
-    const char *wdir;    /* NULL: that of mpiexec */
-    const char *path;    /* directories to search before PATH; or NULL */
-    char *program;       /* found file; relative to wdir or absolute */
-    struct strings env;  /* with room for the rank's own variables at the end */
+    struct pass pass;
+    const char *wdir;   /* NULL: that of mpiexec */
+    const char *path;   /* directories to search before PATH; or NULL */
+    char *program;      /* found file; relative to wdir or absolute */
+    struct strings env; /* with room for the rank's own variables at the end */
 };
 
+/* Texts are as the user wrote them, NULL: not said. */
 struct options {
     struct app *apps;
     int app_count;
     struct strings set; /* NAME=VALUE for all programs */
-    bool label;         /* "[rank] " before each line */
+    struct pass pass;
+    bool label;              /* "[rank] " before each line */
+    bool timestamp;          /* date and time before each line */
+    bool merge;              /* stderr of a rank goes where its stdout goes */
+    bool copy;               /* what goes to files goes to our stdout and stderr too */
+    const char *prefix;      /* pattern (output.c) before each line, instead of the label */
+    const char *out_pattern; /* file names for stdout and stderr of the ranks */
+    const char *err_pattern;
+    int only_rank;           /* only its output is shown; -1: that of all */
+    const char *stdin_ranks; /* who gets our stdin: "all", "none", "0,2-5"; never NULL */
+    const char *stdin_file;  /* to be our stdin */
+    bool show_map;           /* tell which ranks run what */
+    bool is_dry; /* start nothing */
     bool quiet;
+    struct strings kept;  /* texts that others point into */
+    struct strings notes; /* what was asked for and cannot be had, said once */
     double time_limit; /* seconds; 0: none */
     double grace;      /* seconds between a forwarded INT or TERM and KILL */
     int errhandler;    /* enum job_errhandler */
@@ -72,10 +97,11 @@ struct source {
     int rank; /* -1: nobody's */
 };
 
-/* Where output goes: stdout or stderr of mpiexec, or both when they are the same file. */
+/* Where output goes: stdout or stderr of mpiexec, or both when they are the same file, or a file. */
 struct sink {
     struct source source;
-    char *data; /* not yet written: `length` bytes from `start` */
+    const char *path; /* of a file; NULL: it is ours */
+    char *data;       /* not yet written: `length` bytes from `start` */
     size_t start, length, room;
     bool is_regular; /* a file: never blocks */
     bool is_watched;
@@ -89,12 +115,20 @@ struct sink {
 struct stream {
     struct source source; /* reading end of the pipe */
     struct sink *sink;
-    char *partial; /* beginning of a line that has not ended yet */
+    struct sink *copy;  /* gets the same; or NULL */
+    const char *prefix; /* before each line; NULL: none */
+    char *partial;      /* beginning of a line that has not ended yet */
     size_t length, room;
     int64_t begun_ns; /* when it began; 0: nothing there */
     bool is_block; /* the last bytes came in full blocks: the rank's buffer was full, there is more to come */
-    bool is_mid_line; /* the last write ended without a newline */
-    bool is_paused;   /* the sink is full */
+    bool is_paused; /* the sink is full */
+};
+
+/* stdin of a rank that gets a copy of ours. */
+struct feed {
+    struct source source; /* writing end of its pipe */
+    uint64_t given;       /* bytes that went there */
+    bool is_watched;
 };
 
 enum { OTHER_MPI_SIZE = 64 };
@@ -110,6 +144,7 @@ struct rank {
     char other_mpi[OTHER_MPI_SIZE]; /* library of another MPI that it uses; "": none is known of */
     struct source control;
     struct stream out, err;
+    struct feed in;
 };
 
 /* A message about one or several ranks. */
@@ -157,8 +192,13 @@ struct job {
     struct source **guests; /* connections of newcomers, and of ranks that were newcomers */
     int guest_count, guest_room;
     struct sink sinks[2];   /* [0] stdout, [1] stderr, unused when both are the same file */
+    struct sink **files;    /* more of them */
+    int file_count, file_room;
+    bool has_broken_sink;
+    struct input *input;    /* feed.c: our stdin on its way to several ranks; NULL: it is not */
     bool is_direct;         /* one rank that writes to our stdout and stderr itself */
-    bool has_terminal;      /* stdin is a terminal: rank 0 stays in our process group */
+    int stdin_rank;         /* has our own stdin; -1: none has */
+    bool has_terminal;      /* which is a terminal: that rank stays in our process group */
     int64_t timers[TIMERS]; /* when, CLOCK_MONOTONIC in ns; 0: off */
     int running;            /* ranks started and not reaped */
     int streams_open;
@@ -205,12 +245,34 @@ void spawn_all(struct job *job);
 
 /* forward.c */
 void forward_init(struct job *job);
+/* Pipes for stdout and stderr of a rank: [1] for the rank, [0] for forward_open; -1: none. */
+void forward_pipes(const struct job *job, int rank, int out[2], int err[2]);
 void forward_open(struct job *job, int rank, int out_fd, int err_fd);
 void forward_rank_over(struct job *job, int rank);        /* take what is in its pipes now */
 void forward_flush_partial(struct job *job, int64_t now); /* lines that began a while ago */
 void forward_close(struct job *job);                      /* give up on pipes still open */
 void forward_print(struct job *job, const char *text);    /* mpiexec's own words on stderr, a whole line */
 bool forward_is_done(const struct job *job);              /* nothing waits to be written */
+/* Of sinks: read again, for there is room; never again, for nobody takes it. */
+void forward_resume(struct job *job, const struct sink *sink);
+void forward_break(struct job *job, const struct sink *sink);
+
+/* output.c */
+void output_open(struct job *job);                            /* the files of all ranks */
+void output_place(struct job *job, int rank, bool is_error, struct stream *stream);
+char *output_expand(const struct job *job, int rank, const char *pattern); /* the caller's, by mem_free */
+
+/* sink.c */
+void sink_init(struct sink *sink, int fd);
+void sink_put(struct sink *sink, const char *data, size_t size);
+void sink_drain(struct job *job, struct sink *sink); /* write what goes without blocking */
+bool sink_is_full(const struct sink *sink);
+
+/* feed.c */
+void feed_init(struct job *job); /* before the first rank */
+/* What becomes the rank's stdin; -1: it keeps ours. Other numbers are the caller's to close. */
+int feed_open(struct job *job, int rank);
+void feed_rank_over(struct job *job, int rank);
 
 /* control.c */
 void control_listen(struct job *job);

@@ -181,7 +181,7 @@ static void make_ranks(struct job *job)
         for (int i = 0; i < options->apps[app].ranks; i++, rank++) {
             struct rank *r = &job->ranks[rank];
             r->appnum = app;
-            r->control.fd = r->out.source.fd = r->err.source.fd = -1;
+            r->control.fd = r->out.source.fd = r->err.source.fd = r->in.source.fd = -1;
         }
 }
 
@@ -196,7 +196,7 @@ static void prepare(struct job *job, char **argv)
         program_prepare(&job->options, &job->options.apps[i]);
     make_ranks(job);
     spawn_raise_limits(job);
-    job->has_terminal = isatty(STDIN_FILENO);
+    feed_init(job);
     job->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (job->epoll_fd < 0)
         die(EXIT_SYSTEM, "E0106: no descriptor for waiting: %s", strerror(errno));
@@ -207,12 +207,33 @@ static void prepare(struct job *job, char **argv)
     forward_init(job);
 }
 
+/* "ranks 0-3: ./a.out", a line for each program. */
+static void show_map(struct job *job)
+{
+    const struct options *options = &job->options;
+    char text[256];
+
+    for (int app = 0, first = 0; app < options->app_count; first += options->apps[app++].ranks) {
+        const int last = first + options->apps[app].ranks - 1;
+        char more[16] = "";
+        if (last > first)
+            snprintf(more, sizeof more, "-%d", last);
+        snprintf(text, sizeof text, "parley: rank%s %d%s: %.200s\n", last > first ? "s" : "", first, more,
+                 options->apps[app].argv.at[0]);
+        forward_print(job, text);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static struct job job = { .failed_rank = -1, .squeezed_rank = -1 };
 
     (void)argc;
     prepare(&job, argv);
+    if (job.options.show_map)
+        show_map(&job);
+    if (job.options.is_dry)
+        return 0;
     spawn_all(&job);
     other_mpi_init(&job);
     bind_watch(&job);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiexec: the command line (MPI 5.0 §11.5), with what users of other launchers write as well. One dash or
- * two, "--name value" or "--name=value". Options between two colons concern that program, those marked G the
- * job. */
+ * two, "--name value" or "--name=value", "-n4" as srun has it. Options between two colons concern that
+ * program, or the whole job where that is their nature. What each does is in the table. */
 #include "options.h"
 
 #include <ctype.h>
@@ -9,34 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
+#include <unistd.h>
 
-#include "base/mem.h"
-#include "doctor.h"
+#include "base/base.h"
 #include "launch.h"
 
-enum { MAX_RANKS = 1 << 20 };
+enum { NAME_MAX_SIZE = 64, MAX_VALUES = 2 };
 
-/* Where reading stands. */
-struct reader {
-    struct options *options;
-    struct app *app;   /* the one being read */
-    char **at;         /* next word */
-    int per_node;      /* -ppn, -N: ranks if nothing else is said */
-    bool has_config;   /* the programs came from a file */
-    bool is_in_config; /* and we are inside it */
-};
-
-struct option {
-    const char *names;  /* separated by blanks, without dashes */
-    const char *values; /* what follows, for --help; NULL: nothing */
-    int value_count;
-    /* NULL: accepted, without effect */
-    void (*apply)(struct reader *reader, const char *name, char **values);
-    const char *help; /* NULL: not listed */
-};
-
-static double number(const char *name, const char *text, double min, double max)
+double options_number(const char *name, const char *text, double min, double max)
 {
     char *end;
     double value;
@@ -48,243 +28,69 @@ static double number(const char *name, const char *text, double min, double max)
     return value;
 }
 
-static int whole_number(const char *name, const char *text, int min, int max)
+int options_whole_number(const char *name, const char *text, int min, int max)
 {
-    const double value = number(name, text, min, max);
+    const double value = options_number(name, text, min, max);
 
     if (value != (int)value)
         die(EXIT_USAGE, "E0101: -%s %s: a whole number is needed", name, text);
     return (int)value;
 }
 
-static void apply_ranks(struct reader *reader, const char *name, char **values)
+/* The digits at `text`; NULL: there are none. */
+static const char *read_digits(const char *text, int *value)
 {
-    reader->app->ranks = whole_number(name, values[0], 1, MAX_RANKS);
+    char *end;
+    long number;
+
+    if (!isdigit((unsigned char)*text))
+        return NULL;
+    number = strtol(text, &end, 10);
+    *value = number < OPTIONS_MAX_RANKS ? (int)number : OPTIONS_MAX_RANKS;
+    return end;
 }
 
-static void apply_per_node(struct reader *reader, const char *name, char **values)
+/* Read "N" or "N-M" of a list; NULL: it is neither. */
+static const char *read_range(const char *text, int *from, int *to)
 {
-    reader->per_node = whole_number(name, values[0], 1, MAX_RANKS);
+    const char *end = read_digits(text, from);
+
+    *to = *from;
+    if (end && *end == '-')
+        end = read_digits(end + 1, to);
+    return end && (*end == ',' || !*end) ? end : NULL;
 }
 
-static void apply_wdir(struct reader *reader, const char *name, char **values)
+bool options_is_ranks(const char *text)
 {
-    (void)name;
-    reader->app->wdir = values[0];
-}
+    int from = 0, to = 0;
 
-static void apply_path(struct reader *reader, const char *name, char **values)
-{
-    (void)name;
-    reader->app->path = values[0];
-}
-
-static void set_variable(struct strings *set, const char *option, const char *name, const char *value)
-{
-    const size_t size = strlen(name) + strlen(value) + 2;
-    char *text = need(size);
-
-    if (!*name || strchr(name, '='))
-        die(EXIT_USAGE, "E0101: -%s %s: not a name of an environment variable", option, name);
-    snprintf(text, size, "%s=%s", name, value);
-    strings_add(set, text);
-}
-
-static void apply_env(struct reader *reader, const char *name, char **values)
-{
-    set_variable(&reader->app->set, name, values[0], values[1]);
-}
-
-static void apply_genv(struct reader *reader, const char *name, char **values)
-{
-    set_variable(&reader->options->set, name, values[0], values[1]);
-}
-
-/* -x NAME=VALUE; -x NAME alone has nothing to do: the whole environment goes to the ranks anyway. */
-static void apply_export(struct reader *reader, const char *name, char **values)
-{
-    const char *equal = strchr(values[0], '=');
-
-    if (equal == values[0] || !*values[0])
-        die(EXIT_USAGE, "E0101: -%s %s: NAME or NAME=VALUE is needed", name, values[0]);
-    if (equal)
-        strings_add(&reader->app->set, values[0]);
-}
-
-static void apply_label(struct reader *reader, const char *name, char **values)
-{
-    (void)name;
-    (void)values;
-    reader->options->label = true;
-}
-
-static void apply_quiet(struct reader *reader, const char *name, char **values)
-{
-    (void)name;
-    (void)values;
-    reader->options->quiet = true;
-}
-
-static void apply_time_limit(struct reader *reader, const char *name, char **values)
-{
-    reader->options->time_limit = number(name, values[0], 0, 1e9);
-}
-
-static void apply_grace(struct reader *reader, const char *name, char **values)
-{
-    reader->options->grace = number(name, values[0], 0, 1e9);
-}
-
-static void apply_errhandler(struct reader *reader, const char *name, char **values)
-{
-    static const char *const known[] = { "mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return" };
-
-    for (int i = JOB_ERRORS_ARE_FATAL; i <= JOB_ERRORS_RETURN; i++)
-        if (!strcasecmp(values[0], known[i])) {
-            reader->options->errhandler = i;
-            return;
-        }
-    die(EXIT_USAGE, "E0101: -%s %s: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return is needed",
-        name, values[0]);
-}
-
-static bool is_this_machine(const char *host, size_t length)
-{
-    static const char *const own[] = { "localhost", "localhost.localdomain", "127.0.0.1", "::1" };
-    struct utsname system;
-
-    for (size_t i = 0; i < ARRAY_LEN(own); i++)
-        if (strlen(own[i]) == length && !strncmp(host, own[i], length))
+    if (!strcmp(text, "all") || !strcmp(text, "none"))
+        return true;
+    for (;;) {
+        text = read_range(text, &from, &to);
+        if (!text || from > to || to >= OPTIONS_MAX_RANKS)
+            return false;
+        if (!*text++)
             return true;
-    uname(&system);
-    return strlen(system.nodename) == length && !strncmp(host, system.nodename, length);
-}
-
-static void check_host(const char *name, const char *host, size_t length)
-{
-    const char *colon = memrchr(host, ':', length);
-
-    if (!is_this_machine(host, length) && !(colon && is_this_machine(host, (size_t)(colon - host))))
-        die(EXIT_USAGE, "E0102: -%s %.*s: this version starts processes on this machine (localhost) only",
-            name, (int)length, host);
-}
-
-static void apply_hosts(struct reader *reader, const char *name, char **values)
-{
-    (void)reader;
-    for (const char *host = values[0]; *host;) {
-        const size_t length = strcspn(host, ",");
-        if (length)
-            check_host(name, host, length);
-        host += length + (host[length] == ',');
     }
 }
 
-/* A file of hosts, one a line, more words behind ignored. */
-static void apply_host_file(struct reader *reader, const char *name, char **values)
+bool options_has_rank(const char *text, int rank)
 {
-    FILE *file = fopen(values[0], "re");
-    char *line = NULL;
-    size_t room = 0;
+    int from = 0, to = 0;
 
-    (void)reader;
-    if (!file)
-        die(EXIT_USAGE, "E0101: -%s %s: %s", name, values[0], strerror(errno));
-    while (getline(&line, &room, file) >= 0) {
-        const char *host = line + strspn(line, " \t");
-        const size_t length = strcspn(host, " \t\r\n#");
-        if (length)
-            check_host(name, host, length);
+    if (!strcmp(text, "all") || !strcmp(text, "none"))
+        return *text == 'a';
+    for (;;) {
+        text = read_range(text, &from, &to);
+        if (!text)
+            return false;
+        if (rank >= from && rank <= to)
+            return true;
+        if (!*text++)
+            return false;
     }
-    free(line);
-    fclose(file);
-}
-
-static void apply_binding(struct reader *reader, const char *name, char **values)
-{
-    bind_option(&reader->options->binding, name, values[0]);
-}
-
-static void apply_version(struct reader *reader, const char *name, char **values)
-{
-    (void)reader;
-    (void)name;
-    (void)values;
-    puts("mpiexec (Parley) " PARLEY_VERSION);
-    exit(0);
-}
-
-static void apply_doctor(struct reader *reader, const char *name, char **values)
-{
-    (void)reader;
-    (void)name;
-    (void)values;
-    exit(doctor_run());
-}
-
-static void apply_help(struct reader *reader, const char *name, char **values);
-static void apply_config(struct reader *reader, const char *name, char **values);
-
-static const struct option options[] = {
-    { "n np c ranks", "N", 1, apply_ranks, "start N processes of the program that follows (default 1)" },
-    { "wdir wd", "DIR", 1, apply_wdir, "start it in DIR" },
-    { "path", "DIRS", 1, apply_path, "look for it in DIRS (separated by colons), then in PATH" },
-    { "env", "NAME VALUE", 2, apply_env, "set a variable for this program" },
-    { "x", "NAME[=VALUE]", 1, apply_export, "the same; without a value nothing is to be done" },
-    { "genv", "NAME VALUE", 2, apply_genv, "G  set a variable for all programs" },
-    { "host hosts H", "LIST", 1, apply_hosts, "must name this machine (localhost) in this version" },
-    { "f hostfile machinefile", "FILE", 1, apply_host_file, "the same, one host a line" },
-    { "configfile", "FILE", 1, apply_config, "G  read programs from FILE, one a line, instead of here" },
-    { "l label tag-output prepend-rank", NULL, 0, apply_label,
-      "G  write \"[rank] \" before every line of output" },
-    { "timeout", "SECONDS", 1, apply_time_limit, "G  end the job after that time, exit code 124" },
-    { "grace", "SECONDS", 1, apply_grace, "G  time between a forwarded INT or TERM and KILL (default 10)" },
-    { "initial-errhandler", "NAME", 1, apply_errhandler,
-      "G  mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return" },
-    { "q quiet", NULL, 0, apply_quiet, "G  do not say why the job ended" },
-    { "doctor", NULL, 0, apply_doctor, "tell what this machine offers to jobs, and what is in the way" },
-    { "version V", NULL, 0, apply_version, "" },
-    { "help h ?", NULL, 0, apply_help, "" },
-    { "N ppn npernode perhost", "N", 1, apply_per_node, "processes on this machine, if -n is not given" },
-    { "bind-to binding", "WHAT", 1, apply_binding, "G  each process to none, hwthread, core, l3cache, numa, socket" },
-    { "map-by", "WHAT", 1, apply_binding, "G  share core, numa, socket, ppr:N:socket; :PE=N for N cores each" },
-    { "show-binding report-bindings display-map print-rank-map", NULL, 0, apply_binding,
-      "G  draw the machine and what each process may use" },
-    { "rank-by cpu-set cpu-list cpus-per-proc cpus-per-rank cpus-per-task cpu-bind npersocket display", "X", 1,
-      apply_binding, NULL },
-    { "use-hwthread-cpus bynode byslot bycore bysocket bynuma bind-to-none bind-to-core bind-to-socket", NULL, 0,
-      apply_binding, NULL },
-    /* What makes no difference on one machine, or makes none here. */
-    { "oversubscribe nooversubscribe display-allocation envall genvall v verbose "
-      "allow-run-as-root enable-recovery xterm noprefix nolocal",
-      NULL, 0, NULL, NULL },
-    { "soft arch file ranks-per-proc launcher launcher-exec rmk iface bootstrap output prefix am tune usize "
-      "envlist genvlist mpi personality runtime-options",
-      "X", 1, NULL, NULL },
-    { "mca gmca omca prtemca pmixmca", "KEY VALUE", 2, NULL, NULL },
-};
-
-static void apply_help(struct reader *reader, const char *name, char **values)
-{
-    (void)reader;
-    (void)name;
-    (void)values;
-    puts("usage: mpiexec [options] program [arguments] [: [options] program [arguments]] ...\n\n"
-         "Options concern the program that follows, those marked G the whole job. One dash or two.\n");
-    for (size_t i = 0; i < ARRAY_LEN(options); i++) {
-        const char *blank = strchr(options[i].names, ' ');
-        const int length = blank ? (int)(blank - options[i].names) : (int)strlen(options[i].names);
-        if (options[i].help)
-            printf("  -%.*s %-*s %s\n", length, options[i].names, 24 - length,
-                   options[i].values ? options[i].values : "", options[i].help);
-    }
-    puts("\nAccepted without effect, since nothing is to be done on one machine: --oversubscribe,\n"
-         "--allow-run-as-root, --mca KEY VALUE, -soft X, -arch X, -file X and the "
-         "like.\n\n"
-         "Every process finds PARLEY_RANK, PARLEY_SIZE, PARLEY_LOCAL_RANK and PARLEY_LOCAL_SIZE in its\n"
-         "environment.\n\n"
-         "The exit code is that of the first process that failed, 128+N if signal N ended it.");
-    exit(0);
 }
 
 /* Is `name` (of `length` bytes) among the words of `names`? */
@@ -299,56 +105,196 @@ static bool has_name(const char *names, const char *name, size_t length)
     return false;
 }
 
-static const struct option *find_option(const char *name, size_t length)
+const struct option *options_find(const char *name, size_t length)
 {
-    for (size_t i = 0; i < ARRAY_LEN(options); i++)
-        if (has_name(options[i].names, name, length))
-            return &options[i];
+    for (const struct option *option = options_table; option->names; option++)
+        if (has_name(option->names, name, length))
+            return option;
     return NULL;
+}
+
+/* How many letters must be changed, put in or left out, or two neighbours exchanged, to make one of the other. */
+static int distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    int rows[3][NAME_MAX_SIZE], *before = rows[0], *last = rows[1], *row = rows[2], *spare;
+
+    if (a_length >= NAME_MAX_SIZE || b_length >= NAME_MAX_SIZE)
+        return NAME_MAX_SIZE;
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = before[j] = (int)j;
+    for (size_t i = 1; i <= a_length; i++) {
+        spare = before, before = last, last = row, row = spare;
+        row[0] = (int)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            const int change = last[j - 1] + (a[i - 1] != b[j - 1]);
+            const int in_or_out = 1 + (last[j] < row[j - 1] ? last[j] : row[j - 1]);
+            row[j] = change < in_or_out ? change : in_or_out;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < row[j])
+                row[j] = before[j - 2] + 1;
+        }
+    }
+    return row[b_length];
+}
+
+/* The name nearest to `name`, at most three letters away, into `nearest` (or ""); how far it is. */
+static int find_nearest(const char *name, size_t length, char nearest[NAME_MAX_SIZE])
+{
+    int least = length < 3 ? 1 : length < 6 ? 2 : 3; /* farther ones are no help */
+
+    *nearest = 0;
+    for (const struct option *option = options_table; option->names; option++)
+        for (const char *at = option->names; *at;) {
+            const size_t word_length = strcspn(at, " ");
+            const int d = distance(name, length, at, word_length);
+            if (d < least || (d == least && !*nearest && word_length > 1)) {
+                least = d;
+                snprintf(nearest, NAME_MAX_SIZE, "%.*s", (int)word_length, at);
+            }
+            at += word_length + strspn(at + word_length, " ");
+        }
+    return *nearest ? least : NAME_MAX_SIZE;
+}
+
+static _Noreturn void unknown_option(const char *word, const char *name, size_t length)
+{
+    char nearest[NAME_MAX_SIZE];
+
+    find_nearest(name, length, nearest);
+    if (*nearest)
+        die(EXIT_USAGE, "E0101: unknown option %s; did you mean %s%s? mpiexec --help all lists them", word,
+            nearest[1] ? "--" : "-", nearest);
+    die(EXIT_USAGE, "E0101: unknown option %s; mpiexec --help all lists them", word);
+}
+
+/* May the next word be the value of an option that has one only sometimes? */
+static bool looks_like(const char *value, const char *word)
+{
+    if (!word)
+        return false;
+    if (!strcmp(value, "?RANKS"))
+        return options_is_ranks(word);
+    if (!strcmp(value, "?TOPIC"))
+        return options_is_topic(word);
+    if (!strcmp(value, "?N"))
+        return isdigit((unsigned char)*word);
+    return !access(word, R_OK) && access(word, X_OK); /* ?FILE, not the program */
+}
+
+static int words_of(const char *values)
+{
+    int count = 0;
+
+    if (!values || *values == '[' || *values == '?')
+        return 0;
+    for (; *values; values += strspn(values, " "), count++)
+        values += strcspn(values, " ");
+    return count;
+}
+
+/* -genv NAME=VALUE instead of two words. */
+static bool is_whole_pair(const struct option *option, const char *value)
+{
+    return !strcmp(option->values, "NAME VALUE") && strchr(value, '=') && *value != '=';
+}
+
+/* The option of a letter with its value in the same word, as srun has it: -n4, -pdebug (where that is not
+ * nearly another name, and nothing is to be done for it); NULL: it is none. */
+static const struct option *find_joined(const char *word)
+{
+    const struct option *option = options_find(word + 1, 1);
+    char nearest[NAME_MAX_SIZE];
+
+    if (!option || !option->values || (words_of(option->values) != 1 && *option->values != '['))
+        return NULL;
+    if (isdigit((unsigned char)word[2]))
+        return option;
+    if (option->apply || word[2] == '=')
+        return NULL;
+    return find_nearest(word + 1, strlen(word + 1), nearest) > 1 || *nearest != word[1] ? option : NULL;
+}
+
+/* Find the option of `word`; what follows its name in the same word goes to *joined. Then the name is
+ * shortened, in `cut`; else *name is a part of `word`. */
+static const struct option *identify(const char *word, const char **name, const char **joined,
+                                     char cut[NAME_MAX_SIZE])
+{
+    const struct option *option;
+    size_t length;
+
+    *name = word + (word[1] == '-' ? 2 : 1);
+    length = strcspn(*name, "=");
+    *joined = (*name)[length] ? *name + length + 1 : NULL;
+    option = options_find(*name, length);
+    if (!option && word[1] != '-' && (option = find_joined(word))) {
+        *joined = word + 2;
+        length = 1;
+    }
+    if (!option)
+        unknown_option(word, *name, length);
+    if (*joined && !option->values)
+        die(EXIT_USAGE, "E0101: %s: this option takes no value", word);
+    if (*joined) {
+        snprintf(cut, NAME_MAX_SIZE, "%.*s", (int)length, *name);
+        *name = cut;
+    }
+    return option;
 }
 
 /* Read the option at reader->at and step over it. */
 static void read_option(struct reader *reader)
 {
-    const char *name = reader->at[0] + (reader->at[0][1] == '-' ? 2 : 1);
-    const size_t length = strcspn(name, "=");
-    const struct option *option = find_option(name, length);
-    char *values[2] = { NULL, NULL };
+    char cut[NAME_MAX_SIZE];
+    const char *name, *joined;
+    const struct option *option = identify(*reader->at, &name, &joined, cut);
+    const int wanted = words_of(option->values);
+    char *values[MAX_VALUES] = { NULL, NULL };
     int got = 0;
 
-    if (!option)
-        die(EXIT_USAGE, "E0101: unknown option %s; mpiexec --help lists them", reader->at[0]);
-    if (name[length] == '=')
-        values[got++] = *reader->at + (name - *reader->at) + length + 1;
-    if (got > option->value_count)
-        die(EXIT_USAGE, "E0101: %s: this option takes no value", reader->at[0]);
-    for (reader->at++; got < option->value_count; got++) {
+    reader->at++;
+    if (joined)
+        values[got++] = (char *)joined;
+    else if (option->values && *option->values == '?' && looks_like(option->values, *reader->at))
+        values[got++] = *reader->at++;
+    while (got < wanted && !(got == 1 && is_whole_pair(option, values[0]))) {
         if (!*reader->at)
             die(EXIT_USAGE, "E0101: -%s needs %s behind it", name, option->values);
-        values[got] = *reader->at++;
+        values[got++] = *reader->at++;
     }
+    reader->option = option;
     if (option->apply)
         option->apply(reader, name, values);
 }
 
-static void begin_app(struct reader *reader)
+void options_begin_app(struct reader *reader)
 {
     struct options *all = reader->options;
 
     all->apps = need_more(all->apps, ((size_t)all->app_count + 1) * sizeof *all->apps);
     reader->app = &all->apps[all->app_count++];
     *reader->app = (struct app){ .ranks = -1 };
+    reader->listed = reader->short_count = 0;
+    reader->soft = NULL;
+}
+
+void options_read_options(struct reader *reader)
+{
+    while (*reader->at && reader->at[0][0] == '-' && reader->at[0][1] && strcmp(*reader->at, "--") != 0)
+        read_option(reader);
+}
+
+static bool is_end_of_block(const struct reader *reader, const char *word)
+{
+    return !reader->is_in_config && !strcmp(word, ":");
 }
 
 /* One block: options, program, arguments, up to a colon or the end. */
 static void read_app(struct reader *reader)
 {
-    begin_app(reader);
-    while (*reader->at && reader->at[0][0] == '-' && reader->at[0][1] && strcmp(*reader->at, "--") != 0)
-        read_option(reader);
+    options_begin_app(reader);
+    options_read_options(reader);
     if (*reader->at && !strcmp(*reader->at, "--"))
         reader->at++;
-    while (*reader->at && strcmp(*reader->at, ":") != 0)
+    while (*reader->at && !is_end_of_block(reader, *reader->at))
         strings_add(&reader->app->argv, *reader->at++);
     if (*reader->at)
         reader->at++;
@@ -357,87 +303,41 @@ static void read_app(struct reader *reader)
             reader->app->argv.at[0]);
     if (reader->app->argv.count == 0 && !reader->has_config)
         die(EXIT_USAGE, "E0101: no program is given%s; mpiexec --help tells how to use it",
-            reader->options->app_count > 1 ? " in one of the blocks between colons" : "");
-    if (reader->app->ranks < 0)
-        reader->app->ranks = reader->per_node > 0 ? reader->per_node : bind_ranks(&reader->options->binding);
+            reader->is_in_config             ? " in a line of the configuration file"
+            : reader->options->app_count > 1 ? " in one of the blocks between colons"
+                                             : "");
     if (reader->app->argv.count == 0)
         reader->options->app_count--; /* it only carried options of the job */
+    else
+        reader->app->ranks = options_count_ranks(reader);
 }
 
-static void read_blocks(struct reader *reader)
+void options_read_blocks(struct reader *reader)
 {
     do {
         read_app(reader);
-    } while (*reader->at || (reader->at[-1] && !strcmp(reader->at[-1], ":")));
+    } while (*reader->at || is_end_of_block(reader, reader->at[-1]));
 }
 
-/* Cut `line` into words as a shell does: blanks separate, quotes and backslashes protect. */
-void options_split(char *line, struct strings *words)
+/* What can be told only when all has been read. */
+static void check_whole(const struct options *options)
 {
-    char *from = line, *to;
-    char quote;
+    int size = 0;
 
-    for (;;) {
-        from += strspn(from, " \t\r\n");
-        if (!*from || *from == '#')
-            return;
-        strings_add(words, to = from);
-        for (quote = 0; *from && (quote || !isspace((unsigned char)*from)); from++) {
-            if (quote ? *from == quote : *from == '"' || *from == '\'')
-                quote = quote ? 0 : *from;
-            else if (*from == '\\' && quote != '\'' && from[1])
-                *to++ = *++from;
-            else
-                *to++ = *from;
-        }
-        if (quote)
-            die(EXIT_USAGE, "E0101: a quote is open at the end of a line of the configuration file");
-        from += *from != 0;
-        *to = 0;
+    for (int i = 0; i < options->app_count; i++) {
+        size += options->apps[i].ranks;
+        if (size > OPTIONS_MAX_RANKS)
+            die(EXIT_USAGE, "E0101: more than %d ranks in all", OPTIONS_MAX_RANKS);
     }
-}
-
-/* A whole file as one string, lines that end in a backslash joined. */
-static char *read_config_text(const char *name, const char *path)
-{
-    FILE *file = fopen(path, "re");
-    char *text = NULL;
-    size_t room = 0;
-    ssize_t length;
-
-    if (!file)
-        die(EXIT_USAGE, "E0101: -%s %s: %s", name, path, strerror(errno));
-    length = getdelim(&text, &room, 0, file);
-    fclose(file);
-    if (length < 0)
-        die(EXIT_USAGE, "E0101: -%s %s: nothing is in it", name, path);
-    for (char *at = text; (at = strstr(at, "\\\n"));)
-        at[0] = at[1] = ' ';
-    return text; /* lives as long as the options that point into it */
-}
-
-static void apply_config(struct reader *reader, const char *name, char **values)
-{
-    struct strings words;
-    char *rest = read_config_text(name, values[0]);
-
-    if (reader->is_in_config)
-        die(EXIT_USAGE, "E0101: -%s %s: not inside such a file", name, values[0]);
-    reader->options->app_count--; /* the block that holds -configfile is none itself */
-    reader->has_config = true;
-    for (char *line; (line = strsep(&rest, "\n"));) {
-        struct reader inner = { .options = reader->options, .is_in_config = true };
-        words = (struct strings){ 0 };
-        options_split(line, &words);
-        if (words.count == 0)
-            continue; /* an empty list owns nothing */
-        inner.at = words.at;
-        read_blocks(&inner);
-        mem_free(words.at); /* the words themselves lie in the text */
+    if (options->only_rank >= size)
+        die(EXIT_USAGE, "E0101: -output-from %d: the ranks are 0 to %d", options->only_rank, size - 1);
+    for (const char *at = options->stdin_ranks; isdigit((unsigned char)*at);) {
+        int from = 0, to = 0;
+        at = read_range(at, &from, &to);
+        if (to >= size)
+            die(EXIT_USAGE, "E0101: -stdin %s: the ranks are 0 to %d", options->stdin_ranks, size - 1);
+        at += *at != 0;
     }
-    if (reader->options->app_count == 0)
-        die(EXIT_USAGE, "E0101: -%s %s: no program is in it", name, values[0]);
-    begin_app(reader); /* for the options that may still follow */
 }
 
 void options_read(struct options *result, char **argv)
@@ -445,8 +345,13 @@ void options_read(struct options *result, char **argv)
     const char *limit = getenv("MPIEXEC_TIMEOUT");
     struct reader reader = { .options = result, .at = argv + 1 };
 
-    *result = (struct options){ .grace = 10, .errhandler = JOB_ERRORS_ARE_FATAL };
+    *result = (struct options){
+        .grace = 10, .errhandler = JOB_ERRORS_ARE_FATAL, .only_rank = -1, .stdin_ranks = "0"
+    };
     if (limit && *limit)
-        result->time_limit = number("timeout (from MPIEXEC_TIMEOUT)", limit, 0, 1e9);
-    read_blocks(&reader);
+        result->time_limit = options_number("timeout (from MPIEXEC_TIMEOUT)", limit, 0, 1e9);
+    options_read_blocks(&reader);
+    check_whole(result);
+    for (size_t i = 0; i < result->notes.count && !result->quiet; i++)
+        fprintf(stderr, "parley: mpiexec: %s\n", result->notes.at[i]);
 }

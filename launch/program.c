@@ -57,6 +57,18 @@ static bool is_own(const char *text)
     return false;
 }
 
+/* Is the variable of `text` named in the list, which may have "BEGINNING*"? */
+static bool is_named(const struct strings *names, const char *text)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        const size_t length = strlen(names->at[i]);
+        if (is_variable(text, names->at[i], length) ||
+            (length > 0 && names->at[i][length - 1] == '*' && !strncmp(text, names->at[i], length - 1)))
+            return true;
+    }
+    return false;
+}
+
 /* Set NAME=VALUE, in place of what is there. */
 static void set(struct strings *env, char *text)
 {
@@ -94,8 +106,10 @@ static void set_pwd(struct app *app)
 
 static void make_environment(const struct options *options, struct app *app)
 {
+    const struct pass *pass = app->pass.is_said ? &app->pass : &options->pass;
+
     for (char **text = environ; *text; text++)
-        if (!is_own(*text) && !is_foreign(*text))
+        if (!is_own(*text) && !is_foreign(*text) && is_named(&pass->names, *text) == pass->is_list)
             strings_add(&app->env, *text);
     if (app->wdir)
         set_pwd(app);
@@ -172,12 +186,14 @@ static _Noreturn void not_runnable(const struct app *app, const char *path)
         path, strerror(error));
 }
 
-/* A name without a slash: -path, then PATH of the environment the program will have. */
+/* A name without a slash: -path, then PATH of the environment the program will have, or if that has none, ours. */
 static char *find_by_name(const struct app *app, int wdir_fd)
 {
     const char *name = app->argv.at[0], *dirs = program_variable(app, "PATH");
     char *denied = NULL, *found = search(wdir_fd, app->path, name, &denied);
 
+    if (!dirs)
+        dirs = getenv("PATH");
     if (!found)
         found = search(wdir_fd, dirs ? dirs : "/usr/local/bin:/usr/bin:/bin", name, &denied);
     if (found) {

@@ -145,28 +145,26 @@ static _Noreturn void cannot_start(struct job *job, int rank, const struct start
         strerror(start->error));
 }
 
-static void make_pipe(int ends[2])
+static void close_all(const int *fds, int count)
 {
-    if (pipe2(ends, O_CLOEXEC))
-        die(EXIT_SYSTEM, "E0106: no pipe for the output of the ranks: %s", strerror(errno));
+    for (int i = 0; i < count; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
 }
 
 static void spawn(struct job *job, int rank)
 {
     struct rank *r = &job->ranks[rank];
-    int out[2] = { -1, -1 }, err[2] = { -1, -1 }, control[2];
+    int out[2], err[2], control[2];
     struct start start = { .job = job,
                            .app = &job->options.apps[r->appnum],
                            .launcher = getpid(),
-                           .in = rank == 0 ? -1 : job->null_fd,
+                           .in = feed_open(job, rank),
                            .mask = job->masks ? &job->masks[rank] : NULL,
-                           .has_group = !(rank == 0 && job->has_terminal) };
+                           .has_group = !(rank == job->stdin_rank && job->has_terminal) };
     pid_t pid;
 
-    if (!job->is_direct) {
-        make_pipe(out);
-        make_pipe(err);
-    }
+    forward_pipes(job, rank, out, err);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control))
         die(EXIT_SYSTEM, "E0106: no control socket for rank %d: %s", rank, strerror(errno));
     start.out = out[1];
@@ -185,20 +183,20 @@ static void spawn(struct job *job, int rank)
     r->pid = pid;
     r->group = start.has_group ? pid : 0;
     job_proc(job->head, rank)->child_pid = pid;
-    close(control[1]);
+    close_all((int[]){ control[1], out[1], err[1], start.in }, 4);
     r->control = (struct source){ .ready = control_ready, .fd = control[0], .rank = rank };
     source_add(job, &r->control);
-    if (!job->is_direct) {
-        close(out[1]);
-        close(err[1]);
-        forward_open(job, rank, out[0], err[0]);
-    }
+    forward_open(job, rank, out[0], err[0]);
 }
 
-/* Three descriptors a rank, and some more: our own, and as many as can be had for ranks that connect anew. */
+/* Three descriptors a rank, more for files and stdin, and some more: our own, and as many as can be had for ranks that
+ * connect anew. */
 void spawn_raise_limits(struct job *job)
 {
-    const rlim_t needed = (rlim_t)job->size * 3 + OWN_FILES, wanted = needed + GUEST_FILES;
+    const struct options *options = &job->options;
+    const rlim_t each =
+        3u + (options->out_pattern != NULL) + (options->err_pattern != NULL) + (job->stdin_rank < 0);
+    const rlim_t needed = (rlim_t)job->size * each + OWN_FILES, wanted = needed + GUEST_FILES;
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted)
@@ -213,6 +211,7 @@ void spawn_raise_limits(struct job *job)
 
 void spawn_all(struct job *job)
 {
+    output_open(job);
     for (int i = 0; i < job->size; i++) {
         atomic_store(&job_proc(job->head, i)->state, JOB_STARTED);
         spawn(job, i);

@@ -107,8 +107,13 @@ def run(*command, **more):
                           stderr=subprocess.PIPE, text=True, timeout=STOP_AFTER, check=False, **more)
 
 
+# What Hydra says of a process that has ended badly, if it sees that before it hears of the abort.
+HYDRA_BANNER = re.compile(r'\n=+\n(?:=.*\n)+(?:YOUR APPLICATION.*\n)?(?:This typically.*\n)?(?:Please.*\n)?')
+
+
 def expect(result, code, out=None, err=''):
     """code: number or 'nonzero'; err: '' must be empty, text must be there, None anything."""
+    result.stdout = HYDRA_BANNER.sub('', result.stdout)
     what = f'exit code {result.returncode}; stdout {result.stdout!r:.600}; stderr {result.stderr!r:.1200}'
     check(result.returncode != 0 if code == 'nonzero' else result.returncode == code, what)
     if out is not None:

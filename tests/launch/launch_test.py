@@ -151,8 +151,8 @@ def test_program_search():
 def test_config_file():
     path = os.path.join(scratch, 'config')
     with open(path, 'w') as file:
-        file.write("# comment\n-n 2 echo 'one word'\n\n-n 1 \\\n echo b : echo c\n")
-    expect(run('-l', '-configfile', path), 0, ['[0] one word', '[1] one word', '[2] b', '[3] c'])
+        file.write("# comment\n-n 2 echo 'one word'\n\n-n 1 \\\n echo b : echo c\n-n 1 echo d\n")
+    expect(run('-l', '-configfile', path), 0, ['[0] one word', '[1] one word', '[2] b : echo c', '[3] d'])
 
 
 def test_accepted_options():

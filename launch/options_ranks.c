@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: options that say how many ranks there are, where they are started and which processors they get.
+ * There is one machine, so slots are a way to say how many ranks, and never a limit. */
+#include "options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/utsname.h>
+
+#include "base/base.h"
+#include "launch.h"
+#include "sys/cpus.h"
+
+void options_apply_ranks(struct reader *reader, const char *name, char **values)
+{
+    reader->app->ranks = options_whole_number(name, values[0], 1, OPTIONS_MAX_RANKS);
+}
+
+/* -c N: ranks, unless -n says these: then processors for each. */
+void options_apply_short_count(struct reader *reader, const char *name, char **values)
+{
+    reader->short_count = options_whole_number(name, values[0], 1, OPTIONS_MAX_RANKS);
+}
+
+void options_apply_per_node(struct reader *reader, const char *name, char **values)
+{
+    reader->per_node = options_whole_number(name, values[0], 1, OPTIONS_MAX_RANKS);
+}
+
+void options_apply_one_per_node(struct reader *reader, const char *name, char **values)
+{
+    (void)name;
+    (void)values;
+    reader->per_node = 1;
+}
+
+/* srun has "2" and "1-4", of which the least is taken. */
+void options_apply_nodes(struct reader *reader, const char *name, char **values)
+{
+    char least[16];
+
+    snprintf(least, sizeof least, "%s", values[0]);
+    least[strcspn(least, "-")] = 0;
+    reader->nodes = options_whole_number(name, *least ? least : values[0], 1, OPTIONS_MAX_RANKS);
+}
+
+/* One number of a triplet; NULL: there is none. */
+static const char *read_part(const char *text, long *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtol(text, &end, 10);
+    return end == text || errno || *value > INT_MAX || *value < -INT_MAX ? NULL : end;
+}
+
+/* Read "a", "a:b" or "a:b:c" (MPI 5.0 §11.8.4); NULL: it is none. */
+static const char *read_triplet(const char *text, long *from, long *to, long *step)
+{
+    text = read_part(text, from);
+    *to = *from;
+    *step = 1;
+    if (text && *text == ':') {
+        text = read_part(text + 1, to);
+        *step = *to < *from ? -1 : 1;
+        if (text && *text == ':')
+            text = read_part(text + 1, step);
+        else if (text && *to < *from)
+            return NULL;
+    }
+    if (!text || *step == 0 || (*to > *from && *step < 0) || (*to<*from && * step> 0))
+        return NULL;
+    return *text == ',' || !*text ? text : NULL;
+}
+
+/* The largest number of the triplet from 1 to `most`; 0: it has none. */
+static long largest_of(long from, long to, long step, long most)
+{
+    long low = from, high = from + (to - from) / step * step;
+
+    if (step < 0) {
+        low = high;
+        high = from;
+        step = -step;
+    }
+    if (high > most)
+        high = low > most ? 0 : low + (most - low) / step * step;
+    return high > 0 ? high : 0;
+}
+
+/* The largest number of `set` from 1 to `most`; 0: none; -1: it is no such set. */
+static int largest_allowed(const char *set, int most)
+{
+    long from, to, step, best = 0, found;
+
+    for (const char *at = set;; at++) {
+        at = read_triplet(at, &from, &to, &step);
+        if (!at)
+            return -1;
+        found = largest_of(from, to, step, most);
+        if (found > best)
+            best = found;
+        if (!*at)
+            return (int)best;
+    }
+}
+
+void options_apply_soft(struct reader *reader, const char *name, char **values)
+{
+    if (largest_allowed(values[0], OPTIONS_MAX_RANKS) < 0)
+        die(EXIT_USAGE, "E0101: -%s %s: a list of N, FROM:TO and FROM:TO:STEP is needed", name, values[0]);
+    reader->soft = values[0];
+}
+
+static int count_hard(const struct reader *reader)
+{
+    if (reader->app->ranks > 0)
+        return reader->app->ranks;
+    if (reader->short_count > 0)
+        return reader->short_count;
+    if (reader->per_node > 0) {
+        const double all = (double)reader->per_node * (reader->nodes > 0 ? reader->nodes : 1);
+        return all < OPTIONS_MAX_RANKS ? (int)all : OPTIONS_MAX_RANKS;
+    }
+    if (reader->nodes > 0)
+        return reader->nodes;
+    if (reader->options->binding.map == BIND_MAP_PER)
+        return bind_ranks(&reader->options->binding);
+    if (reader->listed > 0)
+        return reader->listed;
+    return reader->soft ? cpus_in_mask() : 1;
+}
+
+int options_count_ranks(const struct reader *reader)
+{
+    int ranks = count_hard(reader), allowed;
+
+    if (reader->app->ranks > 0 && reader->short_count > 0)
+        reader->options->binding.width = reader->short_count;
+    if (!reader->soft)
+        return ranks;
+    allowed = largest_allowed(reader->soft, ranks);
+    if (allowed == 0)
+        die(EXIT_USAGE, "E0101: -soft %s: it has no number from 1 to %d (the ranks asked for)", reader->soft,
+            ranks);
+    return allowed;
+}
+
+/* The name that uname has for an architecture, and others for it. */
+void options_apply_arch(struct reader *reader, const char *name, char **values)
+{
+    static const char *const same[][5] = {
+        { "x86_64", "x86-64", "amd64", "x64", "x86" },
+        { "aarch64", "arm64", "armv8", "arm", NULL },
+        { "ppc64le", "powerpc64le", "ppc64el", "powerpc", NULL },
+        { "riscv64", "rv64", "riscv", NULL, NULL },
+    };
+    struct utsname system;
+    size_t length;
+
+    (void)reader;
+    uname(&system);
+    length = strcspn(values[0], "-"); /* of a triplet like x86_64-linux-gnu */
+    if (!strcasecmp(values[0], system.machine) ||
+        (strlen(system.machine) == length && !strncasecmp(values[0], system.machine, length)))
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(same); i++)
+        for (size_t j = 1; j < ARRAY_LEN(same[i]) && !strcmp(same[i][0], system.machine); j++)
+            if (same[i][j] && !strcasecmp(values[0], same[i][j]))
+                return;
+    die(EXIT_USAGE,
+        "E0102: -%s %s: this machine is %s, and this version starts processes on this machine only", name,
+        values[0], system.machine);
+}
+
+void options_apply_wdir(struct reader *reader, const char *name, char **values)
+{
+    (void)name;
+    reader->app->wdir = values[0];
+}
+
+void options_apply_path(struct reader *reader, const char *name, char **values)
+{
+    (void)name;
+    reader->app->path = values[0];
+}
+
+void options_apply_binding(struct reader *reader, const char *name, char **values)
+{
+    bind_option(&reader->options->binding, name, values[0]);
+}
