@@ -17,6 +17,8 @@
 #include "sys/pass.h"
 #include "sys/wake.h"
 
+enum { REPLY_PART = 16384 };
+
 static void abort_job(struct job *job, int rank, int code, const char *text)
 {
     struct rank *r = &job->ranks[rank];
@@ -83,20 +85,53 @@ void control_rank_over(struct job *job, int rank)
             control_ready(job, job->guests[i], 0);
 }
 
-/* The first packet of a newcomer. Whoever knows the token and is the same user is one of our ranks. */
+static bool is_same_user(int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+
+    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && (peer.uid == geteuid() || peer.uid == 0);
+}
+
+/* Somebody waits for a report, and has nothing to say: this is the end of it. */
+static void asker_ready(struct job *job, struct source *source, uint32_t events)
+{
+    (void)events;
+    source_remove(job, source);
+}
+
+void control_reply(struct job *job, struct source *source, const char *text)
+{
+    size_t left = strlen(text);
+
+    if (source->fd < 0 || source->ready != asker_ready) /* gone meanwhile */
+        return;
+    while (left > 0) {
+        const size_t part = size_min(left, REPLY_PART);
+        if (send(source->fd, text, part, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)part)
+            break; /* who asks and does not read gets no more */
+        text += part;
+        left -= part;
+    }
+    source_remove(job, source);
+}
+
+/* The first packet of a newcomer. Whoever knows the token and is the same user is one of our ranks, or wants a
+ * report. */
 static void guest_ready(struct job *job, struct source *source, uint32_t events)
 {
     struct control_header hello;
-    struct ucred peer;
-    socklen_t size = sizeof peer;
     const ssize_t got = recv(source->fd, &hello, sizeof hello, MSG_DONTWAIT);
-    const bool is_known =
-        got == (ssize_t)sizeof hello && hello.kind == CONTROL_HELLO &&
-        !memcmp(hello.token, job->head->token, sizeof hello.token) && hello.rank < (uint32_t)job->size &&
-        !getsockopt(source->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && peer.uid == geteuid();
+    const bool is_known = got == (ssize_t)sizeof hello &&
+                          !memcmp(hello.token, job->head->token, sizeof hello.token) && is_same_user(source->fd);
 
     (void)events;
-    if (!is_known) {
+    if (is_known && hello.kind == CONTROL_REPORT) {
+        source->ready = asker_ready;
+        hang_want_for(job, source);
+        return;
+    }
+    if (!is_known || hello.kind != CONTROL_HELLO || hello.rank >= (uint32_t)job->size) {
         source_remove(job, source);
         return;
     }

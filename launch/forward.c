@@ -68,6 +68,7 @@ void forward_break(struct job *job, const struct sink *sink)
             }
             if (streams[s]->sink == sink && streams[s]->source.fd >= 0) {
                 source_remove(job, &streams[s]->source);
+                streams[s]->is_paused = false; /* or it would be watched again when the sink has drained */
                 job->streams_open--;
             }
         }

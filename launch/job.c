@@ -142,9 +142,10 @@ static void linger(struct job *job)
     timer_set(job, TIMER_LINGER, GIVE_UP_SECONDS);
 }
 
-static void time_is_over(struct job *job)
+void job_limit(struct job *job)
 {
-    report_blocked(job);
+    if (job->running == 0)
+        return;
     report_rank(job, -1, "E0114: the time limit of %g s is over, the job is ended", job->options.time_limit);
     job_failed(job, -2, EXIT_TIME_LIMIT, false);
     job_stop(job, SIGTERM);
@@ -163,10 +164,12 @@ void job_timer(struct job *job, enum timer timer)
     case TIMER_LINGER: linger(job); break;
     case TIMER_LIMIT:
         if (job->running > 0)
-            time_is_over(job);
+            hang_want(job, HANG_LIMIT);
         break;
     case TIMER_LOOK: other_mpi_look_at_all(job); break;
     case TIMER_BINDING: bind_watch(job); break;
+    case TIMER_HANG: hang_look(job); break;
+    case TIMER_ANSWERS: hang_answers(job); break;
     case TIMERS: break;
     }
 }

@@ -9,6 +9,8 @@
  *   control.c   what ranks tell us                        report.c   messages of the launcher, merged
  *   bind.h      which processors each rank gets           other_mpi.c ranks of another MPI
  *   mpiexec.c   main and the loop
+ *   hang.h      who waits for whom: its own files         ask.c      mpiexec --report
+ *   source.c    from addresses in ranks to source lines
  *
  * struct job is the only state; it lives in main. */
 #ifndef LAUNCH_LAUNCH_H
@@ -83,6 +85,7 @@ struct options {
     struct strings kept;  /* texts that others point into */
     struct strings notes; /* what was asked for and cannot be had, said once */
     double time_limit; /* seconds; 0: none */
+    double hang_report; /* seconds without any movement until ranks that wait for ever are told of; 0: never */
     double grace;      /* seconds between a forwarded INT or TERM and KILL */
     int errhandler;    /* enum job_errhandler */
     struct binding binding;
@@ -164,6 +167,8 @@ enum timer {
     TIMER_LIMIT,
     TIMER_LOOK,
     TIMER_BINDING,
+    TIMER_HANG,
+    TIMER_ANSWERS,
     TIMERS
 };
 
@@ -174,6 +179,8 @@ struct inherited {
     struct rlimit files;
     bool is_files_raised;
 };
+
+struct hang;
 
 struct job {
     struct options options;
@@ -212,6 +219,8 @@ struct job {
     int64_t last_int_ns;
     struct note *notes;
     int note_count, note_room;
+    struct hang *hang;     /* NULL: nobody has waited for long yet */
+    bool is_quit_typed;    /* SIGQUIT came from the terminal, to its whole group */
 };
 
 /* mpiexec.c */
@@ -278,17 +287,20 @@ void feed_rank_over(struct job *job, int rank);
 void control_listen(struct job *job);
 void control_ready(struct job *job, struct source *source, uint32_t events);
 void control_rank_over(struct job *job, int rank); /* take what it said last */
+void control_reply(struct job *job, struct source *source, const char *text); /* to who wants a report; closes */
 
 /* signals.c */
 void signals_init(struct job *job);
 void signals_watch(struct job *job);
 void signals_send(struct job *job, int rank, int signal); /* to the rank and all of its process group */
+void signals_quit(struct job *job); /* the report is out: now SIGQUIT goes on */
 
 /* job.c */
 void job_reap(struct job *job);
 void job_failed(struct job *job, int rank, int exit_code, bool ends_others);
 void job_stop(struct job *job, int signal); /* begin to end all ranks */
 void job_timer(struct job *job, enum timer timer);
+void job_limit(struct job *job); /* the time limit is over, and the report is out */
 bool job_is_over(const struct job *job);
 void job_clean(struct job *job); /* descendants of ranks that are still there */
 
@@ -301,7 +313,18 @@ void other_mpi_report(struct job *job); /* once, when all are over */
 /* report.c */
 void report_rank(struct job *job, int rank, const char *format, ...) PRINTF_LIKE(3, 4);
 void report_text(struct job *job, int rank, const char *text);
-void report_blocked(struct job *job); /* what each rank says it is blocked in */
 void report_print(struct job *job);   /* all notes not printed yet */
+
+/* hang.c: reports of who waits for whom. They come a moment after they are wanted; then signals_quit or job_limit is
+ * called if that is what they are for. */
+enum hang_purpose { HANG_UNASKED = 1, HANG_SIGNAL = 2, HANG_LIMIT = 4, HANG_ASKED = 8 };
+void hang_start(struct job *job);
+void hang_look(struct job *job);    /* TIMER_HANG */
+void hang_answers(struct job *job); /* TIMER_ANSWERS */
+void hang_want(struct job *job, enum hang_purpose purpose);
+void hang_want_for(struct job *job, struct source *asker); /* goes to control_reply */
+
+/* ask.c: mpiexec --report: print the report of the job that process `pid` belongs to. */
+_Noreturn void ask_report(int pid);
 
 #endif

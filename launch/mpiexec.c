@@ -239,6 +239,7 @@ int main(int argc, char **argv)
     bind_watch(&job);
     if (job.options.time_limit > 0)
         timer_set(&job, TIMER_LIMIT, job.options.time_limit);
+    hang_start(&job);
     loop(&job);
     job_clean(&job);
     return job.exit_code;

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -342,14 +343,16 @@ static void check_whole(const struct options *options)
 
 void options_read(struct options *result, char **argv)
 {
-    const char *limit = getenv("MPIEXEC_TIMEOUT");
+    const char *limit = getenv("MPIEXEC_TIMEOUT"), *hang = getenv("PARLEY_HANG_REPORT");
     struct reader reader = { .options = result, .at = argv + 1 };
 
     *result = (struct options){
-        .grace = 10, .errhandler = JOB_ERRORS_ARE_FATAL, .only_rank = -1, .stdin_ranks = "0"
+        .grace = 10, .hang_report = 10, .errhandler = JOB_ERRORS_ARE_FATAL, .only_rank = -1, .stdin_ranks = "0"
     };
     if (limit && *limit)
         result->time_limit = options_number("timeout (from MPIEXEC_TIMEOUT)", limit, 0, 1e9);
+    if (hang && *hang)
+        result->hang_report = options_number("hang-report (from PARLEY_HANG_REPORT)", hang, 0, 1e9);
     options_read_blocks(&reader);
     check_whole(result);
     for (size_t i = 0; i < result->notes.count && !result->quiet; i++)

@@ -124,6 +124,8 @@ void options_apply_stdin(struct reader *reader, const char *name, char **values)
 void options_apply_input_file(struct reader *reader, const char *name, char **values);
 void options_apply_time_limit(struct reader *reader, const char *name, char **values);
 void options_apply_clock_limit(struct reader *reader, const char *name, char **values);
+void options_apply_hang_report(struct reader *reader, const char *name, char **values);
+void options_apply_report(struct reader *reader, const char *name, char **values);
 void options_apply_grace(struct reader *reader, const char *name, char **values);
 void options_apply_errhandler(struct reader *reader, const char *name, char **values);
 void options_apply_ft(struct reader *reader, const char *name, char **values);

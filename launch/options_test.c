@@ -34,6 +34,13 @@ void die(int exit_code, const char *format, ...)
     longjmp(dead, 1);
 }
 
+/* What ask.c would do. */
+void ask_report(int pid)
+{
+    die(1000 + pid, "asked");
+    abort();
+}
+
 void *need(size_t size)
 {
     return mem_zalloc(size);
@@ -517,7 +524,7 @@ static const char *piece(uint64_t *random)
 static bool ends_mpiexec(const struct option *option)
 {
     return option->apply == options_apply_help || option->apply == options_apply_version ||
-           option->apply == options_apply_doctor ||
+           option->apply == options_apply_doctor || option->apply == options_apply_report ||
            option->apply == options_apply_manual || option->apply == options_apply_complete;
 }
 

@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -356,6 +357,17 @@ void options_apply_clock_limit(struct reader *reader, const char *name, char **v
         reader->options->time_limit = part[0] * 3600.0 + part[1] * 60.0 + part[2];
     else
         reader->options->time_limit = part[0] * 60.0 + part[1];
+}
+
+void options_apply_hang_report(struct reader *reader, const char *name, char **values)
+{
+    reader->options->hang_report = options_number(name, values[0], 0, 1e9);
+}
+
+void options_apply_report(struct reader *reader, const char *name, char **values)
+{
+    (void)reader;
+    ask_report(options_whole_number(name, values[0], 1, INT_MAX));
 }
 
 void options_apply_grace(struct reader *reader, const char *name, char **values)

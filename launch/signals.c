@@ -64,15 +64,21 @@ static void begin_grace(struct job *job, int signal)
     timer_set(job, TIMER_KILL, job->options.grace);
 }
 
+void signals_quit(struct job *job)
+{
+    send_all(job, SIGQUIT, job->is_quit_typed);
+}
+
 static void pass_on(struct job *job, const struct signalfd_siginfo *info)
 {
     const int signal = (int)info->ssi_signo;
 
     if (job->running == 0 && (signal == SIGINT || signal == SIGTERM || signal == SIGHUP))
         _exit(EXIT_SIGNAL + signal); /* only a reader of our output keeps us */
-    if (signal == SIGQUIT) {
-        report_blocked(job);
-        report_print(job);
+    if (signal == SIGQUIT) { /* most programs end with it, so the report comes first */
+        job->is_quit_typed = info->ssi_code == SI_KERNEL;
+        hang_want(job, HANG_SIGNAL);
+        return;
     }
     send_all(job, signal, info->ssi_code == SI_KERNEL);
     if (signal == SIGINT || signal == SIGTERM)

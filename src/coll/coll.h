@@ -66,8 +66,8 @@ int coll_init(const struct coll_config *config);
 void coll_fini(void);
 /* The communicator is being taken apart; not collective, does not block. */
 void coll_comm_close(struct comm *comm);
-/* What a long wait that is not for a message waits for, as progress_watch hands it over. False: not one of ours. */
-bool coll_describe_wait(progress_done_fn *is_done, const void *arg, struct blocked *out) COLD;
+/* What a long wait that is not for a message waits for. False: not one of ours. */
+bool coll_describe_wait(const struct progress_long *told, struct blocked *out) COLD;
 
 /* §6.3, §6.4 */
 int coll_barrier(struct comm *comm);

@@ -14,8 +14,9 @@ int coll_begin(struct comm *comm, int *tag, const char *call)
 {
     if (comm->is_inter)
         return err(MPI_ERR_COMM, "collective operations are not implemented for intercommunicators yet");
-    *tag = -COLL_TAG_FIRST - (int)(comm->coll_sequence++ & COLL_TAG_MASK);
     comm->coll_call = call;
+    comm->coll_calls[comm->coll_sequence % COMM_CALLS] = comm->coll_outer ? comm->coll_outer : call;
+    *tag = -COLL_TAG_FIRST - (int)(comm->coll_sequence++ & COLL_TAG_MASK);
     return 0;
 }
 

@@ -184,14 +184,15 @@ static bool is_over(void *arg)
     return wait->next == wait->end;
 }
 
-bool coll_describe_wait(progress_done_fn *is_done, const void *arg, struct blocked *out)
+bool coll_describe_wait(const struct progress_long *told, struct blocked *out)
 {
-    const struct wait *wait = arg;
+    const struct wait *wait = told->arg;
 
-    if (is_done != is_over)
+    if (told->is_done != is_over)
         return false;
     *out = (struct blocked){ .call = wait->comm->coll_outer ? wait->comm->coll_outer : wait->comm->coll_call,
                              .comm = wait->comm, .way = BLOCKED_RECEIVING, .is_coll = true,
+                             .sequence = wait->comm->coll_sequence,
                              .peer = wait->next < wait->end ? wait->next : 0, .count = -1 };
     return true;
 }

@@ -127,25 +127,24 @@ static void test_take(void)
 /* A wait is told of with the first rank that has not come. */
 static bool is_told;
 
-static bool enter(const _Atomic uint32_t *done, progress_done_fn *is_done, const void *arg)
+static void look(struct progress_long *wait)
 {
     struct blocked b;
 
-    (void)done;
-    CHECK(coll_describe_wait(is_done, arg, &b));
+    CHECK(coll_describe_wait(wait, &b));
     CHECK(!strcmp(b.call, "MPI_Barrier") && b.is_coll && b.way == BLOCKED_RECEIVING);
     CHECK_INT(b.peer, 1);
     is_told = true;
-    return true;
 }
 
-static void leave(void)
+static void leave(struct progress_long *wait)
 {
+    CHECK(is_told && wait);
 }
 
 static void test_told(void)
 {
-    static const struct progress_watch watch = { enter, leave };
+    static const struct progress_watch watch = { look, leave };
     const struct progress_config waiting = { .local_ranks = 2, .cpus = 2 };
     struct group *group;
     struct comm comm;
@@ -165,7 +164,7 @@ static void test_told(void)
     }
     shelf_barrier(&comm); /* nobody wakes us: the sleep has a limit */
     CHECK(is_told);
-    CHECK(!coll_describe_wait(NULL, NULL, &(struct blocked){ 0 }));
+    CHECK(!coll_describe_wait(&(struct progress_long){ NULL }, &(struct blocked){ 0 }));
     group_unref(group);
     progress_fini();
     CHECK(wait(NULL) > 0);

@@ -52,8 +52,8 @@ int comm_create_from_group(struct group *group, const char *stringtag, struct er
  * Error: MPI_ERR_COMM for the predefined ones. */
 int comm_free(struct comm *comm);
 
-/* What a long wait waits for, as progress_watch hands it over. False: nothing of this room. */
-bool comm_describe_wait(progress_done_fn *is_done, const void *arg, struct blocked *out) COLD;
+/* What a long wait waits for. False: nothing of this room. */
+bool comm_describe_wait(const struct progress_long *wait, struct blocked *out) COLD;
 
 /* §7.4.1 */
 int comm_compare(const struct comm *comm1, const struct comm *comm2, int *result);

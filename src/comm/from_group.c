@@ -137,14 +137,14 @@ static bool has_come(void *arg)
     return call->has_stray || flag;
 }
 
-bool comm_describe_wait(progress_done_fn *is_done, const void *arg, struct blocked *out)
+bool comm_describe_wait(const struct progress_long *wait, struct blocked *out)
 {
-    const struct call *call = arg;
+    const struct call *call = wait->arg;
 
-    if (is_done != has_come)
+    if (wait->is_done != has_come)
         return false;
     *out = (struct blocked){ .call = "MPI_Comm_create_from_group", .comm = &comm_own, .way = BLOCKED_RECEIVING,
-                             .peer = call->source, .tag = call->tag, .count = -1 };
+                             .peer = call->source, .tag = call->tag, .count = -1, .may_return = true };
     return true;
 }
 

@@ -132,6 +132,7 @@ int init_finish(void)
     p2p_flush();
     notice_counters();
     notice_protocols();
+    watch_world_end();
     comm_close_world();
     atomic_store(&process.state, INIT_FINALIZED);
     core_release(process.thread_level, true);

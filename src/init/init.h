@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "pm/pm.h"
+#include "progress/progress.h"
 
 enum init_state { INIT_NOT_YET, INIT_RUNNING, INIT_FINALIZING, INIT_FINALIZED };
 
@@ -19,7 +20,7 @@ struct process {
     int thread_level;        /* provided to the world */
     pthread_t main_thread;   /* that called MPI_Init */
     struct pm_job job;
-    _Atomic bool is_told;    /* the status page says what a thread waits for */
+    struct progress_long *_Atomic told; /* the wait that the status page tells of; NULL: none */
     bool is_forked;          /* this is a child that a process inside MPI has forked; the rest is the parent's */
     bool has_old_world;      /* and that had a world, whose error handlers are here still */
 };

@@ -20,6 +20,15 @@ void init_flush_stdout(void);
 
 /* Keep this rank's status page from now on, until progress_fini; a singleton has none. */
 void init_watch(void);
+/* The world is about to end: leave there what may be asked afterwards. */
+void watch_world_end(void);
+
+/* watch_fill.c: fill a page in from the first thing that is waited for; all that takes longer. The times in it are
+ * left. The caller has the page's lock. */
+void watch_fill(struct job_status *page, const struct blocked *b) COLD;
+void watch_fill_rest(struct job_status *page, const struct progress_long *wait, const struct blocked *b) COLD;
+/* What lies in the queues here, those first that are most like what the page says is waited for. */
+void watch_fill_queues(struct job_answer *answer, const struct job_status *page) COLD;
 
 /* Read the settings: 0, or an error of class MPI_ERR_OTHER. */
 int notice_init(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: init. This rank's status page in the job segment: what it is blocked in, written on the way into a long wait
- * and taken back after it, for mpiexec's report. Of several threads that wait, the first is told of. */
+/* Room: init. When this rank's status page in the job segment is written: what it is blocked in, on the way into a long
+ * wait; the rest of it once the wait has lasted, or the launcher asks; and taken back after it. The launcher's
+ * questions are answered here. Of several threads that wait, one is told of. What stands in the page: watch_fill.c. */
 #include <stdio.h>
 
 #include "coll/coll.h"
@@ -12,9 +13,12 @@
 #include "progress/progress.h"
 #include "sys/clock.h"
 
-static struct job_status *own_page(void)
+/* When it is time to unwind the stack and go through all requests: nothing has happened for so long. */
+enum { LASTING_NS = 50000000 };
+
+static struct job_proc *own_proc(void)
 {
-    return &job_proc(process.job.head, process.job.local_rank)->status;
+    return job_proc(process.job.head, process.job.local_rank);
 }
 
 /* A reader takes what lies between two equal even values of the lock for whole. */
@@ -34,77 +38,144 @@ static void end_writing(struct job_status *page)
                           memory_order_release); /* pairs with the reader's first look */
 }
 
-static void write_comm(struct job_status *page, const struct comm *comm)
+static void describe(const struct progress_long *wait, struct blocked *b)
 {
-    page->ctx = comm->ctx;
-    page->comm_size = comm->size;
-    if (*comm->name)
-        snprintf(page->comm_name, sizeof page->comm_name, "%s", comm->name);
-    else
-        snprintf(page->comm_name, sizeof page->comm_name, "a communicator of %d", comm->size);
-}
-
-static void write_peer(struct job_status *page, const struct blocked *b)
-{
-    page->way = b->way == BLOCKED_SENDING ? JOB_SENDING : JOB_RECEIVING;
-    page->peer = b->peer;
-    if (b->peer >= 0)
-        page->peer_world = group_proc(b->comm->remote_group, b->peer);
-    if (b->is_coll) {
-        page->sequence = b->comm->coll_sequence;
+    *b = (struct blocked){ .call = "waiting for the system" };
+    if (coll_describe_wait(wait, b) || req_describe_wait(wait, b) || comm_describe_wait(wait, b) ||
+        !p2p_describe_wait(wait, b))
         return;
-    }
-    page->tag = b->tag;
-    page->count = b->count;
-    snprintf(page->type_name, sizeof page->type_name, "%s", b->type ? b->type : "");
+    if (b->is_of_anyone && atomic_load_explicit(&process.state, memory_order_relaxed) != INIT_FINALIZING)
+        b->call = "MPI_Session_finalize";
 }
 
-static void write_page(struct job_status *page, const struct blocked *b)
+static void begin_telling(struct job_status *page, const struct progress_long *wait, int64_t now)
 {
+    struct blocked b;
+
+    describe(wait, &b);
     begin_writing(page);
-    page->way = JOB_BLOCKED_OTHERWISE;
-    page->peer = page->tag = JOB_NO_VALUE;
-    page->count = page->peer_world = -1;
-    page->comm_size = 0;
-    page->ctx = page->sequence = 0;
-    page->since_ns = (int64_t)clock_ns();
-    page->comm_name[0] = page->type_name[0] = '\0';
-    snprintf(page->call_name, sizeof page->call_name, "%s%s%s", b->call, b->of ? " of " : "",
-             b->of ? b->of : "");
-    if (b->comm)
-        write_comm(page, b->comm);
-    if (b->comm && b->way != BLOCKED_OTHERWISE)
-        write_peer(page, b);
+    watch_fill(page, &b);
+    page->since_ns = now;
+    atomic_store_explicit(&page->moved_ns, now, memory_order_relaxed);
+    atomic_store_explicit(&page->looks, 0, memory_order_relaxed);
     end_writing(page);
 }
 
-static bool enter(const _Atomic uint32_t *done, progress_done_fn *is_done, const void *arg)
+/* One look more at everything. Of several requests some may be complete by now, if something has happened. */
+static void count_look(struct job_status *page, bool has_moved, int64_t now)
 {
-    struct blocked b = { .call = "MPI_Finalize" }; /* the only call that waits for something else */
+    const uint32_t looks = atomic_load_explicit(&page->looks, memory_order_relaxed);
 
-    if (atomic_exchange_explicit(&process.is_told, true, memory_order_acquire)) /* pairs with leave */
-        return false;
-    if (!coll_describe_wait(is_done, arg, &b) && !req_describe_wait(done, is_done, arg, &b) &&
-        !p2p_describe_probe(is_done, arg, &b))
-        comm_describe_wait(is_done, arg, &b);
-    write_page(own_page(), &b);
-    return true;
+    if (has_moved) {
+        atomic_store_explicit(&page->moved_ns, now, memory_order_relaxed);
+        begin_writing(page);
+        page->flags &= ~(uint32_t)JOB_WAIT_WHOLE;
+        end_writing(page);
+    }
+    atomic_store_explicit(&page->looks, looks + 1, memory_order_release); /* with it, what has moved before */
 }
 
-static void leave(void)
+/* What is waited for in shared memory, and not by messages, may come without anything happening here. */
+static bool has_changed(const struct job_status *page, const struct progress_long *wait)
 {
-    struct job_status *page = own_page();
+    struct blocked b;
 
+    if (!page->sequence || !(page->flags & JOB_WAIT_WHOLE))
+        return false;
+    describe(wait, &b);
+    return b.peer != page->peer;
+}
+
+/* Everything, once nothing has happened for a while. */
+static void tell_whole(struct job_status *page, const struct progress_long *wait)
+{
+    struct blocked b;
+
+    describe(wait, &b);
+    begin_writing(page);
+    watch_fill(page, &b);
+    watch_fill_rest(page, wait, &b);
+    end_writing(page);
+}
+
+static void answer_question(struct job_proc *proc, uint32_t number)
+{
+    struct job_answer *answer = &proc->answer;
+    const char *call = NULL;
+
+    answer->ctx = JOB_NO_CTX;
+    answer->sequence = 0;
+    if (proc->question.sequence &&
+        p2p_find_calls((uint32_t)proc->question.ctx, proc->question.sequence, &answer->sequence, &call))
+        answer->ctx = proc->question.ctx;
+    snprintf(answer->call_name, sizeof answer->call_name, "%s", call ? call : "");
+    watch_fill_queues(answer, &proc->status);
+    atomic_store_explicit(&answer->number, number, memory_order_release); /* pairs with the launcher's look */
+}
+
+static void look(struct progress_long *wait)
+{
+    struct job_proc *proc = own_proc();
+    struct job_status *page = &proc->status;
+    const int64_t now = (int64_t)clock_ns();
+    /* acquire pairs with the launcher that has written the question */
+    const uint32_t asked = atomic_load_explicit(&proc->question.number, memory_order_acquire);
+    const bool is_asked = asked != atomic_load_explicit(&proc->answer.number, memory_order_relaxed);
+    struct progress_long *told = NULL;
+
+    if (!wait->is_known)
+        atomic_fetch_add_explicit(&page->threads, 1, memory_order_relaxed);
+    wait->is_known = true;
+    if (atomic_load_explicit(&process.told, memory_order_relaxed) == wait)
+        count_look(page, wait->has_moved || has_changed(page, wait), now);
+    else if (atomic_compare_exchange_strong_explicit(&process.told, &told, wait, memory_order_acquire,
+                                                     memory_order_relaxed)) /* pairs with leave */
+        begin_telling(page, wait, now);
+    else
+        return;
+    if (!(page->flags & JOB_WAIT_WHOLE) &&
+        (is_asked || now - atomic_load_explicit(&page->moved_ns, memory_order_relaxed) >= LASTING_NS))
+        tell_whole(page, wait);
+    if (unlikely(is_asked))
+        answer_question(proc, asked);
+}
+
+static void leave(struct progress_long *wait)
+{
+    struct job_status *page = &own_proc()->status;
+
+    atomic_fetch_sub_explicit(&page->threads, 1, memory_order_relaxed);
+    if (atomic_load_explicit(&process.told, memory_order_relaxed) != wait)
+        return;
     begin_writing(page);
     page->way = JOB_NOT_BLOCKED;
+    page->left_ns = (int64_t)clock_ns();
     end_writing(page);
-    atomic_store_explicit(&process.is_told, false, memory_order_release);
+    atomic_store_explicit(&process.told, NULL, memory_order_release);
 }
 
 void init_watch(void)
 {
-    static const struct progress_watch watch = { enter, leave };
+    static const struct progress_watch watch = { look, leave };
 
-    if (process.job.head)
-        progress_set_watch(&watch);
+    if (!process.job.head)
+        return;
+    own_proc()->status.left_ns = (int64_t)clock_ns();
+    own_proc()->answer.ctx = JOB_NO_CTX;
+    progress_set_watch(&watch);
+}
+
+void watch_world_end(void)
+{
+    const struct comm *world = obj_comm(MPI_COMM_WORLD);
+    struct job_answer *answer;
+
+    if (!process.job.head)
+        return;
+    answer = &own_proc()->answer;
+    answer->ctx = world->ctx;
+    answer->sequence = world->coll_sequence;
+    answer->stray_count = answer->posted_count = 0;
+    snprintf(answer->call_name, sizeof answer->call_name, "%s",
+             world->coll_sequence ? comm_call_name(world, world->coll_sequence) : "");
 }

@@ -19,6 +19,8 @@ struct comm_shelf {
 
 struct shelf_line;
 
+enum { COMM_CALLS = 8 };
+
 struct comm {
     struct obj obj;
     int rank, size;                  /* of and in the local group */
@@ -34,12 +36,21 @@ struct comm {
     struct send_buffer *buffer;      /* attached for buffered sends, owned by room p2p; NULL: none */
     uint32_t coll_sequence;          /* collective calls so far: tag of the next one's messages */
     const char *coll_call;           /* the last collective call, for reports */
+    const char *coll_calls[COMM_CALLS]; /* by their numbers the last ones, by the names that the user knows */
     const char *coll_outer;          /* the call that makes collective calls itself; NULL: none */
     struct comm_shelf shelf;
     struct shelf_line *shelf_lines;  /* where it is, if there is one */
     char name[MPI_MAX_OBJECT_NAME];
     void (*destroy)(struct comm *comm); /* takes it apart; set by room comm, which makes communicators */
 };
+
+/* Name of collective call number `sequence`, from 1; NULL: not begun, or too long ago. */
+static inline const char *comm_call_name(const struct comm *comm, uint64_t sequence)
+{
+    if (!sequence || sequence > comm->coll_sequence || comm->coll_sequence - sequence >= COMM_CALLS)
+        return NULL;
+    return comm->coll_calls[(sequence - 1) % COMM_CALLS];
+}
 
 /* Drop a reference: the handle's, or that of an operation. */
 static inline void comm_unref(struct comm *comm)

@@ -74,7 +74,7 @@ static int grequest_detach(struct req *req)
 static void grequest_describe(const struct req *req, struct blocked *out)
 {
     (void)req;
-    *out = (struct blocked){ .call = "MPI_Wait or MPI_Waitall", .of = "MPI_Grequest_start" };
+    *out = (struct blocked){ .call = "MPI_Wait", .of = "MPI_Grequest_start" };
 }
 
 /* Nothing to start, and grequest_end instead of `release`. */

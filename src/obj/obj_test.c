@@ -129,7 +129,7 @@ static int fake_begin(struct req *req)
 
 static void fake_describe(const struct req *req, struct blocked *out)
 {
-    *out = (struct blocked){ .call = "MPI_Wait or MPI_Waitall", .of = "MPI_Irecv", .peer = req->source };
+    *out = (struct blocked){ .call = "MPI_Wait", .of = "MPI_Irecv", .peer = req->source };
 }
 
 static const struct req_ops fake_ops = {
@@ -224,39 +224,66 @@ static void test_any_some(void)
 }
 
 static struct blocked told;
-static int told_count, left_count;
+static int told_count, left_count, pending_count;
+static bool is_any_enough;
 
-/* Ends the wait that it is told of. */
-static bool told_of(const _Atomic uint32_t *done, progress_done_fn *is_done, const void *arg)
+static void count_pending(const struct blocked *b, void *arg)
 {
-    told = (struct blocked){ .call = NULL };
-    CHECK(req_describe_wait(done, is_done, arg, &told));
-    fakes[0].polls_left = fakes[2].polls_left = 1; /* complete with the next poll */
-    return ++told_count;
+    CHECK(arg == &pending_count && !strcmp(b->of, "MPI_Irecv"));
+    pending_count++;
 }
 
-static void told_end(void)
+/* Ends the wait that it is told of. */
+static void told_of(struct progress_long *wait)
 {
+    told = (struct blocked){ .call = NULL };
+    CHECK(req_describe_wait(wait, &told));
+    pending_count = 0;
+    is_any_enough = req_each_blocked(wait, count_pending, &pending_count);
+    fakes[0].polls_left = fakes[2].polls_left = 1; /* complete with the next poll */
+    told_count++;
+}
+
+static void told_end(struct progress_long *wait)
+{
+    (void)wait;
     left_count++;
+}
+
+static void check_told(const char *call, int peer, int pending, bool is_any)
+{
+    CHECK(!strcmp(told.call, call) && !strcmp(told.of, "MPI_Irecv"));
+    CHECK_INT(told.peer, peer);
+    CHECK_INT(pending_count, pending);
+    CHECK(is_any_enough == is_any && told_count == left_count);
 }
 
 static void test_told(void)
 {
     static const struct progress_watch watch = { told_of, told_end };
+    const struct progress_long nothing = { NULL };
     MPI_Request requests[3] = { fake_start(0, INT_MAX), MPI_REQUEST_NULL, fake_start(2, INT_MAX) };
-    int index;
+    int index, count, indices[3];
 
     progress_set_watch(&watch);
     CHECK_INT(req_waitany(3, requests, &index, MPI_STATUS_IGNORE), 0);
-    CHECK(!strcmp(told.call, "MPI_Waitany or MPI_Waitsome") && !strcmp(told.of, "MPI_Irecv"));
-    CHECK_INT(told.peer, 100);
+    check_told("MPI_Waitany", 100, 2, true);
     CHECK_INT(req_wait(&requests[2 - index], MPI_STATUS_IGNORE), 0); /* is done by now */
-    CHECK(told_count == 1 && left_count == 1);
+    CHECK_INT(told_count, 1);
+    requests[2] = fake_start(2, INT_MAX);
+    CHECK_INT(req_waitsome(3, requests, &count, indices, MPI_STATUSES_IGNORE), 0);
+    check_told("MPI_Waitsome", 102, 1, true);
     requests[2] = fake_start(2, INT_MAX);
     CHECK_INT(req_wait(&requests[2], MPI_STATUS_IGNORE), 0);
-    CHECK(!strcmp(told.call, "MPI_Wait or MPI_Waitall") && told_count == 2 && left_count == 2);
-    CHECK_INT(told.peer, 102);
-    CHECK(!req_describe_wait(NULL, NULL, NULL, &told));
+    check_told("MPI_Wait", 102, 1, false);
+    requests[0] = fake_start(0, INT_MAX);
+    requests[2] = fake_start(2, INT_MAX);
+    CHECK_INT(req_waitall(3, requests, MPI_STATUSES_IGNORE), 0);
+    check_told("MPI_Waitall", 100, 2, false);
+    requests[2] = fake_start(2, INT_MAX);
+    CHECK_INT(req_wait(&requests[2], MPI_STATUS_IGNORE), 0); /* the set is forgotten */
+    check_told("MPI_Wait", 102, 1, false);
+    CHECK(!req_describe_wait(&nothing, &told));
     progress_set_watch(NULL);
 }
 

@@ -95,8 +95,9 @@ int req_startall(int count, const MPI_Request *requests);
 int req_free(MPI_Request *request);
 int req_cancel(struct req *req);
 
-/* What a long wait of this thread waits for, as progress_watch hands it over. False: not for requests. */
-bool req_describe_wait(const _Atomic uint32_t *done, progress_done_fn *is_done, const void *arg,
-                       struct blocked *out) COLD;
+/* What a long wait of this thread waits for: the first of it. False: not for requests. */
+bool req_describe_wait(const struct progress_long *wait, struct blocked *out) COLD;
+/* All requests of that wait that are not complete, in order. True: one of them is enough to end it. */
+bool req_each_blocked(const struct progress_long *wait, blocked_visit *visit, void *arg) COLD;
 
 #endif

@@ -235,12 +235,16 @@ int req_cancel(struct req *req)
 /* --- several requests --- */
 
 struct set {
+    const char *call;   /* for reports */
     int count;
     const MPI_Request *requests;
     int first_done;     /* index of a complete one, or -1 */
     int active;         /* neither null nor inactive */
     int left;           /* waiting for all: those from here on are done */
 };
+
+/* What this thread waits for in MPI_Waitall; NULL: it does not. */
+static _Thread_local const struct set *all_of;
 
 /* Look once: is there a complete one? */
 static bool look_for_any(void *arg)
@@ -273,7 +277,7 @@ static int finish_any(const struct set *set, MPI_Request *requests, int *index, 
 
 int req_waitany(int count, MPI_Request *requests, int *index, MPI_Status *status)
 {
-    struct set set = { .count = count, .requests = requests, .first_done = -1 };
+    struct set set = { .call = "MPI_Waitany", .count = count, .requests = requests, .first_done = -1 };
 
     progress_wait_until(look_for_any, &set);
     return finish_any(&set, requests, index, status);
@@ -321,7 +325,7 @@ static int finish_some(int count, MPI_Request *requests, int *outcount, int *ind
 
 int req_waitsome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
 {
-    struct set set = { .count = count, .requests = requests, .first_done = -1 };
+    struct set set = { .call = "MPI_Waitsome", .count = count, .requests = requests, .first_done = -1 };
 
     progress_wait_until(look_for_any, &set);
     if (set.first_done < 0) {
@@ -387,11 +391,14 @@ static int finish_all(int count, MPI_Request *requests, MPI_Status *statuses)
 
 int req_waitall(int count, MPI_Request *requests, MPI_Status *statuses)
 {
-    struct set set = { .count = count, .requests = requests, .left = count };
+    struct set set = { .call = "MPI_Waitall", .count = count, .requests = requests, .left = count };
     struct req *req;
 
-    while ((req = last_pending(&set)))
+    while ((req = last_pending(&set))) {
+        all_of = &set;
         progress_wait(&req->done, req->hint);
+    }
+    all_of = NULL;
     return finish_all(count, requests, statuses);
 }
 
@@ -464,29 +471,58 @@ int req_get_status_some(int count, const MPI_Request *requests, int *outcount, i
 
 /* --- for reports --- */
 
-static const struct req *first_active(const struct set *set)
+/* The requests of a wait; NULL: it is for a single one, or for something else. */
+static const struct set *set_of(const struct progress_long *wait)
 {
-    for (int i = 0; i < set->count; i++) {
-        const struct req *req = obj_request(set->requests[i]);
-        if (!is_idle(req))
+    if (wait->done)
+        return all_of;
+    return wait->is_done == look_for_any ? wait->arg : NULL;
+}
+
+static const struct req *next_pending(const struct set *set, int *i)
+{
+    while (*i < set->count) {
+        struct req *req = obj_request(set->requests[(*i)++]);
+        if (!is_idle(req) && !req_is_done(req))
             return req;
     }
     return NULL;
 }
 
-bool req_describe_wait(const _Atomic uint32_t *done, progress_done_fn *is_done, const void *arg, struct blocked *out)
+static void describe(const struct req *req, const char *call, struct blocked *out)
 {
-    const struct req *req;
-
-    if (done) {
-        req = CONTAINER_OF(done, struct req, done);
-        req->ops->describe(req, out);
-        return true;
-    }
-    if (is_done != look_for_any)
-        return false;
-    req = first_active(arg);
     req->ops->describe(req, out);
-    out->call = "MPI_Waitany or MPI_Waitsome";
+    if (call)
+        out->call = call;
+}
+
+bool req_describe_wait(const struct progress_long *wait, struct blocked *out)
+{
+    const struct set *set = set_of(wait);
+    const struct req *req;
+    int i = 0;
+
+    if (!set && !wait->done)
+        return false;
+    req = set ? next_pending(set, &i) : CONTAINER_OF(wait->done, struct req, done);
+    *out = (struct blocked){ .call = set ? set->call : NULL };
+    if (req) /* else another thread has just completed the last one */
+        describe(req, out->call, out);
     return true;
+}
+
+bool req_each_blocked(const struct progress_long *wait, blocked_visit *visit, void *arg)
+{
+    const struct set *set = set_of(wait);
+    const struct req *req;
+    struct blocked b;
+
+    if (set)
+        for (int i = 0; (req = next_pending(set, &i));) {
+            describe(req, set->call, &b);
+            visit(&b, arg);
+        }
+    else if (req_describe_wait(wait, &b))
+        visit(&b, arg);
+    return set && !wait->done;
 }

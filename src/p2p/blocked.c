@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: p2p. What a request waits for, told when somebody has waited for long. Changes nothing. */
+/* Room: p2p. For reports, when somebody has waited for long: what a request waits for; which messages have come that
+ * nobody has asked for, and which receives are posted. Changes nothing. */
 #include "p2p/int_p2p.h"
 
 void describe_key(uint64_t key, uint64_t mask, struct blocked *out)
@@ -48,11 +49,12 @@ static void describe_call(const struct p2p_req *r, struct blocked *out)
         out->call = "MPI_Sendrecv_replace";
     if (r->req.waiter == REQ_IN_WAIT) {
         out->of = out->call;
-        out->call = "MPI_Wait or MPI_Waitall";
+        out->call = "MPI_Wait";
     }
     if (r->channel != &comm->p2p->channel[1])
         return;
     out->is_coll = true;
+    out->sequence = comm->coll_sequence;
     out->of = NULL;
     if (out->tag >= 0) /* a tag of the user's in this context; other threads may be in collective calls */
         out->call = "MPI_Comm_create_group";
@@ -76,4 +78,108 @@ void request_describe(const struct req *req, struct blocked *out)
     }
     describe_call(r, out);
     lane_unlock(lane);
+}
+
+/* --- what lies in the queues --- */
+
+struct visit {
+    p2p_visit_envelope *visit;
+    void *arg;
+    const struct channel *channel;
+};
+
+static void visit_message(const struct visit *v, const struct message *message)
+{
+    const struct p2p_envelope e = {
+        .comm = v->channel ? v->channel->comm : NULL, .ctx = message->ctx, .source = message->source,
+        .proc = message->proc, .tag = message->tag, .count = (MPI_Count)message->len,
+    };
+
+    v->visit(&e, v->arg);
+}
+
+static void on_arrival(const struct match_arrival *arrival, void *arg)
+{
+    visit_message(arg, CONTAINER_OF(arrival, const struct message, arrival));
+}
+
+static void on_posted(const struct match_entry *recv, void *arg)
+{
+    const struct p2p_req *r = CONTAINER_OF(recv, const struct p2p_req, match);
+    const struct visit *v = arg;
+    struct p2p_envelope e = { .comm = v->channel->comm, .ctx = v->channel->ctx, .count = r->count, .proc = -1 };
+    struct blocked b;
+
+    describe_key(recv->node.key, recv->mask, &b);
+    e.source = b.peer;
+    e.tag = b.tag;
+    e.type = type_name(r->type);
+    if (b.peer >= 0)
+        e.proc = group_proc(e.comm->remote_group, b.peer);
+    v->visit(&e, v->arg);
+}
+
+/* The users' contexts of a lane; messages of collective calls and partitioned ones are not spoken of. */
+static void each_channel(struct lane *lane, struct visit *v, bool is_posted)
+{
+    for (unsigned i = 0; i < lane->channel_slots; i++) {
+        struct channel *channel = lane->channels[i];
+        if (!channel || channel != &channel->comm->p2p->channel[0])
+            continue;
+        v->channel = channel;
+        if (is_posted)
+            match_each_posted(&channel->match, on_posted, v);
+        else
+            match_each_arrival(&channel->match, on_arrival, v);
+    }
+}
+
+void p2p_each_posted(p2p_visit_envelope *visit, void *arg)
+{
+    struct visit v = { .visit = visit, .arg = arg };
+    struct lane *lane;
+    int number = 0;
+
+    while ((lane = lane_next(&number))) {
+        lane_lock(lane);
+        each_channel(lane, &v, true);
+        lane_unlock(lane);
+    }
+}
+
+void p2p_each_unexpected(p2p_visit_envelope *visit, void *arg)
+{
+    struct visit v = { .visit = visit, .arg = arg };
+    struct lane *lane;
+    int number = 0;
+
+    while ((lane = lane_next(&number))) {
+        lane_lock(lane);
+        each_channel(lane, &v, false);
+        v.channel = NULL;
+        LIST_FOR_EACH(link, &lane->orphans) {
+            const struct message *message = CONTAINER_OF(link, struct message, out.link);
+            if (message->ctx % 2 == 0)
+                visit_message(&v, message);
+        }
+        lane_unlock(lane);
+    }
+}
+
+bool p2p_find_calls(uint32_t ctx, uint64_t sequence, uint64_t *begun, const char **name)
+{
+    const struct channel *channel = NULL;
+    struct lane *lane;
+    int number = 0;
+
+    while (!channel && (lane = lane_next(&number))) {
+        lane_lock(lane);
+        channel = channel_find(lane, ctx);
+        if (channel) {
+            *begun = channel->comm->coll_sequence;
+            *name = comm_call_name(channel->comm, sequence);
+        }
+        lane_unlock(lane);
+    }
+    return channel;
 }

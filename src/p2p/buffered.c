@@ -324,7 +324,7 @@ static void ibsend_describe(const struct req *req, struct blocked *out)
     *out = (struct blocked){ .comm = req->comm };
     if (handle->segment)
         request_describe(&handle->segment->r->req, out);
-    out->call = "MPI_Wait or MPI_Waitall";
+    out->call = "MPI_Wait";
     out->of = "MPI_Ibsend, cancelled";
     lane_unlock(handle->lane);
 }

@@ -377,7 +377,9 @@ void half_complete(struct p2p_req *r);
 /* persistent.c: MPI_Start of one of ours; without the lock. */
 int request_start(struct req *req);
 
-/* blocked.c, for reports: what a request waits for (takes the lock itself); what is receivable by a key. */
+/* For reports. probe.c: what a probe waits for; false: it is none. blocked.c: what a request waits for (takes the lock
+ * itself); what is receivable by a key. */
+bool probe_describe(const struct progress_long *wait, struct blocked *out) COLD;
 void request_describe(const struct req *req, struct blocked *out) COLD;
 void describe_key(uint64_t key, uint64_t mask, struct blocked *out) COLD;
 

@@ -293,6 +293,14 @@ void p2p_flush(void)
     progress_wait_until(is_flushed, NULL);
 }
 
+bool p2p_describe_wait(const struct progress_long *wait, struct blocked *out)
+{
+    if (wait->is_done != is_flushed)
+        return probe_describe(wait, out);
+    *out = (struct blocked){ .call = "MPI_Finalize", .way = BLOCKED_SENDING, .is_of_anyone = true, .count = -1 };
+    return true;
+}
+
 int peer_open(struct lane *lane, int proc, struct peer **out)
 {
     const int which = proc == lane->proc ? TO_SELF : TO_OTHERS;

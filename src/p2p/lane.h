@@ -43,8 +43,29 @@ int p2p_init(const struct p2p_config *config);
 bool p2p_set_threaded(bool is_threaded);
 /* Complete what has been begun and not been waited for (detached sends, acknowledgements). Blocks. */
 void p2p_flush(void);
-/* What a long wait for a probe waits for, as progress_watch hands it over. False: not a probe. */
-bool p2p_describe_probe(progress_done_fn *is_done, const void *arg, struct blocked *out) COLD;
+/* What a long wait for a probe, or p2p_flush, waits for. False: something else. */
+bool p2p_describe_wait(const struct progress_long *wait, struct blocked *out) COLD;
+
+/* For reports: what lies in the queues. */
+struct p2p_envelope {
+    const struct comm *comm; /* NULL: not known here yet */
+    uint32_t ctx;
+    int source;              /* rank in the communicator, or MPI_ANY_SOURCE */
+    int proc;                /* the same process; -1: any */
+    int tag;                 /* or MPI_ANY_TAG */
+    MPI_Count count;         /* bytes of a message; elements of a receive */
+    const char *type;        /* of a receive; of a message, NULL */
+};
+/* Called with a lane's lock; may not call this room. */
+typedef void p2p_visit_envelope(const struct p2p_envelope *e, void *arg);
+/* Messages that have come and nobody has asked for, in each communicator oldest first; receives that are posted, in no
+ * particular order. Those of the library's own are left out. Take time for each. */
+void p2p_each_unexpected(p2p_visit_envelope *visit, void *arg) COLD;
+void p2p_each_posted(p2p_visit_envelope *visit, void *arg) COLD;
+/* How many collective calls have been begun on the communicator with a context, and the name of one of them, as
+ * comm_call_name. False: there is no such communicator here. */
+bool p2p_find_calls(uint32_t ctx, uint64_t sequence, uint64_t *begun, const char **name) COLD;
+
 /* Close. All communicators are closed. */
 void p2p_fini(void);
 

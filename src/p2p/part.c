@@ -285,7 +285,7 @@ static void part_describe(const struct req *req, struct blocked *out)
     const struct part_req *p = (const struct part_req *)(const void *)req;
 
     *out = (struct blocked){
-        .call = "MPI_Wait or MPI_Waitall",
+        .call = "MPI_Wait",
         .of = req->is_send ? "MPI_Psend_init" : "MPI_Precv_init",
         .comm = req->comm,
         .way = req->is_send ? BLOCKED_SENDING : BLOCKED_RECEIVING,

@@ -71,11 +71,11 @@ int p2p_mprobe(struct comm *comm, int source, int tag, struct message **message,
     return 0;
 }
 
-bool p2p_describe_probe(progress_done_fn *is_done, const void *arg, struct blocked *out)
+bool probe_describe(const struct progress_long *wait, struct blocked *out)
 {
-    const struct probe *probe = arg;
+    const struct probe *probe = wait->arg;
 
-    if (is_done != try_probe)
+    if (wait->is_done != try_probe)
         return false;
     *out = (struct blocked){ .comm = probe->channel->comm, .count = -1 };
     out->call = probe->takes ? "MPI_Mprobe" : "MPI_Probe";

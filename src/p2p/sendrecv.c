@@ -306,7 +306,7 @@ static void pair_describe(const struct req *req, struct blocked *out)
     if (half)
         request_describe(&half->req, out);
     else
-        *out = (struct blocked){ .call = "MPI_Wait or MPI_Waitall", .comm = req->comm };
+        *out = (struct blocked){ .call = "MPI_Wait", .comm = req->comm };
     lane_unlock(pair->lane);
 }
 

@@ -238,7 +238,7 @@ static bool barrier(void)
 }
 
 /* True when the wait is over. is_done is not asked again after it has said so: it may have taken something. */
-static bool sleep_once(const struct wait *wait, uint64_t limit_ns)
+static bool sleep_once(const struct wait *wait, uint64_t limit_ns, bool *has_moved)
 {
     bool is_over, is_news;
 
@@ -257,27 +257,35 @@ static bool sleep_once(const struct wait *wait, uint64_t limit_ns)
         atomic_store_explicit(progress.sleep_word, 0, memory_order_relaxed);
     if (is_over)
         return true;
-    progress_poll();
+    *has_moved = progress_poll() > 0 || is_news;
     return wait->is_done(wait->arg);
+}
+
+/* Sleep until the wait is over, telling whoever wants to know. */
+static NOINLINE COLD void sleep_on(const struct wait *wait, uint64_t limit_ns, bool has_moved)
+{
+    const struct progress_watch *watch = progress.watch;
+    struct progress_long told = { wait->done, wait->is_done, wait->arg, has_moved, false };
+
+    do {
+        if (watch)
+            watch->look(&told);
+        limit_ns = limit_ns * 2 < SLEEP_MAX_NS ? limit_ns * 2 : SLEEP_MAX_NS;
+    } while (!sleep_once(wait, limit_ns, &told.has_moved));
+    if (watch)
+        watch->leave(&told);
 }
 
 static NOINLINE void wait_long(const struct wait *wait)
 {
-    uint64_t limit_ns = SLEEP_MIN_NS;
-    bool is_told;
+    bool has_moved = false;
 
     if (!use_up(&progress.skip_spins) && !is_crowded() && spin(wait))
         return;
     if (!use_up(&progress.skip_yields) && yield(wait))
         return;
-    if (sleep_once(wait, limit_ns))
-        return;
-    is_told = progress.watch && progress.watch->enter(wait->done, wait->is_done, wait->arg);
-    do {
-        limit_ns = limit_ns * 2 < SLEEP_MAX_NS ? limit_ns * 2 : SLEEP_MAX_NS;
-    } while (!sleep_once(wait, limit_ns));
-    if (is_told)
-        progress.watch->leave();
+    if (!sleep_once(wait, SLEEP_MIN_NS, &has_moved))
+        sleep_on(wait, SLEEP_MIN_NS, has_moved);
 }
 
 void progress_wait_until(progress_done_fn *is_done, void *arg)

@@ -24,12 +24,21 @@ struct progress_hint {
 
 typedef bool progress_done_fn(void *arg);
 
-/* Who wants to know what long waits wait for. `enter`, in the waiting thread and once for each wait that has not ended
- * with the first sleep, gets what progress_wait (done; else NULL) or progress_wait_until were called with; returns
- * whether `leave` is to be called when the wait is over. */
+/* A wait that has not ended with its first sleep. It stays where it is until the wait is over. */
+struct progress_long {
+    const _Atomic uint32_t *done; /* what progress_wait was called with; NULL: it was progress_wait_until with … */
+    progress_done_fn *is_done;    /* … these */
+    const void *arg;
+    bool has_moved;               /* something has happened since the last look */
+    bool is_known;                /* the watch's own; false at first */
+};
+
+/* Who wants to know what long waits wait for. Both are called in the waiting thread, without locks: `look` after the
+ * first sleep and after each one that follows, when everything that had come before it was looked for; `leave` when
+ * the wait is over. */
 struct progress_watch {
-    bool (*enter)(const _Atomic uint32_t *done, progress_done_fn *is_done, const void *arg);
-    void (*leave)(void);
+    void (*look)(struct progress_long *wait);
+    void (*leave)(struct progress_long *wait);
 };
 
 struct progress_config {

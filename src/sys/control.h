@@ -19,7 +19,10 @@
  *   version:launcher pid:segment descriptor:control descriptor:token in 32 hex digits:rank:size
  * If a wrapper has closed the descriptors, the rank connects to the abstract address CONTROL_ADDRESS (made of
  * the token's first half), says HELLO with the whole token, and gets one packet back that carries the
- * segment's descriptor. After that the connection is its control socket. */
+ * segment's descriptor. After that the connection is its control socket.
+ *
+ * Who wants a report connects to the same address, says REPORT with the token, which it has read from the segment, and
+ * gets the text in packets, then the end. */
 #ifndef SYS_CONTROL_H
 #define SYS_CONTROL_H
 
@@ -36,6 +39,7 @@ enum control_kind {
     CONTROL_HELLO = 1, /* from a process that lost the inherited descriptors */
     CONTROL_DIAGNOSE,  /* text to be printed */
     CONTROL_ABORT,     /* end the job with code; text may be empty */
+    CONTROL_REPORT,    /* from mpiexec --report: what is everybody waiting for? */
 };
 
 struct control_header {

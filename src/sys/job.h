@@ -22,13 +22,19 @@
 
 /* The minor number grows when reserved bytes get a meaning, the major one when old readers would be wrong. */
 #define JOB_MAGIC UINT64_C(0x424f4a59454c5250) /* "PRLEYJOB" in memory of a little-endian machine */
+#define JOB_NO_CTX UINT64_MAX
 enum {
     JOB_MAJOR = 2,
-    JOB_MINOR = 1,
+    JOB_MINOR = 2,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,
     JOB_STATUS_SIZE = 1024,
     JOB_NAME_SIZE = 128,
+    JOB_ANSWER_SIZE = 960,
+    JOB_NOUN_SIZE = 16,
+    JOB_WANTS = 4,               /* requests described in a status beside the first one */
+    JOB_STRAYS = 4,
+    JOB_SET_RANKS = 1024,        /* ranks that a set in a status can hold: those below */
     JOB_TRANSPORT_ALIGN = 65536, /* a page of every machine */
     JOB_NO_VALUE = -1000,        /* in a status: there is none */
 };
@@ -72,9 +78,31 @@ struct job_head {
 /* What a rank is blocked in, and where what it waits for comes from or goes to: the peer. */
 enum job_way { JOB_NOT_BLOCKED, JOB_RECEIVING, JOB_SENDING, JOB_BLOCKED_OTHERWISE };
 
-/* Written by the rank only on its way into a long wait and out of it, read by the
- * launcher and by other ranks at any time: take `lock` (odd: being written, read again), copy, fence,
- * compare. */
+/* What else is known of a wait. */
+enum job_wait_flag {
+    JOB_WAIT_WHOLE = 1,    /* everything in the status is filled in; before, only what stands up to type_name is */
+    JOB_WAIT_ANY = 2,      /* one of the pending requests is enough: any rank of `peers` may end the wait */
+    JOB_WAIT_OUTSIDE = 4,  /* something else than ranks may end it */
+    JOB_WAIT_WIDE = 8,     /* `peers` is not complete: any rank of the job */
+    JOB_WAIT_THREADS = 16, /* other threads of the process may call MPI meanwhile */
+    JOB_WAIT_RETURN = 32,  /* a rank that has left MPI may come back and end it */
+};
+
+/* A message: one that is waited for, has come, or would be received. */
+struct job_envelope {
+    int32_t way;        /* enum job_way */
+    int32_t peer;       /* the next three as in struct job_status */
+    int32_t tag;
+    int32_t peer_world;
+    int64_t count;      /* elements of type_name, or bytes if that is empty; -1: not known */
+    uint64_t ctx;
+    char comm_name[40]; /* cut off */
+    char type_name[24];
+};
+
+/* Written by the rank only in a long wait, its way into it and out of it, read by the launcher and by other ranks
+ * at any time: take `lock` (odd: being written, read again), copy, fence, compare. Nouns are words, so that
+ * other libraries on the same engine can speak of themselves. */
 struct job_status {
     _Atomic uint32_t lock; /* [R] */
     int32_t way;           /* enum job_way */
@@ -84,13 +112,49 @@ struct job_status {
     int64_t since_ns;      /* CLOCK_MONOTONIC */
     uint64_t ctx;          /* context of the communicator */
     uint64_t call_site;    /* return address in the program, 0: unknown */
-    uint64_t sequence;     /* collective calls on this communicator so far, 0 if this is none */
+    uint64_t sequence;     /* a collective call: which one on this communicator, from 1; 0: it is none */
     int32_t peer_world;    /* the peer's rank in MPI_COMM_WORLD, -1: none or any */
     int32_t comm_size;
-    char call_name[64]; /* "MPI_Recv"; "MPI_Wait or MPI_Waitall of MPI_Irecv" */
+    char call_name[64]; /* "MPI_Recv"; "MPI_Wait of MPI_Irecv" */
     char comm_name[JOB_NAME_SIZE];
     char type_name[JOB_NAME_SIZE];
-    unsigned char unused[JOB_STATUS_SIZE - 384];
+
+    char peer_noun[JOB_NOUN_SIZE]; /* what a peer is called: "rank" */
+    char tag_noun[JOB_NOUN_SIZE];  /* and a tag: "tag" */
+    int64_t left_ns;               /* when the last long wait ended, or MPI came up */
+    uint32_t flags;                /* enum job_wait_flag */
+    uint32_t pending;              /* requests that are waited for and not complete; 0: not known */
+    uint32_t wants;                /* so many of these are in `want`, beside the one above */
+    /* The next three change during a wait, without the lock. */
+    _Atomic uint32_t looks;   /* times that it has looked at everything since; its release covers the next */
+    _Atomic int64_t moved_ns; /* when that last found something */
+    _Atomic uint32_t threads; /* of this process in long waits */
+    /* Ranks of MPI_COMM_WORLD, a bit each: whom the peer can be, if it may be any; with JOB_WAIT_ANY the peers of all
+     * requests; else the communicator's members. */
+    uint64_t peers[JOB_SET_RANKS / 64];
+    struct job_envelope want[JOB_WANTS];
+    unsigned char unused[JOB_STATUS_SIZE - 968];
+};
+
+/* What the launcher wants to know of a rank that waits. The rank answers in its wait, once woken. */
+struct job_question {
+    _Atomic uint32_t number; /* [L] grows with each question; release */
+    uint32_t reserved;
+    uint64_t ctx;            /* [L] of a communicator that others are in a collective call on */
+    uint64_t sequence;       /* [L] which call that is; 0: there is none */
+};
+
+struct job_answer {
+    _Atomic uint32_t number;  /* [R] of the question; release */
+    uint32_t stray_count;     /* messages that have come and nobody has asked for; all of them */
+    uint32_t posted_count;    /* receives that are posted and not waited for; all of them */
+    uint32_t reserved;
+    uint64_t ctx;             /* that of the question if the communicator is known here, else JOB_NO_CTX; in a process
+                               * that has left MPI: that of MPI_COMM_WORLD */
+    uint64_t sequence;        /* collective calls begun on it */
+    char call_name[64];       /* the one that was asked about; after the end, the last; empty: not known */
+    struct job_envelope stray[JOB_STRAYS], posted[JOB_STRAYS]; /* those most like what is waited for, first */
+    unsigned char unused[JOB_ANSWER_SIZE - 864];
 };
 
 struct job_proc {
@@ -110,7 +174,12 @@ struct job_proc {
     _Atomic uint32_t generation;                /* [O] counts wakes */
 
     /* Line 2 and on: reserved. */
-    alignas(CACHE_LINE) unsigned char unused[JOB_PAGE - JOB_NET_SIZE - JOB_STATUS_SIZE - 2 * CACHE_LINE];
+    alignas(CACHE_LINE) unsigned char unused[JOB_PAGE - JOB_NET_SIZE - JOB_STATUS_SIZE - JOB_ANSWER_SIZE -
+                                             3 * CACHE_LINE];
+
+    /* Asking a rank that waits. */
+    alignas(CACHE_LINE) struct job_question question; /* [L] */
+    alignas(CACHE_LINE) struct job_answer answer;     /* [R] */
 
     alignas(CACHE_LINE) unsigned char net[JOB_NET_SIZE]; /* [R] [O] the shared-memory transport's own */
     alignas(CACHE_LINE) struct job_status status;        /* [R] */
@@ -120,8 +189,12 @@ static_assert(sizeof(struct job_head) == JOB_PAGE, "job_head is one page");
 static_assert(offsetof(struct job_head, start_ns) == 64 && offsetof(struct job_head, end) == 128,
               "job_head: fields lie where every version looks for them");
 static_assert(sizeof(struct job_status) == JOB_STATUS_SIZE, "job_status fills its area");
+static_assert(sizeof(struct job_answer) == JOB_ANSWER_SIZE, "job_answer fills its area");
+static_assert(sizeof(struct job_question) <= CACHE_LINE, "job_question is one line");
 static_assert(sizeof(struct job_proc) == JOB_PAGE, "job_proc is one page");
 static_assert(offsetof(struct job_proc, sleep) == CACHE_LINE, "the sleep word has its line");
+static_assert(offsetof(struct job_proc, question) == 1024 && offsetof(struct job_proc, answer) == 1088,
+              "job_proc: what is asked lies where every version looks for it");
 static_assert(offsetof(struct job_proc, net) == 2048 && offsetof(struct job_proc, status) == 3072,
               "job_proc: areas lie where every version looks for them");
 

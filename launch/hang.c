@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: when there is a report of who waits for whom. Once a second the status pages of the ranks are looked at,
+ * which wakes nobody. When some have waited long enough and the graph says that they may wait for ever, and also when
+ * somebody wants a report, the ranks are asked what lies in their queues. A moment later all is read again, and told.
+ *
+ * Proof that a rank's wait is not about to end: between two looks of ours the rank has looked at everything at least
+ * twice, the second time all of it after our first look, and nothing has moved. So nothing that others had stored
+ * before was left to be taken; and if that holds for all whom it could hear from, they have stored nothing since. */
+#include "hang.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/mem.h"
+#include "sys/wake.h"
+
+#define LOOK_SECONDS   1.0
+#define ASK_SECONDS    0.4   /* a rank answers within its longest sleep, a tenth of a second */
+#define STEP_SECONDS   0.005
+#define SETTLED_SECONDS 0.25 /* before that, somebody may just be on the way to sleep */
+
+/* What a rank's page said when it was first seen in its present state. */
+struct last_look {
+    uint32_t lock, looks;
+    int64_t moved_ns, since_ns;
+    bool is_blocked;
+    bool is_told; /* this very wait has been reported without being asked for */
+};
+
+struct hang {
+    struct last_look *last; /* by rank */
+    unsigned wanted;        /* reports that are being made: bits of enum hang_purpose */
+    int64_t give_up_ns;     /* time to report with the answers that there are */
+    struct source **askers;
+    int asker_count;
+};
+
+static struct hang *hang_of(struct job *job)
+{
+    if (!job->hang) {
+        job->hang = need(sizeof *job->hang);
+        job->hang->last = need((size_t)job->size * sizeof *job->hang->last);
+    }
+    return job->hang;
+}
+
+/* --- the graph --- */
+
+/* Has its wait been the same since the last look, and has it found nothing in all places? */
+static bool is_proved(const struct page_view *page, const struct last_look *last, int64_t now, double seconds)
+{
+    const struct job_status *status = &page->status;
+
+    return page->is_blocked && !page->has_more_threads && status->flags & JOB_WAIT_WHOLE && last->is_blocked &&
+           status->lock == last->lock && status->moved_ns == last->moved_ns && status->looks - last->looks >= 2 &&
+           (double)(now - status->moved_ns) >= seconds * 1e9;
+}
+
+static void add_need(struct wait_node *node, int rank, const uint64_t *set)
+{
+    if (node->need_count < WAIT_NEEDS)
+        node->need[node->need_count++] = (struct wait_need){ rank, set };
+}
+
+/* Who could be any of several: those named, as far as there was room. */
+static const uint64_t *set_of(const struct hang_view *view, const struct job_status *status)
+{
+    return status->flags & JOB_WAIT_WIDE || view->size > JOB_SET_RANKS ? NULL : status->peers;
+}
+
+static bool may_return(const struct hang_view *view, const struct job_status *status)
+{
+    return status->flags & JOB_WAIT_RETURN &&
+           (status->peer_world < 0 || view->page[status->peer_world].state == JOB_FINALISED);
+}
+
+/* All that must happen before it can go on; none: something else may end its wait. */
+static void add_needs(const struct hang_view *view, const struct job_status *status, struct wait_node *node)
+{
+    const uint64_t *set = set_of(view, status);
+
+    if (may_return(view, status))
+        return;
+    if (status->threads > 1) { /* what the others wait for is not known */
+        add_need(node, WAIT_ANYONE, NULL);
+        return;
+    }
+    if (status->flags & JOB_WAIT_ANY) {
+        if (!(status->flags & JOB_WAIT_OUTSIDE))
+            add_need(node, WAIT_ANYONE, set);
+        return;
+    }
+    if (status->way != JOB_BLOCKED_OTHERWISE)
+        add_need(node, status->peer_world >= 0 ? status->peer_world : WAIT_ANYONE, set);
+    for (uint32_t i = 0; i < status->wants && i < JOB_WANTS; i++)
+        if (status->want[i].peer_world >= 0)
+            add_need(node, status->want[i].peer_world, NULL);
+}
+
+static void make_node(const struct hang_view *view, int rank)
+{
+    const struct page_view *page = &view->page[rank];
+    struct wait_node *node = &view->node[rank];
+
+    *node = (struct wait_node){ .state = WAIT_ACTS };
+    if (page->state == JOB_FINALISED || page->state == JOB_EXITED)
+        node->state = WAIT_GONE;
+    if (!page->is_blocked)
+        return;
+    node->state = WAIT_BLOCKED;
+    add_needs(view, &page->status, node);
+}
+
+/* Find those that wait for ever. Whose wait is not proved counts as acting for that. */
+static void find_stuck(struct job *job, struct hang_view *view, double seconds)
+{
+    const struct hang *hang = hang_of(job);
+    int64_t last_moved = 0;
+
+    for (int i = 0; i < view->size; i++) {
+        view->page[i].is_proved = is_proved(&view->page[i], &hang->last[i], view->now, seconds);
+        make_node(view, i);
+        if (view->node[i].state == WAIT_BLOCKED && !view->page[i].is_proved)
+            view->node[i].state = WAIT_ACTS;
+    }
+    waits_find_stuck(view->node, view->size);
+    for (int i = 0; i < view->size; i++) {
+        if (view->page[i].is_blocked)
+            view->node[i].state = WAIT_BLOCKED;
+        if (!view->node[i].is_stuck)
+            continue;
+        view->stuck++;
+        if (view->page[i].status.moved_ns > last_moved)
+            last_moved = view->page[i].status.moved_ns;
+    }
+    view->quiet = (double)(view->now - last_moved) / 1e9;
+}
+
+/* --- looking --- */
+
+/* What has not changed keeps its first look. */
+static void remember(struct hang *hang, const struct hang_view *view)
+{
+    for (int i = 0; i < view->size; i++) {
+        const struct page_view *page = &view->page[i];
+        struct last_look *last = &hang->last[i];
+        if (page->is_blocked && last->is_blocked && page->status.lock == last->lock &&
+            page->status.moved_ns == last->moved_ns)
+            continue;
+        if (!page->is_blocked || page->status.since_ns != last->since_ns)
+            last->is_told = false;
+        last->since_ns = page->status.since_ns;
+        last->is_blocked = page->is_blocked;
+        last->lock = page->status.lock;
+        last->looks = page->status.looks;
+        last->moved_ns = page->status.moved_ns;
+    }
+}
+
+/* Is there a rank in a wait in which nothing has moved for the time that makes a report? */
+static bool is_suspicious(const struct job *job)
+{
+    const int64_t before = now_ns() - (int64_t)(job->options.hang_report * 1e9);
+
+    for (int i = 0; i < job->size; i++) {
+        const struct job_proc *proc = job_proc(job->head, i);
+        if (atomic_load_explicit(&proc->state, memory_order_relaxed) == JOB_INITIALISED &&
+            proc->status.way != JOB_NOT_BLOCKED &&
+            atomic_load_explicit(&proc->status.moved_ns, memory_order_relaxed) <= before)
+            return true;
+    }
+    return false;
+}
+
+/* Stuck, and none of them has been told of. */
+static bool is_news(const struct hang *hang, const struct hang_view *view)
+{
+    for (int i = 0; i < view->size; i++)
+        if (view->node[i].is_stuck && hang->last[i].is_told)
+            return false;
+    return view->stuck > 0;
+}
+
+static void set_timer(struct job *job)
+{
+    const double part = job->options.hang_report / 4;
+
+    timer_set(job, TIMER_HANG, part < LOOK_SECONDS ? part : LOOK_SECONDS);
+}
+
+void hang_start(struct job *job)
+{
+    if (job->options.hang_report > 0)
+        timer_set(job, TIMER_HANG, job->options.hang_report);
+}
+
+void hang_look(struct job *job)
+{
+    struct hang_view *view;
+    struct hang *hang;
+
+    if (job->is_ending)
+        return;
+    set_timer(job);
+    if (!is_suspicious(job) || (job->hang && job->hang->wanted))
+        return;
+    hang = hang_of(job);
+    view = pages_read(job, false);
+    find_stuck(job, view, job->options.hang_report);
+    remember(hang, view);
+    if (is_news(hang, view))
+        hang_want(job, HANG_UNASKED);
+    pages_free(view);
+}
+
+/* --- asking --- */
+
+/* A collective call in which somebody waits for `rank`, if it is not in it itself. */
+static const struct job_status *missed_in(const struct hang_view *view, int rank)
+{
+    const struct job_status *own = &view->page[rank].status, *found = NULL;
+
+    for (int i = 0; i < view->size; i++) {
+        const struct job_status *status = &view->page[i].status;
+        if (!view->page[i].is_blocked || !status->sequence ||
+            (view->page[rank].is_blocked && own->sequence == status->sequence && own->ctx == status->ctx))
+            continue;
+        if (status->peer_world == rank)
+            return status;
+        if (!found && status->flags & JOB_WAIT_WHOLE && rank < JOB_SET_RANKS &&
+            status->peers[rank / 64] >> rank % 64 & 1)
+            found = status;
+    }
+    return found;
+}
+
+static void ask(struct job *job, const struct hang_view *view, int rank)
+{
+    const struct job_status *missed = missed_in(view, rank);
+    struct job_proc *proc = job_proc(job->head, rank);
+
+    proc->question.ctx = missed ? missed->ctx : 0;
+    proc->question.sequence = missed ? missed->sequence : 0;
+    atomic_fetch_add_explicit(&proc->question.number, 1, memory_order_release); /* pairs with the rank's look */
+    if (view->page[rank].is_blocked && atomic_exchange(&proc->sleep, 0))
+        wake_all(&proc->sleep);
+}
+
+void hang_want(struct job *job, enum hang_purpose purpose)
+{
+    struct hang *hang = hang_of(job);
+    const bool is_asking = hang->wanted;
+    struct hang_view *view;
+
+    hang->wanted |= purpose;
+    if (is_asking)
+        return;
+    view = pages_read(job, false);
+    remember(hang, view);
+    for (int i = 0; i < view->size; i++)
+        if (view->page[i].state == JOB_INITIALISED)
+            ask(job, view, i);
+    hang->give_up_ns = now_ns() + (int64_t)(ASK_SECONDS * 1e9);
+    timer_set(job, TIMER_ANSWERS, view->blocked ? STEP_SECONDS : 0);
+    pages_free(view);
+}
+
+/* Have all that wait answered, and looked around often enough? */
+static bool is_answered(struct job *job)
+{
+    const struct hang *hang = job->hang;
+
+    if (now_ns() >= hang->give_up_ns)
+        return true;
+    for (int i = 0; i < job->size; i++) {
+        const struct job_proc *proc = job_proc(job->head, i);
+        const struct job_status *status = &proc->status;
+        if (!hang->last[i].is_blocked || status->way == JOB_NOT_BLOCKED ||
+            atomic_load_explicit(&proc->state, memory_order_relaxed) != JOB_INITIALISED)
+            continue;
+        if (atomic_load_explicit(&proc->answer.number, memory_order_relaxed) !=
+                atomic_load_explicit(&proc->question.number, memory_order_relaxed) ||
+            atomic_load_explicit(&status->looks, memory_order_relaxed) - hang->last[i].looks < 2)
+            return false;
+    }
+    return true;
+}
+
+static bool has_mpi(const struct hang_view *view)
+{
+    for (int i = 0; i < view->size; i++)
+        if (view->page[i].state >= JOB_INITIALISED && view->page[i].state != JOB_EXITED)
+            return true;
+    return false;
+}
+
+static void tell_askers(struct job *job, const char *text)
+{
+    struct hang *hang = job->hang;
+
+    for (int i = 0; i < hang->asker_count; i++)
+        control_reply(job, hang->askers[i], text);
+    hang->asker_count = 0;
+}
+
+static void mark_told(struct hang *hang, const struct hang_view *view)
+{
+    for (int i = 0; i < view->size; i++)
+        hang->last[i].is_told |= view->node[i].is_stuck;
+}
+
+static void print(struct job *job, const char *report)
+{
+    struct text text = { 0 };
+
+    text_add(&text, "parley: mpiexec: %s", report);
+    forward_print(job, text.data);
+    mem_free(text.data);
+}
+
+/* Tell all who want it. What nobody has asked for is told only if it is still so. */
+static void tell(struct job *job, const struct hang_view *view)
+{
+    struct hang *hang = job->hang;
+    const bool is_wanted = hang->wanted & (HANG_SIGNAL | (job->options.quiet ? 0 : HANG_LIMIT)) && has_mpi(view);
+    const bool is_unasked = hang->wanted & HANG_UNASKED && is_news(hang, view) && !job->options.quiet;
+    char *report = hang_text(view);
+
+    if (is_wanted || is_unasked)
+        print(job, report);
+    if (hang->wanted & HANG_UNASKED)
+        mark_told(hang, view);
+    tell_askers(job, report);
+    mem_free(report);
+}
+
+void hang_answers(struct job *job)
+{
+    struct hang *hang = job->hang;
+    struct hang_view *view;
+    unsigned wanted;
+
+    if (!hang || !hang->wanted)
+        return;
+    if (!is_answered(job)) {
+        timer_set(job, TIMER_ANSWERS, STEP_SECONDS);
+        return;
+    }
+    view = pages_read(job, true);
+    find_stuck(job, view, SETTLED_SECONDS);
+    tell(job, view);
+    pages_free(view);
+    wanted = hang->wanted;
+    hang->wanted = 0;
+    if (wanted & HANG_SIGNAL)
+        signals_quit(job);
+    if (wanted & HANG_LIMIT)
+        job_limit(job);
+}
+
+void hang_want_for(struct job *job, struct source *asker)
+{
+    struct hang *hang = hang_of(job);
+
+    hang->askers = need_more(hang->askers, ((size_t)hang->asker_count + 1) * sizeof(struct source *));
+    hang->askers[hang->asker_count++] = asker;
+    hang_want(job, HANG_ASKED);
+}

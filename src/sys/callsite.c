@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: sys. Call sites by unwinding the stack. backtrace() opens libgcc_s itself when it is first called, so the
+ * library still needs libc only. */
+#include "sys/callsite.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FRAMES = 64 };
+
+/* What is ours. In the shared library that is the whole file. In the archive all code stands in one section, which
+ * scripts/make-archive gives the name of the one that callsite_find is in: the linker marks its ends. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+extern const char __start_parley_text[] __attribute__((visibility("hidden")));
+extern const char __stop_parley_text[] __attribute__((visibility("hidden")));
+
+static bool is_within(uintptr_t address, const char *start, const char *stop)
+{
+    return address >= (uintptr_t)start && address < (uintptr_t)stop;
+}
+
+/* A return address may be one past the end of its function. */
+static bool is_own(const void *address)
+{
+    const bool is_archive = is_within((uintptr_t)is_within, __start_parley_text, __stop_parley_text);
+
+    return is_archive ? is_within((uintptr_t)address - 1, __start_parley_text, __stop_parley_text)
+                      : is_within((uintptr_t)address - 1, __ehdr_start, etext);
+}
+
+__attribute__((section("parley_text"))) uint64_t callsite_find(void)
+{
+    void *frames[FRAMES];
+    const int count = backtrace(frames, FRAMES);
+
+    for (int i = 0; i < count; i++)
+        if (!is_own(frames[i]))
+            return (uintptr_t)frames[i];
+    return 0;
+}
+
+/* A program that is not position independent has absolute addresses. */
+static uintptr_t base_of(const Dl_info *info)
+{
+    const ElfW(Ehdr) *head = info->dli_fbase;
+
+    return head->e_type == ET_EXEC ? 0 : (uintptr_t)head;
+}
+
+bool callsite_name(uint64_t address, char *text, size_t size)
+{
+    const uintptr_t inside = (uintptr_t)address - 1;
+    Dl_info info;
+    const char *slash;
+
+    if (!address || !dladdr((void *)inside, &info) || !info.dli_fname || !*info.dli_fname)
+        return false;
+    slash = strrchr(info.dli_fname, '/');
+    snprintf(text, size, "%s+0x%lx", slash ? slash + 1 : info.dli_fname,
+             (unsigned long)(inside - base_of(&info)));
+    return true;
+}
