@@ -13,38 +13,45 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/diagnostic.h"
+#include "base/mem.h"
 #include "launch.h"
+#include "source.h"
 #include "sys/pass.h"
 #include "sys/wake.h"
 
-enum { REPLY_PART = 16384 };
+#define HELD_SECONDS 2.0
 
-static void abort_job(struct job *job, int rank, int code, const char *text)
+enum { PEER_HAS_ENDED = 338, REPLY_PART = 16384 };
+
+/* An abort for want of another process comes before we know of that one's end, which is the cause. */
+static bool is_consequence(const struct control_message *message)
 {
-    struct rank *r = &job->ranks[rank];
-    const int exit_code = (code & 0xff) == 0 && code != 0 ? 1 : code & 0xff;
+    return message->header.kind == CONTROL_ABORT && diagnostic_id(message->text) == PEER_HAS_ENDED;
+}
 
-    r->has_aborted = true;
-    if (!r->is_over) {
-        if (*text)
-            report_text(job, rank, text);
-        else
-            report_rank(job, rank, "E0113: called MPI_Abort with code %d", code);
-    }
+static void abort_job(struct job *job, int rank, const struct control_message *message)
+{
+    const struct job_proc *proc = job_proc(job->head, rank);
+    const int code = message->header.code, exit_code = (code & 0xff) == 0 && code != 0 ? 1 : code & 0xff;
+    char text[CONTROL_TEXT_MAX + 512];
+
+    job->ranks[rank].has_aborted = true;
+    if (is_consequence(message) && job->failed_rank != -1)
+        return;
+    diagnostic_add_site(message->text, source_line(proc->pid, message->header.call_site), text, sizeof text);
+    report_error(job, rank, text);
     job_failed(job, rank, exit_code, true);
 }
 
-static void handle(struct job *job, int rank, struct control_message *message, size_t size)
+static void take(struct job *job, int rank, const struct control_message *message)
 {
     struct job_proc *proc = job_proc(job->head, rank);
-    const size_t length = size_min(size - sizeof message->header, message->header.length);
 
-    message->text[length] = 0;
-    forward_rank_over(job, rank); /* what it printed before comes before */
     if (message->header.kind == CONTROL_DIAGNOSE)
         report_text(job, rank, message->text);
     else if (message->header.kind == CONTROL_ABORT)
-        abort_job(job, rank, message->header.code, message->text);
+        abort_job(job, rank, message);
     atomic_fetch_add_explicit(&proc->acknowledged, 1, memory_order_release);
     wake_all(&proc->acknowledged);
 }
@@ -54,6 +61,34 @@ static bool is_open(int fd)
     struct pollfd end = { .fd = fd, .events = POLLRDHUP };
 
     return poll(&end, 1, 0) == 0;
+}
+
+static void handle(struct job *job, int rank, struct control_message *message, size_t size)
+{
+    const size_t length = size_min(size - sizeof message->header, message->header.length);
+    struct rank *r = &job->ranks[rank];
+
+    message->text[length] = 0;
+    forward_rank_over(job, rank); /* what it printed before comes before */
+    if (!is_consequence(message) || job->failed_rank != -1 || r->held) {
+        take(job, rank, message);
+        return;
+    }
+    r->held = need(sizeof *message); /* the rank waits for its acknowledgement */
+    *r->held = *message;
+    timer_set(job, TIMER_HELD, HELD_SECONDS);
+}
+
+void control_held(struct job *job)
+{
+    for (int i = 0; i < job->size; i++) {
+        struct control_message *message = job->ranks[i].held;
+        if (!message)
+            continue;
+        job->ranks[i].held = NULL;
+        take(job, i, message);
+        mem_free(message);
+    }
 }
 
 void control_ready(struct job *job, struct source *source, uint32_t events)

@@ -33,6 +33,7 @@ void job_failed(struct job *job, int rank, int exit_code, bool ends_others)
     if (job->failed_rank == -1) {
         job->failed_rank = rank;
         job->exit_code = exit_code;
+        control_held(job);
     }
     if (ends_others && !job->is_ending && !job->is_signalled)
         timer_set(job, TIMER_SETTLE, SETTLE_SECONDS);
@@ -43,19 +44,36 @@ static const char *program_of(const struct job *job, int rank)
     return job->options.apps[job->ranks[rank].appnum].argv.at[0];
 }
 
+/* An unexpected KILL: by whom? */
+static void report_killed(struct job *job, int rank)
+{
+    const struct oom_kills now = memory_oom_kills();
+    const char *more = "";
+
+    if (now.group > job->oom_kills.group && job->oom_kills.group >= 0) {
+        report_rank(job, rank, "E0118: %s was ended because the memory of its cgroup had run out (signal 9)",
+                    program_of(job, rank));
+        return;
+    }
+    if (now.machine > job->oom_kills.machine && job->oom_kills.machine >= 0)
+        more = "\nthe out-of-memory killer has ended processes on this machine meanwhile";
+    else if (now.group < 0 && now.machine < 0)
+        more = "\nif nobody killed it, look for the out-of-memory killer in the kernel's log (dmesg)";
+    report_rank(job, rank, "E0110: %s was ended by signal 9 (Killed)%s", program_of(job, rank),
+                *more ? more : "\nsomebody has killed it; it was not for want of memory");
+}
+
 static void ended_by_signal(struct job *job, int rank, int status)
 {
     const int signal = WTERMSIG(status);
     const bool is_expected = job->is_ending || was_sent(job, signal) || job->ranks[rank].has_aborted ||
                              (signal == SIGPIPE && job->has_broken_sink);
 
-    if (!is_expected)
-        report_rank(
-            job, rank, "E0110: %s was ended by signal %d (%s)%s%s", program_of(job, rank), signal,
-            strsignal(signal), WCOREDUMP(status) ? ", core dumped" : "",
-            signal == SIGKILL
-                ? "\nif nobody killed it, look for the out-of-memory killer in the kernel's log (dmesg)"
-                : "");
+    if (!is_expected && signal == SIGKILL)
+        report_killed(job, rank);
+    else if (!is_expected)
+        report_rank(job, rank, "E0110: %s was ended by signal %d (%s)%s", program_of(job, rank), signal,
+                    strsignal(signal), WCOREDUMP(status) ? ", core dumped" : "");
     job_failed(job, rank, EXIT_SIGNAL + signal, true);
 }
 
@@ -66,8 +84,7 @@ static void ended_by_exit(struct job *job, int rank, int code, enum job_state st
     if (state == JOB_INITIALISED) {
         if (!is_expected)
             report_rank(job, rank,
-                        "E0112: %s exited with code %d after MPI_Init and without MPI_Finalize\n"
-                        "call MPI_Finalize on every way out of the program, or MPI_Abort",
+                        "E0112: %s exited with code %d after MPI_Init and without MPI_Finalize",
                         program_of(job, rank), code);
         job_failed(job, rank, code ? code : 1, true);
     } else if (code != 0) {
@@ -162,6 +179,7 @@ void job_timer(struct job *job, enum timer timer)
             signals_send(job, i, SIGKILL);
         break;
     case TIMER_LINGER: linger(job); break;
+    case TIMER_HELD: control_held(job); break;
     case TIMER_LIMIT:
         if (job->running > 0)
             hang_want(job, HANG_LIMIT);

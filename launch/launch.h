@@ -11,6 +11,7 @@
  *   mpiexec.c   main and the loop
  *   hang.h      who waits for whom: its own files         ask.c      mpiexec --report
  *   source.c    from addresses in ranks to source lines
+ *   explain.c   --explain                                 memory.c   the out-of-memory killer
  *
  * struct job is the only state; it lives in main. */
 #ifndef LAUNCH_LAUNCH_H
@@ -145,6 +146,7 @@ struct rank {
     bool has_aborted; /* it told so */
     bool has_written; /* to one of its pipes */
     char other_mpi[OTHER_MPI_SIZE]; /* library of another MPI that it uses; "": none is known of */
+    struct control_message *held; /* it aborts because another has ended: first we must know of that */
     struct source control;
     struct stream out, err;
     struct feed in;
@@ -153,8 +155,11 @@ struct rank {
 /* A message about one or several ranks. */
 struct note {
     char *text;
-    int *ranks;
+    int *ranks; /* the first is the one that said it in these words */
     int count;
+    bool is_error;  /* the end of a rank: what others say that differs in numbers only counts as the same */
+    bool is_varied; /* and there are such */
+    bool is_echo;   /* points to a message that is printed already */
     bool is_printed;
 };
 
@@ -169,6 +174,7 @@ enum timer {
     TIMER_BINDING,
     TIMER_HANG,
     TIMER_ANSWERS,
+    TIMER_HELD,
     TIMERS
 };
 
@@ -181,6 +187,12 @@ struct inherited {
 };
 
 struct hang;
+
+/* Processes that the out-of-memory killer has ended; -1: not known. */
+struct oom_kills {
+    int64_t group;   /* of our control group */
+    int64_t machine; /* of all; looked at if the group does not tell */
+};
 
 struct job {
     struct options options;
@@ -206,6 +218,8 @@ struct job {
     bool is_direct;         /* one rank that writes to our stdout and stderr itself */
     int stdin_rank;         /* has our own stdin; -1: none has */
     bool has_terminal;      /* which is a terminal: that rank stays in our process group */
+    pid_t witness;          /* and with it a process that shows what signals come to the group; 0: none */
+    uint64_t witnessed;     /* those that we have not read yet, by bits */
     int64_t timers[TIMERS]; /* when, CLOCK_MONOTONIC in ns; 0: off */
     int running;            /* ranks started and not reaped */
     int streams_open;
@@ -217,10 +231,11 @@ struct job {
     bool is_signalled;  /* the user's INT or TERM is on its way through */
     uint64_t forwarded; /* bit per signal number that was passed on */
     int64_t last_int_ns;
+    struct oom_kills oom_kills; /* when we began */
     struct note *notes;
     int note_count, note_room;
     struct hang *hang;     /* NULL: nobody has waited for long yet */
-    bool is_quit_typed;    /* SIGQUIT came from the terminal, to its whole group */
+    bool is_quit_for_group; /* SIGQUIT came to our whole process group */
 };
 
 /* mpiexec.c */
@@ -288,10 +303,12 @@ void control_listen(struct job *job);
 void control_ready(struct job *job, struct source *source, uint32_t events);
 void control_rank_over(struct job *job, int rank); /* take what it said last */
 void control_reply(struct job *job, struct source *source, const char *text); /* to who wants a report; closes */
+void control_held(struct job *job);                /* take what was held until the cause is known */
 
 /* signals.c */
 void signals_init(struct job *job);
 void signals_watch(struct job *job);
+void signals_close(struct job *job);
 void signals_send(struct job *job, int rank, int signal); /* to the rank and all of its process group */
 void signals_quit(struct job *job); /* the report is out: now SIGQUIT goes on */
 
@@ -310,9 +327,13 @@ void other_mpi_look(struct job *job, int rank); /* whether the rank, if it has n
 void other_mpi_look_at_all(struct job *job);
 void other_mpi_report(struct job *job); /* once, when all are over */
 
+/* memory.c */
+struct oom_kills memory_oom_kills(void);
+
 /* report.c */
 void report_rank(struct job *job, int rank, const char *format, ...) PRINTF_LIKE(3, 4);
 void report_text(struct job *job, int rank, const char *text);
+void report_error(struct job *job, int rank, const char *text); /* that ended the rank */
 void report_print(struct job *job);   /* all notes not printed yet */
 
 /* hang.c: reports of who waits for whom. They come a moment after they are wanted; then signals_quit or job_limit is

@@ -14,7 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/diagnostic.h"
 #include "base/mem.h"
+#include "explain.h"
 #include "sys/control.h"
 
 enum { EVENTS = 64 };
@@ -30,17 +32,21 @@ int64_t now_ns(void)
 void die(int exit_code, const char *format, ...)
 {
     char text[4096];
+    const char *remedy;
     va_list args;
 
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    remedy = strchr(text, '\n') ? NULL : diagnostic_remedy(diagnostic_id(text));
     fputs("parley: mpiexec: ", stderr);
     for (const char *at = text; *at; at++) {
         fputc(*at, stderr);
         if (*at == '\n')
             fputs("        ", stderr); /* the remedy */
     }
+    if (remedy)
+        fprintf(stderr, "\n        %s", remedy);
     fputc('\n', stderr);
     exit(exit_code);
 }
@@ -188,6 +194,7 @@ static void make_ranks(struct job *job)
 static void prepare(struct job *job, char **argv)
 {
     open_standard();
+    explain_if_asked(argv);
     options_read(&job->options, argv);
     leave_outer_job();
     signals_init(job);
@@ -202,6 +209,7 @@ static void prepare(struct job *job, char **argv)
         die(EXIT_SYSTEM, "E0106: no descriptor for waiting: %s", strerror(errno));
     segment_create(job);
     bind_job(job);
+    job->oom_kills = memory_oom_kills();
     signals_watch(job);
     control_listen(job);
     forward_init(job);
@@ -241,6 +249,7 @@ int main(int argc, char **argv)
         timer_set(&job, TIMER_LIMIT, job.options.time_limit);
     hang_start(&job);
     loop(&job);
+    signals_close(&job);
     job_clean(&job);
     return job.exit_code;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiexec: messages. They are kept for 50 ms, so that many ranks saying the same make one message:
  *
- *   parley: ranks 0-3, 7: E0123: cause with its values
+ *   parley: ranks 0-3, 7 (5): E0123: cause with its values
  *           remedy
- */
+ *
+ * Errors of ranks that differ in numbers only, as those of their peers, are one message as well. The remedy is that
+ * of the catalogue (base/diagnostic.h), unless the message brings one. */
 #include "launch.h"
 
 #include <stdarg.h>
@@ -11,17 +13,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/diagnostic.h"
 
 #define MERGE_SECONDS 0.05
+#define INDENT        "        "
 
 enum { TEXT_SIZE = 4200 };
+
+/* Equal, or different in numbers only, addresses among them. */
+static bool is_similar(const char *a, const char *b)
+{
+    static const char number[] = "0123456789abcdefx"; /* once it has begun with a digit */
+
+    if (diagnostic_id(a) != diagnostic_id(b))
+        return false;
+    while (*a && *b) {
+        if (*a >= '0' && *a <= '9' && *b >= '0' && *b <= '9') {
+            a += strspn(a, number);
+            b += strspn(b, number);
+        } else if (*a++ != *b++) {
+            return false;
+        }
+    }
+    return *a == *b;
+}
 
 static struct note *find_note(struct job *job, const char *text)
 {
     for (int i = 0; i < job->note_count; i++)
         if (!job->notes[i].is_printed && !strcmp(job->notes[i].text, text))
             return &job->notes[i];
+    return NULL;
+}
+
+static struct note *find_error(struct job *job, const char *text, bool is_printed)
+{
+    for (int i = 0; i < job->note_count; i++) {
+        struct note *note = &job->notes[i];
+        if (note->is_error && !note->is_echo && note->is_printed == is_printed && is_similar(note->text, text))
+            return note;
+    }
     return NULL;
 }
 
@@ -39,15 +70,47 @@ static struct note *add_note(struct job *job, const char *text)
     return note;
 }
 
+static void add_rank(struct job *job, struct note *note, int rank)
+{
+    note->ranks = need_more(note->ranks, ((size_t)note->count + 1) * sizeof *note->ranks);
+    note->ranks[note->count++] = rank;
+    timer_set(job, TIMER_REPORT, MERGE_SECONDS);
+}
+
 void report_text(struct job *job, int rank, const char *text)
 {
     struct note *note = find_note(job, text);
 
+    add_rank(job, note ? note : add_note(job, text), rank);
+}
+
+/* Comes too late to be printed with those that say the same. */
+static struct note *find_echo(struct job *job, const struct note *printed)
+{
+    char text[64];
+    struct note *note;
+
+    snprintf(text, sizeof text, "%.*sthe same as rank %d", diagnostic_id(printed->text) ? DIAGNOSTIC_ID_LENGTH : 0,
+             printed->text, printed->ranks[0]);
+    note = find_note(job, text);
     if (!note)
         note = add_note(job, text);
-    note->ranks = need_more(note->ranks, ((size_t)note->count + 1) * sizeof *note->ranks);
-    note->ranks[note->count++] = rank;
-    timer_set(job, TIMER_REPORT, MERGE_SECONDS);
+    note->is_echo = true;
+    return note;
+}
+
+void report_error(struct job *job, int rank, const char *text)
+{
+    struct note *note = find_error(job, text, false);
+    const struct note *printed = note ? NULL : find_error(job, text, true);
+
+    if (note)
+        note->is_varied = note->is_varied || strcmp(note->text, text) != 0;
+    else if (printed)
+        note = find_echo(job, printed);
+    else
+        (note = add_note(job, text))->is_error = true;
+    add_rank(job, note, rank);
 }
 
 void report_rank(struct job *job, int rank, const char *format, ...)
@@ -68,7 +131,7 @@ static int compare(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* "rank 3", "ranks 0-3, 7", "mpiexec" into `text`. */
+/* "rank 3", "ranks 0-3, 7 (5)", "mpiexec" into `text`. Sorts the ranks. */
 static void write_ranks(struct note *note, char *text, size_t size)
 {
     const char *separator = "";
@@ -84,39 +147,54 @@ static void write_ranks(struct note *note, char *text, size_t size)
     for (int from = 0, to; from < note->count; from = to) {
         for (to = from + 1; to < note->count && note->ranks[to] - note->ranks[to - 1] <= 1; to++) {
         }
-        if (size - used < 40) {
-            snprintf(text + used, size - used, " and more");
-            return;
+        if (size - used < 60) {
+            used += (size_t)snprintf(text + used, size - used, " and more");
+            break;
         }
         used += (size_t)snprintf(text + used, size - used, "%s%d", separator, note->ranks[from]);
         if (note->ranks[to - 1] != note->ranks[from])
             used += (size_t)snprintf(text + used, size - used, "-%d", note->ranks[to - 1]);
         separator = ", ";
     }
+    if (note->count > 1)
+        snprintf(text + used, size - used, " (%d)", note->count);
+}
+
+/* Text, then what stands behind it, each line but the first indented. */
+static void write_note(FILE *out, const struct note *note, const char *ranks, int first_rank)
+{
+    const bool has_more = note->is_echo || strchr(note->text, '\n');
+    const char *remedy = has_more ? NULL : diagnostic_remedy(diagnostic_id(note->text));
+
+    fprintf(out, "parley: %s: ", ranks);
+    for (const char *at = note->text; *at; at++) {
+        fputc(*at, out);
+        if (*at == '\n' && at[1])
+            fputs(INDENT, out);
+    }
+    if (!*note->text || note->text[strlen(note->text) - 1] != '\n')
+        fputc('\n', out);
+    if (note->is_varied)
+        fprintf(out, INDENT "(so rank %d; in what the others say only numbers differ)\n", first_rank);
+    if (remedy)
+        fprintf(out, INDENT "%s\n", remedy);
 }
 
 static void print_note(struct job *job, struct note *note)
 {
-    static const char indent[] = "        ";
-    char ranks[256];
-    const size_t size = strlen(note->text) + sizeof ranks + 32;
-    size_t lines = 1, used;
-    char *text;
+    const int first_rank = note->ranks[0];
+    char ranks[256], *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
 
-    for (const char *at = note->text; (at = strchr(at, '\n')); at++)
-        lines++;
-    text = need(size + lines * sizeof indent);
+    if (!out)
+        die(EXIT_SYSTEM, "E0106: no memory for a message");
     write_ranks(note, ranks, sizeof ranks);
-    used = (size_t)sprintf(text, "parley: %s: ", ranks);
-    for (const char *at = note->text; *at; at++) {
-        text[used++] = *at;
-        if (*at == '\n' && at[1])
-            used += (size_t)sprintf(text + used, "%s", indent);
-    }
-    if (text[used - 1] != '\n')
-        strcpy(text + used, "\n");
+    write_note(out, note, ranks, first_rank);
+    if (fclose(out))
+        die(EXIT_SYSTEM, "E0106: no memory for a message");
     forward_print(job, text);
-    mem_free(text);
+    free(text);
     note->is_printed = true;
 }
 

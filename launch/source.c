@@ -145,7 +145,7 @@ static bool ask(const char *tool, const char *path, uint64_t address, char *text
         *is_late = pid > 0 && !read_all(ends[0], text, LINE_SIZE);
         close(ends[0]);
         if (*is_late)
-            kill(pid, SIGKILL);
+            kill(-pid, SIGKILL);
         while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
         }
     }

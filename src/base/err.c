@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/diagnostic.h"
+
 struct slot {
     atomic_flag busy;
-    int error_class;
+    short error_class, id;
     char text[ERR_TEXT_SIZE];
 };
 
@@ -98,24 +100,26 @@ static void slot_unlock(struct slot *slot)
     atomic_flag_clear_explicit(&slot->busy, memory_order_release);
 }
 
-static int slot_take(int error_class)
+static int slot_take(int error_class, int id)
 {
     const unsigned ticket = atomic_fetch_add_explicit(&next_slot, 1, memory_order_relaxed);
     const int place = (int)(ticket % (ERR_SLOTS - 1)) + 1;
     const int index = place + (place >= TOOL_SLOT);
 
     slot_lock(&slots[index]);
-    slots[index].error_class = error_class;
+    slots[index].error_class = (short)error_class;
+    slots[index].id = (short)id;
     return index;
 }
 
 int err(int error_class, const char *format, ...)
 {
-    const int index = slot_take(error_class);
+    const int own = diagnostic_id(format);
+    const int index = slot_take(error_class, own ? own : DIAGNOSTIC_CLASS + error_class);
     va_list args;
 
     va_start(args, format);
-    vsnprintf(slots[index].text, ERR_TEXT_SIZE, format, args);
+    vsnprintf(slots[index].text, ERR_TEXT_SIZE, own ? format + DIAGNOSTIC_ID_LENGTH : format, args);
     va_end(args);
     slot_unlock(&slots[index]);
     return index << ERR_CLASS_BITS | error_class;
@@ -135,6 +139,22 @@ int err_prefix(int code, const char *prefix)
     snprintf(slot->text, ERR_TEXT_SIZE, "%.80s: %.429s", prefix, text); /* cut so that both fit */
     slot_unlock(slot);
     return code;
+}
+
+int err_id(int code)
+{
+    struct slot *slot = &slots[(code >> ERR_CLASS_BITS) & ERR_SLOTS];
+    int id = DIAGNOSTIC_CLASS + err_class(code);
+
+    if (code < 0 || code > MPI_ERR_LASTCODE)
+        return DIAGNOSTIC_USER_CODE;
+    if (code >> ERR_CLASS_BITS) {
+        slot_lock(slot);
+        if (slot->error_class == err_class(code) && slot->text[0])
+            id = slot->id;
+        slot_unlock(slot);
+    }
+    return id;
 }
 
 int err_class(int code)

@@ -22,7 +22,9 @@ enum {
     ERR_TEXT_SIZE = MPI_MAX_ERROR_STRING,
 };
 
-/* Keep the text and return a code of class `error_class` that leads to it. Thread safe, allocates nothing. */
+/* Keep the text and return a code of class `error_class` that leads to it. Thread safe, allocates nothing. A format
+ * that begins with "E0123: " gives the error that id, which does not become part of the text; otherwise the id is that
+ * of the class (base/diagnostic.h). */
 int err(int error_class, const char *format, ...) COLD PRINTF_LIKE(2, 3);
 
 /* Put "prefix: " in front of the text of `code`, in place, and return the code. Codes without a text get one. */
@@ -30,6 +32,9 @@ int err_prefix(int code, const char *prefix) COLD;
 
 /* Class of a code of ours; a bare class is its own class. */
 int err_class(int code);
+
+/* Id of an error for diagnostics: of the place that made its text, else that of its class. */
+int err_id(int code);
 
 /* Copy the text of `code`, or the general text of its class, into `text`, ended by a zero. */
 void err_text(int code, char *text, size_t size);

@@ -13,8 +13,9 @@
 static int bad_value(const struct setting *setting, const char *value)
 {
     if (setting->kind == SETTING_BOOL)
-        return err(MPI_ERR_OTHER, "PARLEY_%s is \"%s\"; it must be 0, 1, yes, no, on or off", setting->name, value);
-    return err(MPI_ERR_OTHER, "PARLEY_%s is \"%s\"; it must be a number from %ld to %ld", setting->name, value,
+        return err(MPI_ERR_OTHER, "E0320: PARLEY_%s is \"%s\"; it must be 0, 1, yes, no, on or off", setting->name,
+                   value);
+    return err(MPI_ERR_OTHER, "E0320: PARLEY_%s is \"%s\"; it must be a number from %ld to %ld", setting->name, value,
                setting->min, setting->max);
 }
 

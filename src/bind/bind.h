@@ -9,12 +9,17 @@
 #include "obj/info.h"
 #include "obj/obj.h"
 
+struct comm;
 struct type;
 
 /* --- error handlers (raise.c) --- */
 
 /* Call the handler of `object` with a code of the user's; returns when the handler does (§9.5.2). */
 void bind_call_errhandler(void *object, int code);
+
+/* MPI_Abort (§9.7), called from `caller`, a return address: it may stand in a signal handler, so nothing is unwound.
+ * The whole job ends, whatever the communicator: the processes of one alone cannot be ended. */
+_Noreturn void bind_abort(const struct comm *comm, int code, const void *caller);
 
 /* Attach a handler; the object holds a reference to it, and drops that to the old one. Error: MPI_ERR_ERRHANDLER if
  * it is made for another kind of object. */

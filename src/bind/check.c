@@ -11,8 +11,8 @@ int bind_not_running(void)
 
     if (process.is_forked)
         return init_check_forked();
-    return err(MPI_ERR_OTHER, state == INIT_NOT_YET ? "MPI has not been initialised"
-                                                    : "MPI has been finalised already");
+    return err(MPI_ERR_OTHER, state == INIT_NOT_YET ? "E0301: MPI has not been initialised"
+                                                    : "E0302: MPI has been finalised already");
 }
 
 /* A predefined handle is named. Zero is no handle: most likely a variable that was never set (MPI 5.0 §20.3.2). */
@@ -23,10 +23,10 @@ int bind_bad_handle(int error_class, const char *what, uintptr_t value, const ch
     if (known)
         return err(error_class, "%s is %s, which is not a %s to be used here", name, known, what);
     if (value == 0)
-        return err(error_class, "%s is 0, which is no %s; was the variable set?", name, what);
+        return err(error_class, "E0345: %s is 0, which is no %s; was the variable set?", name, what);
     if (value < OBJ_PREDEFINED_END)
         return err(error_class, "%s is %lu, which is no %s", name, (unsigned long)value, what);
-    return err(error_class, "%s is 0x%lx, which is no %s (freed already?)", name, (unsigned long)value, what);
+    return err(error_class, "E0344: %s is 0x%lx, which is no %s (freed already?)", name, (unsigned long)value, what);
 }
 
 int bind_bad_comm_side(const struct comm *comm, const char *name)
@@ -75,13 +75,14 @@ int bind_null(const char *name)
 
 int bind_null_buffer(MPI_Count count, const char *name)
 {
-    return err(MPI_ERR_BUFFER, "%s is NULL (MPI_BOTTOM); the count is %lld, and the datatype has no absolute addresses",
-               name, (long long)count);
+    return err(MPI_ERR_BUFFER,
+               "E0336: %s is NULL (MPI_BOTTOM); the count is %lld, and the datatype has no absolute addresses", name,
+               (long long)count);
 }
 
 int bind_bad_in_place(const char *name)
 {
-    return err(MPI_ERR_BUFFER, "%s is MPI_IN_PLACE, which is not allowed here", name);
+    return err(MPI_ERR_BUFFER, "E0334: %s is MPI_IN_PLACE, which is not allowed here", name);
 }
 
 int bind_too_large(MPI_Count value, const char *name)

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "init/init.h"
@@ -11,6 +12,7 @@
 #include "obj/info.h"
 #include "obj/req.h"
 #include "obj/session.h"
+#include "sys/callsite.h"
 
 /* Guards the errhandler of every object: a handler may be replaced while another thread raises an error. Not held
  * while a handler runs. */
@@ -105,42 +107,60 @@ static int exit_code(int code)
     return error_class > 0 ? error_class : 1;
 }
 
-/* MPI_ERRORS_ABORT ends the whole job too: the processes of the communicator alone cannot be ended. */
-static _Noreturn void end_job(const struct obj *object, int code)
+/* MPI_ERRORS_ABORT ends the whole job too: the processes of the communicator alone cannot be ended. `caller` is the
+ * function of MPI that the program is in, if the text does not begin with it. */
+static _Noreturn void end_job(const struct obj *object, int code, const char *caller)
 {
     char text[ERR_TEXT_SIZE], message[ERR_TEXT_SIZE + MPI_MAX_OBJECT_NAME + 64];
+    const char *comm = object && object->kind == OBJ_COMM ? ((const struct comm *)(const void *)object)->name : "";
 
     bind_error_text(code, text, sizeof text);
-    if (object && object->kind == OBJ_COMM)
-        snprintf(message, sizeof message, "%s (on communicator %s)", text,
-                 ((const struct comm *)(const void *)object)->name);
+    if (*comm && !strstr(text, comm))
+        snprintf(message, sizeof message, "E%04d: %s%s (on communicator %s)", err_id(code), caller, text, comm);
     else
-        snprintf(message, sizeof message, "%s", text);
-    init_abort(exit_code(code), message);
+        snprintf(message, sizeof message, "E%04d: %s%s", err_id(code), caller, text);
+    init_abort(exit_code(code), message, callsite_find());
 }
 
-void bind_call_errhandler(void *object, int code)
+/* As bind_call_errhandler; `caller` as in end_job. */
+static void call_errhandler(struct obj *object, int code, const char *caller)
 {
     struct errhandler *errhandler;
 
     object = choose_object(object);
-    if (object && ((struct obj *)object)->kind == OBJ_ERRHANDLER) {
-        errhandler = object;
+    if (object && object->kind == OBJ_ERRHANDLER) {
+        errhandler = (struct errhandler *)(void *)object;
         obj_ref(&errhandler->obj);
     } else {
         errhandler = object ? bind_get_errhandler(object) : &errhandler_fatal;
     }
     if (errhandler->action == ERRHANDLER_FATAL || errhandler->action == ERRHANDLER_ABORT)
-        end_job(object, code);
+        end_job(object, code, caller);
     if (errhandler->action == ERRHANDLER_USER)
         call_user(errhandler, object, code);
     errhandler_unref(errhandler);
 }
 
+void bind_abort(const struct comm *comm, int code, const void *caller)
+{
+    char text[MPI_MAX_OBJECT_NAME + 100];
+
+    snprintf(text, sizeof text, "E0113: MPI_Abort: the program ends the job with code %d, on %s", code,
+             *comm->name ? comm->name : "a communicator without a name");
+    init_abort(code, text, (uintptr_t)caller);
+}
+
+void bind_call_errhandler(void *object, int code)
+{
+    const bool is_session = object && ((struct obj *)object)->kind == OBJ_SESSION;
+
+    call_errhandler(object, code, is_session ? "MPI_Session_call_errhandler: " : "MPI_Comm_call_errhandler: ");
+}
+
 int bind_raise(void *object, int rc, const char *function)
 {
     rc = err_prefix(rc, function);
-    bind_call_errhandler(object, rc);
+    call_errhandler(object, rc, "");
     return rc;
 }
 

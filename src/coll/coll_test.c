@@ -367,6 +367,7 @@ static void test_errors(struct comm *comm)
               MPI_ERR_BUFFER);
     comm->is_inter = true;
     CHECK_INT(err_class(coll_barrier(comm)), MPI_ERR_COMM);
+    CHECK_INT(err_id(coll_barrier(comm)), 361);
     comm->is_inter = false;
 }
 

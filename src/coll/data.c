@@ -13,7 +13,7 @@ enum { TEMP_ALIGN = 16 };
 int coll_begin(struct comm *comm, int *tag, const char *call)
 {
     if (comm->is_inter)
-        return err(MPI_ERR_COMM, "collective operations are not implemented for intercommunicators yet");
+        return err(MPI_ERR_COMM, "E0361: collective operations are not implemented for intercommunicators yet");
     comm->coll_call = call;
     comm->coll_calls[comm->coll_sequence % COMM_CALLS] = comm->coll_outer ? comm->coll_outer : call;
     *tag = -COLL_TAG_FIRST - (int)(comm->coll_sequence++ & COLL_TAG_MASK);
@@ -56,10 +56,10 @@ int coll_check_buffer(const void *buf, MPI_Count count, const struct type *type,
     if (likely((uintptr_t)buf > (uintptr_t)MPI_IN_PLACE))
         return 0;
     if (buf)
-        return err(MPI_ERR_BUFFER, "%s is MPI_IN_PLACE, which is not allowed here", name);
+        return err(MPI_ERR_BUFFER, "E0334: %s is MPI_IN_PLACE, which is not allowed here", name);
     /* NULL is MPI_BOTTOM, which is an address for types with absolute displacements. */
     if (count > 0 && type->size > 0 && type->obj.predefined)
-        return err(MPI_ERR_BUFFER, "%s is NULL, but %lld items are to be there", name, (long long)count);
+        return err(MPI_ERR_BUFFER, "E0336: %s is NULL, but %lld items are to be there", name, (long long)count);
     return 0;
 }
 
@@ -108,7 +108,7 @@ int coll_exchange(struct comm *comm, int tag, const struct coll_block *send, int
 static int COLD same_buffer(void)
 {
     return err(MPI_ERR_BUFFER,
-               "data are sent from the place where they are received; MPI_IN_PLACE is for that");
+               "E0335: data are sent from the place where they are received; MPI_IN_PLACE is for that");
 }
 
 int coll_check_reduction(const struct coll_reduction *args, bool has_result)
@@ -126,7 +126,7 @@ int coll_copy(const struct coll_block *from, const struct coll_block *to)
         return same_buffer();
     type_copy(to->buf, to->count, to->type, from->buf, from->count, from->type);
     if (unlikely(len > room))
-        return err(MPI_ERR_TRUNCATE, "%zu bytes are sent to the own rank, where %zu are received", len, room);
+        return err(MPI_ERR_TRUNCATE, "got %zu bytes, from the own rank; there is room for %zu bytes", len, room);
     return 0;
 }
 

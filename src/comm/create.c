@@ -92,7 +92,7 @@ static int check_subgroup(const struct comm *comm, const struct group *group)
 static int check_intra(const struct comm *comm)
 {
     if (comm->is_inter)
-        return err(MPI_ERR_COMM, "not implemented for intercommunicators yet");
+        return err(MPI_ERR_COMM, "E0361: not implemented for intercommunicators yet");
     return 0;
 }
 
@@ -124,7 +124,7 @@ int comm_create_group(struct comm *comm, struct group *group, int tag, struct co
 int comm_free(struct comm *comm)
 {
     if (comm->obj.predefined)
-        return err(MPI_ERR_COMM, "%s is predefined and may not be freed",
+        return err(MPI_ERR_COMM, "E0343: %s is predefined and may not be freed",
                    obj_handle(&comm->obj) == (uintptr_t)MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
     comm_unref(comm);
     return 0;

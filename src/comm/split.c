@@ -88,7 +88,7 @@ int comm_split(struct comm *comm, int color, int key, struct comm **out)
     int taken = 0, rc;
 
     if (comm->is_inter)
-        return err(MPI_ERR_COMM, "not implemented for intercommunicators yet");
+        return err(MPI_ERR_COMM, "E0361: not implemented for intercommunicators yet");
     entries = mem_alloc((size_t)comm->size * sizeof *entries);
     if (!entries)
         return err(MPI_ERR_NO_MEM, "no memory for the colors of %d processes", comm->size);

@@ -51,9 +51,9 @@ static int check_first(void)
     case INIT_NOT_YET:
         return 0;
     case INIT_FINALIZED:
-        return err(MPI_ERR_OTHER, "MPI has been finalized and cannot be initialized again");
+        return err(MPI_ERR_OTHER, "E0303: MPI has been finalized and cannot be initialized again");
     }
-    return err(MPI_ERR_OTHER, "MPI is initialized already");
+    return err(MPI_ERR_OTHER, "E0303: MPI is initialized already");
 }
 
 static int start_world(void)
@@ -126,7 +126,7 @@ int init_finish(void)
     if (process.is_forked)
         return init_check_forked();
     if (state != INIT_RUNNING)
-        return err(MPI_ERR_OTHER, "MPI_COMM_WORLD %s; only sessions run",
+        return err(MPI_ERR_OTHER, "E0304: MPI_COMM_WORLD %s; only sessions run",
                    state == INIT_NOT_YET ? "has not been initialised" : "has been finalised already");
     atomic_store(&process.state, INIT_FINALIZING);
     p2p_flush();
@@ -171,10 +171,10 @@ void init_flush_stdout(void)
     funlockfile(stdout);
 }
 
-_Noreturn void init_abort(int code, const char *text)
+_Noreturn void init_abort(int code, const char *text, uint64_t call_site)
 {
     init_flush_stdout();
-    pm_abort(&process.job, code, text);
+    pm_abort(&process.job, code, text, call_site);
 }
 
 int init_processor_name(char *name, int *len)

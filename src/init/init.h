@@ -84,9 +84,9 @@ int init_finalized(int *flag);
 int init_query_thread(int *provided);
 int init_is_thread_main(int *flag);
 
-/* End the job with `code` after handing `text` over: MPI_Abort (§9.7), or an error that met a fatal handler. Never
- * returns. At any time, from any thread. */
-_Noreturn void init_abort(int code, const char *text) COLD;
+/* End the job with `code` after handing `text` over: MPI_Abort, or an error that met a fatal handler. `call_site` as
+ * callsite_find gives it. Never returns. At any time, from any thread. */
+_Noreturn void init_abort(int code, const char *text, uint64_t call_site) COLD;
 
 /* §9.1.2: at most MPI_MAX_PROCESSOR_NAME with the zero. No name service is asked. */
 int init_processor_name(char *name, int *len);

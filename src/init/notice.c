@@ -64,7 +64,7 @@ void notice_flooded(const struct p2p_flood *flood)
     write_bytes(flood->held, held, sizeof held);
     write_bytes(flood->limit, limit, sizeof limit);
     snprintf(text, sizeof text,
-             "keeps %s of messages from rank %d that nobody has received (PARLEY_UNEXPECTED_MAX is %s for all "
+             "E0401: keeps %s of messages from rank %d that nobody has received (PARLEY_UNEXPECTED_MAX is %s for all "
              "senders); the last one: %zu bytes, %s, on %s. From now on rank %d keeps its data until it is received.\n"
              "Receive earlier, or let the sender wait for an answer now and then. PARLEY_UNEXPECTED_MAX sets the "
              "limit, PARLEY_WARN=0 silences this.",

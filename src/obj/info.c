@@ -47,7 +47,7 @@ void info_unref(struct info *info)
 int info_free(struct info *info)
 {
     if (info->obj.predefined)
-        return err(MPI_ERR_INFO, "info is MPI_INFO_ENV, which is predefined and cannot be freed");
+        return err(MPI_ERR_INFO, "E0343: info is MPI_INFO_ENV, which is predefined and cannot be freed");
     info_unref(info);
     return 0;
 }

@@ -164,9 +164,9 @@ static int check_startable(const struct req *req, int index)
     if (index >= 0)
         snprintf(place, sizeof place, "array_of_requests[%d]", index);
     if (!req->is_persistent)
-        return err(MPI_ERR_REQUEST, "%s is not persistent: only what a function like MPI_Send_init made can be started",
-                   place);
-    return err(MPI_ERR_REQUEST, "%s is active: it has been started, and not been completed since", place);
+        return err(MPI_ERR_REQUEST,
+                   "E0351: %s is not persistent: only what a function like MPI_Send_init made can be started", place);
+    return err(MPI_ERR_REQUEST, "E0352: %s is active: it has been started, and not been completed since", place);
 }
 
 static int start(struct req *req)

@@ -72,12 +72,12 @@ static COLD int refuse(const struct op *op, const struct type *type)
     size_t len = 0;
 
     if (op->is_accumulate_only)
-        return err(MPI_ERR_OP, "%s is for one-sided accumulate calls only, not for reductions", op->name);
+        return err(MPI_ERR_OP, "E0371: %s is for one-sided accumulate calls only, not for reductions", op->name);
     for (unsigned c = 0; c < ARRAY_LEN(class_names); c++)
         if (op->classes >> c & 1)
             len += (size_t)snprintf(allowed + len, sizeof allowed - len, "%s%s", len ? ", " : "",
                                     class_names[c]);
-    return err(MPI_ERR_OP, "%s cannot be applied to %s (%s); it takes: %s", op->name,
+    return err(MPI_ERR_OP, "E0371: %s cannot be applied to %s (%s); it takes: %s", op->name,
                name[0] ? name : "a derived datatype", class_names[type->type_class], allowed);
 }
 
@@ -190,7 +190,7 @@ void op_unref(struct op *op)
 int op_free(struct op *op)
 {
     if (op->obj.predefined)
-        return err(MPI_ERR_OP, "%s is predefined and cannot be freed", op->name);
+        return err(MPI_ERR_OP, "E0343: %s is predefined and cannot be freed", op->name);
     op_unref(op);
     return 0;
 }

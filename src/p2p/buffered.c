@@ -164,7 +164,7 @@ static void flushes_check(struct send_buffer *buffer)
 
 static int none_attached(const char *owner)
 {
-    return err(MPI_ERR_BUFFER, "no buffer is attached to %s", owner);
+    return err(MPI_ERR_BUFFER, "E0331: no buffer is attached to %s", owner);
 }
 
 struct send_buffer **p2p_buffer_of_process(void)
@@ -188,7 +188,7 @@ int p2p_buffer_attach(struct send_buffer **place, const char *owner, void *addre
     list_init(&buffer->flushes);
     pthread_mutex_lock(&buffers_lock);
     if (*place)
-        rc = err(MPI_ERR_BUFFER, "%s has a buffer already (%s); detach it first", owner,
+        rc = err(MPI_ERR_BUFFER, "E0332: %s has a buffer already (%s); detach it first", owner,
                  (*place)->space.is_automatic ? "MPI_BUFFER_AUTOMATIC" : "attached before");
     else
         *place = buffer;
@@ -396,10 +396,11 @@ static struct send_buffer *buffer_of(const struct comm *comm)
 static int no_room(const struct send_buffer *buffer, size_t len)
 {
     if (!buffer)
-        return err(MPI_ERR_BUFFER, "a message of %zu bytes must be buffered, but no buffer is attached", len);
+        return err(MPI_ERR_BUFFER, "E0331: a message of %zu bytes must be buffered, but no buffer is attached",
+                   len);
     return err(MPI_ERR_BUFFER,
-               "a message of %zu bytes takes %zu with MPI_BSEND_OVERHEAD; of the %zu bytes of the buffer attached "
-               "to %s %zu are free",
+               "E0333: a message of %zu bytes takes %zu with MPI_BSEND_OVERHEAD; of the %zu bytes of the buffer "
+               "attached to %s %zu are free",
                len, len + MPI_BSEND_OVERHEAD, buffer->space.size, buffer->owner, buffer->space.free);
 }
 

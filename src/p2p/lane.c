@@ -61,7 +61,7 @@ static int open_net(struct lane *lane, int which, const struct net_ops *ops, con
         wrapped.inner = ops;
         ops = which == TO_SELF ? &chaos_self_ops : &chaos_shm_ops;
     } else if (*net_setting.text) {
-        return err(MPI_ERR_OTHER, "PARLEY_NET is \"%s\"; it must be \"chaos\" or empty", net_setting.text);
+        return err(MPI_ERR_OTHER, "E0320: PARLEY_NET is \"%s\"; it must be \"chaos\" or empty", net_setting.text);
     }
     lane->ops[which] = ops;
     return ops->open(&wrapped, &lane->nets[which]);

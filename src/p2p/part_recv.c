@@ -16,7 +16,7 @@ static COLD void refuse(struct part_req *r)
 {
     r->req.bytes = 0;
     r->req.error = err(r->remote_len > r->len ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
-                       "partitioned message of %zu bytes from rank %d with tag %d, but the receive is for %zu bytes "
+                       "got a partitioned message of %zu bytes, from rank %d, tag %d; the receive is for %zu bytes "
                        "in %d partitions", r->remote_len, r->rank, r->tag, r->len, r->partitions);
 }
 

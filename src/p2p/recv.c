@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: p2p. Receiving (MPI 5.0 §3.2.4, §3.7.2, §3.8.3): a receive meets its message here, whichever came first. */
+#include <stdio.h>
+
 #include "base/err.h"
 #include "p2p/int_p2p.h"
 
+/* What came is told in the receiver's datatype, since only its bytes are known, if it is so many of them. */
 static COLD int truncation(const struct p2p_req *r, size_t len)
 {
-    return err(MPI_ERR_TRUNCATE,
-               "message of %zu bytes from rank %d with tag %d on %s is longer than the receive buffer of %zu bytes "
-               "(%lld x %s)",
-               len, r->req.source, r->req.tag, *r->channel->comm->name ? r->channel->comm->name : "a communicator",
-               r->len, (long long)r->count, type_name(r->type));
+    const size_t size = (size_t)r->type->size;
+    char items[MPI_MAX_OBJECT_NAME + 32] = "";
+
+    if (size && len % size == 0)
+        snprintf(items, sizeof items, "%zu x %s, ", len / size, type_name(r->type));
+    return err(MPI_ERR_TRUNCATE, "got %s%zu bytes, from rank %d, tag %d, on %s; there is room for %lld x %s, %zu bytes",
+               items, len, r->req.source, r->req.tag,
+               *r->channel->comm->name ? r->channel->comm->name : "a communicator", (long long)r->count,
+               type_name(r->type), r->len);
 }
 
 void deliver_uneven(struct p2p_req *r, size_t len, const void *payload)

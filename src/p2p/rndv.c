@@ -9,6 +9,7 @@
  *   stream         the sender packs into the transport's buffers, the receiver unpacks, in order
  *
  * Knows: net, type, obj. Does not know: matching. */
+#include <errno.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -104,8 +105,11 @@ static bool copy_some(struct p2p_req *r)
 
 static COLD int copy_failed(const struct p2p_req *r, int failed)
 {
-    return err(MPI_ERR_BUFFER, "copying a message of %zu bytes to or from process %d: %s", r->wanted, r->peer->proc,
-               strerror(failed));
+    if (failed == ESRCH)
+        return err(MPI_ERR_PROC_ABORTED, "E0338: process %d has ended, in the middle of a message of %zu bytes",
+                   r->peer->proc, r->wanted);
+    return err(MPI_ERR_BUFFER, "E0337: copying a message of %zu bytes to or from process %d: %s", r->wanted,
+               r->peer->proc, strerror(failed));
 }
 
 static void copy_finish(struct p2p_req *r)

@@ -15,13 +15,17 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/diagnostic.h"
 #include "base/err.h"
 #include "pm/int_pm.h"
+#include "sys/callsite.h"
 #include "sys/clock.h"
 #include "sys/pass.h"
 #include "sys/wake.h"
 
-enum { ANSWER_NS = 1000000000, CONNECT_S = 5 };
+enum { CONNECT_S = 5, LOCK_S = 1 };
+
+#define ANSWER_NS UINT64_C(5000000000)
 
 static_assert((int)PM_TEXT_MAX == (int)CONTROL_TEXT_MAX, "a text of pm fits a control message");
 
@@ -65,14 +69,13 @@ int pm_parse_ticket(const char *text, struct pm_ticket *ticket)
         !parse_number(&at, ':', &ticket->segment_fd) || !parse_number(&at, ':', &ticket->control_fd) ||
         !parse_word(&at, &ticket->token[0]) || !parse_word(&at, &ticket->token[1]) || *at++ != ':' ||
         !parse_number(&at, ':', &ticket->rank) || !parse_number(&at, 0, &ticket->size))
-        return err(MPI_ERR_OTHER, CONTROL_JOB_VARIABLE "=%s is not of a form that this library knows", text);
+        return err(MPI_ERR_OTHER, "E0310: " CONTROL_JOB_VARIABLE "=%s is not of a form that this library knows", text);
     if (version != CONTROL_VERSION)
         return err(MPI_ERR_OTHER,
-                   "mpiexec speaks version %d of the control protocol, this library version %d; "
-                   "use the mpiexec and the library of one installation",
+                   "E0311: mpiexec speaks version %d of the control protocol, this library version %d",
                    version, CONTROL_VERSION);
     if (ticket->size < 1 || ticket->rank < 0 || ticket->rank >= ticket->size)
-        return err(MPI_ERR_OTHER, CONTROL_JOB_VARIABLE "=%s: rank %d of %d", text, ticket->rank,
+        return err(MPI_ERR_OTHER, "E0310: " CONTROL_JOB_VARIABLE "=%s: rank %d of %d", text, ticket->rank,
                    ticket->size);
     return 0;
 }
@@ -133,7 +136,7 @@ int pm_reconnect(struct pm_ticket *ticket)
 
     if (segment_fd < 0) {
         rc = err(MPI_ERR_OTHER,
-                 "rank %d of %d cannot reach its mpiexec (process %d): %s; its descriptors are closed, "
+                 "E0314: rank %d of %d cannot reach its mpiexec (process %d): %s; its descriptors are closed, "
                  "and it may have ended or run in another network namespace",
                  ticket->rank, ticket->size, ticket->launcher_pid, strerror(errno));
         if (fd >= 0)
@@ -162,47 +165,64 @@ static void wait_acknowledged(_Atomic uint32_t *acknowledged, uint32_t count)
     }
 }
 
+/* Another thread may be telling something; or this one, if we are in a signal handler: then it goes out without the
+ * lock, and the most that is lost is an acknowledgement. */
+static bool take_lock(struct pm_job *job)
+{
+    struct timespec end;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += LOCK_S;
+    return !pthread_mutex_timedlock(&job->control_lock, &end);
+}
+
 /* false: it did not go out. */
-static bool tell(struct pm_job *job, enum control_kind kind, int code, const char *text)
+static bool tell(struct pm_job *job, enum control_kind kind, int code, const char *text, uint64_t call_site)
 {
     struct control_header header = { .kind = kind,
                                      .rank = (uint32_t)job->rank,
                                      .code = code,
                                      .length = (uint32_t)size_min(strlen(text), PM_TEXT_MAX),
-                                     .token = { job->token[0], job->token[1] } };
+                                     .token = { job->token[0], job->token[1] },
+                                     .call_site = call_site };
     struct iovec parts[2] = { { .iov_base = &header, .iov_len = sizeof header },
                               { .iov_base = (void *)(uintptr_t)text, .iov_len = header.length } };
     const struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
     _Atomic uint32_t *acknowledged = &job_proc(job->head, job->local_rank)->acknowledged;
+    const bool has_lock = take_lock(job);
     bool is_sent;
 
-    pthread_mutex_lock(&job->control_lock);
     is_sent = job->sent - atomic_load_explicit(acknowledged, memory_order_acquire) < CONTROL_WINDOW &&
               sendmsg(job->control_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
     if (is_sent)
         wait_acknowledged(acknowledged, ++job->sent);
-    pthread_mutex_unlock(&job->control_lock);
+    if (has_lock)
+        pthread_mutex_unlock(&job->control_lock);
     return is_sent;
 }
 
-/* In one piece, so that nobody's words come between. */
-static void print(const struct pm_job *job, const char *text)
+/* As the launcher would, without the line of the source, and in one piece, so that nobody's words come between. */
+static void print(const struct pm_job *job, const char *text, uint64_t call_site)
 {
-    char line[PM_TEXT_MAX + 48], who[24] = "";
-    int length;
+    char line[PM_TEXT_MAX + 300], site[256], who[24] = "";
+    const char *remedy = strchr(text, '\n') ? NULL : diagnostic_remedy(diagnostic_id(text));
+    size_t length;
     ssize_t done;
 
     if (job->foreign && job->size > 1 && getpid() == job->pid)
         snprintf(who, sizeof who, "rank %d: ", job->rank);
-    length = snprintf(line, sizeof line, "parley: %s%.*s\n", who, (int)PM_TEXT_MAX, text);
-    done = write(STDERR_FILENO, line, (size_t)length);
+    length = (size_t)snprintf(line, sizeof line, "parley: %s", who);
+    diagnostic_add_site(text, callsite_name(call_site, site, sizeof site) ? site : NULL, line + length, PM_TEXT_MAX);
+    length = strlen(line);
+    snprintf(line + length, sizeof line - length, "%s%s\n", remedy ? "\n        " : "", remedy ? remedy : "");
+    done = write(STDERR_FILENO, line, strlen(line));
     (void)done;
 }
 
 void pm_diagnose(struct pm_job *job, const char *text)
 {
-    if (!job->head || job->foreign || getpid() != job->pid || !tell(job, CONTROL_DIAGNOSE, 0, text))
-        print(job, text);
+    if (!job->head || job->foreign || getpid() != job->pid || !tell(job, CONTROL_DIAGNOSE, 0, text, 0))
+        print(job, text, 0);
 }
 
 /* The exit status a shell can see; a code that loses all its bits on the way still tells of a failure. */
@@ -211,19 +231,19 @@ static int exit_status(int code)
     return (code & 0xff) == 0 && code != 0 ? 1 : code & 0xff;
 }
 
-void pm_abort(struct pm_job *job, int code, const char *text)
+void pm_abort(struct pm_job *job, int code, const char *text, uint64_t call_site)
 {
     uint64_t expected = 0;
 
     if (job->foreign && getpid() == job->pid) {
-        print(job, text ? text : "E0113: called MPI_Abort");
+        print(job, text, call_site);
         pm_abort_foreign(job, exit_status(code));
     } else if (job->head && getpid() == job->pid) {
         atomic_compare_exchange_strong(&job->head->end, &expected, job_end(job->rank, code));
-        if (!tell(job, CONTROL_ABORT, code, text ? text : "") && text)
-            print(job, text);
-    } else if (text) {
-        print(job, text);
+        if (!tell(job, CONTROL_ABORT, code, text, call_site))
+            print(job, text, call_site);
+    } else {
+        print(job, text, call_site);
     }
     _exit(exit_status(code));
 }

@@ -56,7 +56,8 @@ static int stop(const struct size_mark *mark, long size)
 {
     const char *rank = getenv(mark->rank_variable);
 
-    return err(MPI_ERR_OTHER, "started by %s as process %s of %ld (%s=%.50s), which Parley cannot join: %s; " REMEDY,
+    return err(MPI_ERR_OTHER,
+               "E0315: started by %s as process %s of %ld (%s=%.50s), which Parley cannot join: %s; " REMEDY,
                mark->launcher, rank ? rank : "?", size, mark->variable, getenv(mark->variable), mark->offer);
 }
 
@@ -74,7 +75,7 @@ int pm_foreign_launcher(void)
     }
     for (size_t i = 0; i < ARRAY_LEN(marks) && !is_alone; i++)
         if (getenv(marks[i].variable))
-            return err(MPI_ERR_OTHER, "started by %s (%s=%.50s), which Parley cannot join: %s; " REMEDY,
+            return err(MPI_ERR_OTHER, "E0315: started by %s (%s=%.50s), which Parley cannot join: %s; " REMEDY,
                        marks[i].launcher, marks[i].variable, getenv(marks[i].variable), marks[i].offer);
     return 0;
 }

@@ -40,13 +40,12 @@ static void become_singleton(struct pm_job *job)
 static int check_head(const struct job_head *head, const struct pm_ticket *ticket)
 {
     if (head->magic != JOB_MAGIC || memcmp(head->token, ticket->token, sizeof head->token) != 0)
-        return err(MPI_ERR_OTHER, "rank %d of %d: descriptor %d is not the segment of this job any more",
+        return err(MPI_ERR_OTHER, "E0312: rank %d of %d: descriptor %d is not the segment of this job any more",
                    ticket->rank, ticket->size, ticket->segment_fd);
     if (head->major != JOB_MAJOR || head->head_size != sizeof *head ||
         head->proc_size != sizeof(struct job_proc))
         return err(MPI_ERR_OTHER,
-                   "the job segment has version %u.%u (made by %.60s), this library knows %d.%d; use "
-                   "the mpiexec and the library of one installation",
+                   "E0311: the job segment has version %u.%u (made by %.60s), this library knows %d.%d",
                    head->major, head->minor, head->launcher, JOB_MAJOR, JOB_MINOR);
     return 0;
 }
@@ -136,10 +135,8 @@ static int claim(struct job_proc *proc, const struct pm_ticket *ticket)
         return 0;
     if (is_ancestor(owner))
         return 1;
-    return err(MPI_ERR_OTHER,
-               "rank %d of %d is taken by process %d, which %s; each further MPI program needs an mpiexec "
-               "of its own, or PARLEY_SINGLETON=1 to run alone",
-               ticket->rank, ticket->size, (int)owner,
+    return err(MPI_ERR_OTHER, "E0313: rank %d of %d is taken by process %d, which %s", ticket->rank, ticket->size,
+               (int)owner,
                owner == getpid() || (kill(owner, 0) && errno == ESRCH) ? "has ended" : "is running");
 }
 

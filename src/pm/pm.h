@@ -59,15 +59,17 @@ void pm_started(struct pm_job *job);
 void pm_finalised(struct pm_job *job);
 
 /* Hand `text` to the launcher, which prints it under the rank's name, together with those of the ranks that
- * say the same. Returns when the launcher has it, or after 1 s. `text` is "cause\nremedy" or "cause" alone,
+ * say the same. Returns when the launcher has it, or after 5 s. `text` is "cause\nremedy" or "cause" alone,
  * without the rank (that is how equal texts meet), without a newline at the end, at most PM_TEXT_MAX bytes;
- * it may begin with an id ("E0123: "). Where the launcher is not ours, it goes to stderr, in one piece. */
+ * it may begin with an id ("E0123: "). Where the launcher is not ours, it goes to stderr, in one piece. Not from a
+ * signal handler. */
 enum { PM_TEXT_MAX = 4000 }; /* = CONTROL_TEXT_MAX */
 void pm_diagnose(struct pm_job *job, const char *text) COLD;
 
-/* MPI_Abort: hand over `text` (may be NULL) and the code, wait as above, then leave by _exit. The launcher
- * ends the other ranks and exits with the code. */
-_Noreturn void pm_abort(struct pm_job *job, int code, const char *text) COLD;
+/* MPI_Abort: hand over `text`, the code and the call site (as callsite_find gives it, 0: unknown), wait as above, then
+ * leave by _exit. The launcher puts the line of the call site behind the name that `text` begins with, id apart, ends
+ * the other ranks and exits with the code. From any thread, also from a signal handler. */
+_Noreturn void pm_abort(struct pm_job *job, int code, const char *text, uint64_t call_site) COLD;
 
 /* This rank ends without pm_finalised. mpiexec sees that for itself; a foreign launcher, which may take it for
  * success, is told to end the job. */

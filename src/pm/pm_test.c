@@ -210,11 +210,11 @@ static void test_bad_tickets(void)
     static const char *const bad[][2] = {
         { "nonsense", "nonsense" },
         { "", "form" },
-        { "1:2:3:4:00:0:1", "form" },
+        { "2:2:3:4:00:0:1", "form" },
         { "99:2:3:4:00000000000000000000000000000000:0:1", "version 99" },
-        { "1:2:3:4:00000000000000000000000000000000:3:3", "rank 3 of 3" },
-        { "1:2:3:4:00000000000000000000000000000000:0:1x", "form" },
-        { "1:2:300:301:0123456789abcdef0123456789abcdef:1:4",
+        { "2:2:3:4:00000000000000000000000000000000:3:3", "rank 3 of 3" },
+        { "2:2:3:4:00000000000000000000000000000000:0:1x", "form" },
+        { "2:2:300:301:0123456789abcdef0123456789abcdef:1:4",
           "rank 1 of 4 cannot reach its mpiexec (process 2)" },
     };
 
@@ -296,7 +296,7 @@ static void rank_talks(void)
     pm_diagnose(&job, "E0042: the cause\nthe remedy");
     memset(long_text, 'x', sizeof long_text - 1);
     pm_diagnose(&job, long_text);
-    pm_abort(&job, 300, "the end");
+    pm_abort(&job, 300, "the end", 0x1234);
 }
 
 static void test_messages(void)
@@ -317,6 +317,7 @@ static void test_messages(void)
     take_message(&message, 2);
     CHECK_INT(message.header.kind, CONTROL_ABORT);
     CHECK_INT(message.header.code, 300);
+    CHECK_INT(message.header.call_site, 0x1234);
     CHECK(!strcmp(message.text, "the end"));
     CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
     CHECK_INT(WEXITSTATUS(status), 300 & 0xff);
@@ -330,7 +331,7 @@ static void abort_256(void)
 
     clear_environment();
     CHECK_INT(pm_open(&job), 0);
-    pm_abort(&job, 256, NULL);
+    pm_abort(&job, 256, "E0113: MPI_Abort: the text of a singleton", (uintptr_t)abort_256 + 4);
 }
 
 /* Without the inherited descriptors: connect, get the segment, live as long as the launcher. */

@@ -317,7 +317,7 @@ static void give_up(int rank, int size)
 
     open_ok(&job, rank, size);
     close(STDERR_FILENO);
-    pm_abort(&job, 300, "the end");
+    pm_abort(&job, 300, "the end", 0);
 }
 
 static void leave(int rank, int size)

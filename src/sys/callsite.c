@@ -36,11 +36,13 @@ __attribute__((section("parley_text"))) uint64_t callsite_find(void)
 {
     void *frames[FRAMES];
     const int count = backtrace(frames, FRAMES);
+    int i = 0;
 
-    for (int i = 0; i < count; i++)
-        if (!is_own(frames[i]))
-            return (uintptr_t)frames[i];
-    return 0;
+    while (i < count && !is_own(frames[i])) /* a sanitizer's backtrace */
+        i++;
+    while (i < count && is_own(frames[i]))
+        i++;
+    return i < count ? (uintptr_t)frames[i] : 0;
 }
 
 /* A program that is not position independent has absolute addresses. */

@@ -13,7 +13,8 @@
  *   8       4     code: exit code (ABORT)
  *   12      4     bytes of text that follow
  *   16      16    token of the job
- *   32      -     text, not ended by a zero
+ *   32      8     where in the program the call of MPI stands: its return address, 0: unknown
+ *   40      -     text, not ended by a zero
  *
  * The environment variable PARLEY_JOB tells a rank where everything is, all numbers decimal but the token:
  *   version:launcher pid:segment descriptor:control descriptor:token in 32 hex digits:rank:size
@@ -30,7 +31,7 @@
 #include <stdint.h>
 
 enum {
-    CONTROL_VERSION = 1,
+    CONTROL_VERSION = 2,
     CONTROL_TEXT_MAX = 4000,
     CONTROL_WINDOW = 8,
 };
@@ -38,7 +39,7 @@ enum {
 enum control_kind {
     CONTROL_HELLO = 1, /* from a process that lost the inherited descriptors */
     CONTROL_DIAGNOSE,  /* text to be printed */
-    CONTROL_ABORT,     /* end the job with code; text may be empty */
+    CONTROL_ABORT,     /* end the job with code; the text says why */
     CONTROL_REPORT,    /* from mpiexec --report: what is everybody waiting for? */
 };
 
@@ -48,6 +49,7 @@ struct control_header {
     int32_t code;
     uint32_t length;
     uint64_t token[2];
+    uint64_t call_site;
 };
 
 struct control_message {
@@ -55,7 +57,7 @@ struct control_message {
     char text[CONTROL_TEXT_MAX + 1]; /* room for a zero, which is not sent */
 };
 
-static_assert(sizeof(struct control_header) == 32, "control_header has no holes");
+static_assert(sizeof(struct control_header) == 40, "control_header has no holes");
 
 /* printf format of the abstract address, behind its leading zero byte; its argument is token[0]. */
 #define CONTROL_ADDRESS "parley-%016llx"

@@ -13,8 +13,8 @@ int type_check_usable(const struct type *type)
     if (type->is_committed)
         return 0;
     if (!type->is_supported)
-        return err(MPI_ERR_TYPE, "%s is not supported on this platform", type_name(type));
-    return err(MPI_ERR_TYPE, "datatype %s is not committed: call MPI_Type_commit before it communicates",
+        return err(MPI_ERR_TYPE, "E0342: %s is not supported on this platform", type_name(type));
+    return err(MPI_ERR_TYPE, "E0341: datatype %s is not committed: call MPI_Type_commit before it communicates",
                type_name(type)[0] ? type_name(type) : "without a name");
 }
 
@@ -152,7 +152,7 @@ void type_destroy(struct type *type)
 int type_free(struct type *type)
 {
     if (type->is_permanent)
-        return err(MPI_ERR_TYPE, "%s is predefined and cannot be freed",
+        return err(MPI_ERR_TYPE, "E0343: %s is predefined and cannot be freed",
                    type_name(type)[0] ? type_name(type) : "a type of MPI_Type_create_f90_...");
     type_unref(type);
     return 0;

@@ -176,6 +176,7 @@ static void test_odd_type(void)
         CHECK_INT(back, bytes);
     }
     CHECK_INT(err_class(type_check_usable(type)), MPI_ERR_TYPE);
+    CHECK_INT(err_id(type_check_usable(type)), 341);
     CHECK_INT(type_commit(type), 0);
     CHECK_INT(type_commit(type), 0);
     CHECK_INT(type_check_usable(type), 0);
@@ -233,6 +234,7 @@ static void test_refusals(void)
     MPI_Count back;
 
     expect_error(type_check_usable(obj_type(MPI_REAL2)), MPI_ERR_TYPE, "MPI_REAL2 is not supported");
+    CHECK_INT(err_id(type_check_usable(obj_type(MPI_REAL2))), 342);
     expect_error(type_commit(obj_type(MPI_COMPLEX4)), MPI_ERR_TYPE, "MPI_COMPLEX4 is not supported");
     CHECK_INT(type_commit(obj_type(MPI_INT)), 0);
     back = 7;

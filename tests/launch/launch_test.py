@@ -34,6 +34,10 @@ class Failure(Exception):
     pass
 
 
+class Skipped(Exception):
+    """A test that this machine cannot run; the text says why."""
+
+
 def check(condition, *what):
     if not condition:
         raise Failure(' '.join(str(w) for w in what))
@@ -298,6 +302,13 @@ def test_reader_goes():
                             stderr=subprocess.PIPE, text=True, timeout=STOP_AFTER)
     equal((result.stdout, result.stderr), ('y\n', ''), 'output')
     check(time.monotonic() - began < 5, 'too slow')
+
+
+def test_reader_goes_late():
+    """When it goes the queue is full, and reading from the ranks has stopped."""
+    result = subprocess.run(['sh', '-c', f'{mpiexec} -n 2 yes | sleep 1'], stderr=subprocess.PIPE, text=True,
+                            timeout=STOP_AFTER)
+    equal(result.stderr, '', 'stderr')
 
 
 def test_slow_reader():
@@ -566,7 +577,7 @@ def compiled(name, *options):
     """Path of the compiled program."""
     program = os.path.join(scratch, name)
     if not os.path.exists(program):
-        result = subprocess.run([os.path.join(build, 'launch', 'mpicc'), '-O1', '-Wall', '-Werror', *options,
+        result = subprocess.run([os.path.join(build, 'launch', 'mpicc'), '-O1', '-g', '-Wall', '-Werror', *options,
                                  '-o', program, os.path.join(HERE, name + '.c')], stderr=subprocess.PIPE, text=True)
         check(result.returncode == 0, name, 'does not compile:', result.stderr)
     return program
@@ -771,7 +782,7 @@ def test_library_foreign_launcher():
 
 
 def test_library_unreachable():
-    result = alone('well', PARLEY_JOB='1:4194303:100:101:0123456789abcdef0123456789abcdef:1:4')
+    result = alone('well', PARLEY_JOB='2:4194303:100:101:0123456789abcdef0123456789abcdef:1:4')
     check(result.returncode != 0, 'exit code 0')
     contains(result.stderr, 'rank 1 of 4 cannot reach its mpiexec')
 
@@ -785,17 +796,20 @@ def run_tests(functions, names, is_left_out=lambda name: False):
         try:
             function()
             print('ok', name[5:], flush=True)
+        except Skipped as why:
+            print('skipped', f'{name[5:]}:', why, flush=True)
         except Exception as why: # a mistake of the test itself must not hide the others
             failed += 1
             print('FAIL', name[5:], type(why).__name__, str(why)[:2000], flush=True)
     return 1 if failed else 0
 
 
-def main():
+def main(tests, description):
+    """Run the functions test_* among `tests`, a dictionary; of this file and of those that import it."""
     global build, mpiexec, scratch, SCALE
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument('--build', required=True, help='build directory')
-    parser.add_argument('--full', action='store_true', help='64 ranks write 100,000 lines each')
+    parser.add_argument('--full', action='store_true', help='the long versions')
     parser.add_argument('--no-library', action='store_true', help='leave out what needs the library')
     parser.add_argument('names', nargs='*')
     args = parser.parse_args()
@@ -803,9 +817,9 @@ def main():
     mpiexec = os.path.join(build, 'launch', 'mpiexec')
     SCALE = 50 if args.full else 1
     with tempfile.TemporaryDirectory(prefix='parley-launch-') as scratch:
-        return run_tests(globals(), args.names,
+        return run_tests(tests, args.names,
                          lambda name: args.no_library and name.startswith('test_library_'))
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(main(globals(), __doc__))

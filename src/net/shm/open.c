@@ -51,7 +51,7 @@ static int shm_open_net(const struct net_config *config, struct net **out)
     int rc;
 
     if (config->procs > SHM_MAX_PROCS)
-        return err(MPI_ERR_OTHER, "%d processes on one machine; shared memory is laid out for at most %d",
+        return err(MPI_ERR_OTHER, "E0321: %d processes on one machine; shared memory is laid out for at most %d",
                    config->procs, SHM_MAX_PROCS);
     shm = mem_zalloc(sizeof *shm);
     if (!shm)

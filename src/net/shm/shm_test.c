@@ -174,7 +174,7 @@ static void test_failures(void)
     struct net *net;
     struct net_ep *ep;
 
-    CHECK_INT(err_class(shm_ops.open(&config, &net)), MPI_ERR_OTHER);
+    CHECK_INT(err_id(shm_ops.open(&config, &net)), 321);
     config.procs = 2;
     config.segment_fd = STDIN_FILENO; /* the program has closed ours */
     CHECK_INT(err_class(shm_ops.open(&config, &net)), MPI_ERR_OTHER);

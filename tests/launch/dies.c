@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* For the tests of dying: rank 1 leaves in the way that the argument says, the others wait for it in MPI.
+ *   dies exit|_exit|exec|abort|thread|thread_exit|handler|malloc|comm|finalised */
+#include <mpi.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void abort_in_handler(int number)
+{
+    (void)number;
+    MPI_Abort(MPI_COMM_WORLD, 41);
+}
+
+static void *abort_in_thread(void *unused)
+{
+    MPI_Abort(MPI_COMM_WORLD, 42);
+    return unused;
+}
+
+static void *exit_in_thread(void *unused)
+{
+    exit(0);
+    return unused;
+}
+
+static void in_thread(void *(*function)(void *))
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, function, NULL);
+    MPI_Recv(NULL, 0, MPI_INT, 0, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* The signal comes in the middle of malloc, again and again until it does. */
+static void in_malloc(void)
+{
+    for (;;)
+        free(malloc(100));
+}
+
+static void leave(const char *how)
+{
+    MPI_Comm pair;
+
+    if (!strcmp(how, "exit"))
+        exit(0);
+    if (!strcmp(how, "_exit"))
+        _exit(7);
+    if (!strcmp(how, "exec"))
+        execlp("true", "true", (char *)NULL);
+    if (!strcmp(how, "abort"))
+        abort();
+    if (!strcmp(how, "thread"))
+        in_thread(abort_in_thread);
+    if (!strcmp(how, "thread_exit"))
+        in_thread(exit_in_thread);
+    if (!strcmp(how, "handler")) {
+        signal(SIGALRM, abort_in_handler);
+        alarm(1);
+        MPI_Recv(NULL, 0, MPI_INT, 0, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    if (!strcmp(how, "malloc")) {
+        signal(SIGALRM, abort_in_handler);
+        alarm(1);
+        in_malloc();
+    }
+    if (!strcmp(how, "comm")) {
+        MPI_Comm_dup(MPI_COMM_SELF, &pair);
+        MPI_Comm_set_name(pair, "a pair");
+        MPI_Abort(pair, 43);
+    }
+    if (!strcmp(how, "finalised")) {
+        MPI_Finalize();
+        raise(SIGKILL);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int rank, provided;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1)
+        leave(argv[1]);
+    if (!strcmp(argv[1], "finalised")) {
+        MPI_Finalize();
+        return 0;
+    }
+    MPI_Recv(NULL, 0, MPI_INT, 1, 98, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return 0;
+}
