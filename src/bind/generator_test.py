@@ -105,7 +105,8 @@ class Entries(unittest.TestCase):
         self.assertIn('*count_small = small_or_undefined(count[0]);', entry('Get_count', ':*count = 1;'))
         text = entry('Comm_detach_buffer', 'f(comm, buffer_addr, size)')
         self.assertIn('*size_small = small_or_undefined(size[0]);', text)
-        self.assertNotIn('check_fits', entry('Type_get_extent', ':*lb = *extent = 1;'))
+        self.assertIn('check_fits(num_integers[0], "num_integers")', entry('Type_get_envelope', 'f(num_integers)'))
+        self.assertNotIn('check_fits', entry('Type_get_extent', ':*lb = *extent = 1;'))  # an address holds all
         self.assertNotIn('small', entry('Get_count', ':*count = 1;', large=True))
 
     def test_significance(self):

@@ -18,6 +18,7 @@ enum {
     STREAM = ENTRIES * 32 * ITEMS,
     ALL_SPLITS = 64,         /* streams up to this long are cut everywhere */
     SOME_SPLITS = 6,
+    AROUND = 64,             /* bytes about the data that must not be touched */
     BLOCKS = 5,              /* of one constructor */
     DIMENSIONS = 3,
 };
@@ -80,6 +81,12 @@ struct pair {
     struct type *type;
     struct model model;
 };
+
+static void model_clear(struct model *m)
+{
+    m->count = m->lb = m->ub = 0;
+    m->has_marks = false;
+}
 
 static int model_size(const struct model *m)
 {
@@ -339,7 +346,7 @@ static bool make_resized(struct pair *to, struct pair *old)
     const int lb = between(-20, 20), extent = between(-30, 60);
 
     CHECK_INT(type_resized(old->type, lb, extent, any() & 1, &to->type), 0);
-    to->model = old->model;
+    append(&to->model, &old->model, 0);
     to->model.has_marks = true;
     to->model.lb = lb;
     to->model.ub = lb + extent;
@@ -369,7 +376,7 @@ static bool make_derived(struct pair *to, int depth)
     struct pair olds[2];
     bool fits = true;
 
-    to->model = (struct model){ .count = 0 };
+    model_clear(&to->model);
     make_random(&olds[0], depth - 1);
     switch (between(0, 9)) {
     case 0: fits = make_contiguous(to, olds); break;
@@ -393,7 +400,7 @@ static void make_random(struct pair *to, int depth)
 {
     int low, high;
 
-    to->model = (struct model){ .count = 0 };
+    model_clear(&to->model);
     if (depth == 0 || between(0, 14) == 0) {
         make_leaf(to);
         return;
@@ -403,7 +410,7 @@ static void make_random(struct pair *to, int depth)
     data_range(&to->model, &low, &high);
     if (low < -REACH / 4 || high > REACH / 4 || abs(model_extent(&to->model)) > REACH / 4) {
         drop(to);
-        to->model = (struct model){ .count = 0 };
+        model_clear(&to->model);
         make_leaf(to);
     }
 }
@@ -413,6 +420,7 @@ static void make_random(struct pair *to, int depth)
 static unsigned char memory[2 * REACH], copy[2 * REACH], expected[2 * REACH];
 static unsigned char stream[STREAM], packed[STREAM];
 static int places[STREAM]; /* of each byte of the stream, from `memory` on */
+static int window, window_len; /* the part of memory that is looked at: the data and some bytes around them */
 
 static int walk(const struct model *m, int items)
 {
@@ -432,19 +440,26 @@ static void check_split(const struct type *type, int items, int total, int at)
     type_pack(type, memory + REACH, items, (size_t)at, packed + at, (size_t)(total - at));
     type_pack(type, memory + REACH, items, 0, packed, (size_t)at);
     REQUIRE(memcmp(packed, stream, (size_t)total) == 0);
-    memset(copy, 0xA5, sizeof copy);
+    memset(copy + window, 0xA5, (size_t)window_len);
     type_unpack(type, copy + REACH, items, 0, stream, (size_t)at);
     type_unpack(type, copy + REACH, items, (size_t)at, stream + at, (size_t)(total - at));
-    REQUIRE(memcmp(copy, expected, sizeof copy) == 0);
+    REQUIRE(memcmp(copy + window, expected + window, (size_t)window_len) == 0);
 }
 
 static void check_moving(const struct pair *pair, int items)
 {
     const int total = walk(&pair->model, items);
 
-    for (int i = 0; i < total; i++)
+    int first = REACH, last = REACH;
+
+    for (int i = 0; i < total; i++) {
         stream[i] = memory[places[i]];
-    memset(expected, 0xA5, sizeof expected);
+        first = places[i] < first ? places[i] : first;
+        last = places[i] > last ? places[i] : last;
+    }
+    window = first > AROUND ? first - AROUND : 0;
+    window_len = (last + AROUND < 2 * REACH ? last + AROUND : 2 * REACH) - window;
+    memset(expected + window, 0xA5, (size_t)window_len);
     for (int i = 0; i < total; i++)
         expected[places[i]] = stream[i];
     if (total <= ALL_SPLITS)
@@ -507,6 +522,7 @@ static struct type *make_flat(const struct model *m)
 static void check_flat(const struct pair *pair, int items)
 {
     struct type *const flat = make_flat(&pair->model);
+    const int extent = model_extent(&pair->model);
     struct type *many;
     MPI_Count size, at = 0, position = 0;
 
@@ -523,7 +539,7 @@ static void check_flat(const struct pair *pair, int items)
     for (int item = 0; item < items; item++)
         for (int i = 0; i < pair->model.count; i++)
             CHECK_INT(external_pack("external32",
-                                    memory + REACH + item * model_extent(&pair->model) + pair->model.entries[i].disp,
+                                    memory + REACH + item * extent + pair->model.entries[i].disp,
                                     1, obj_type(pair->model.entries[i].leaf->handle), packed, size, &at), 0);
     REQUIRE(at == size);
     REQUIRE(memcmp(stream, packed, (size_t)size) == 0);
@@ -532,10 +548,11 @@ static void check_flat(const struct pair *pair, int items)
 /* Items must stay within the test's memory. */
 static int choose_items(const struct model *m)
 {
+    const int extent = model_extent(m);
     int items = between(0, ITEMS), low, high;
 
     data_range(m, &low, &high);
-    while (items > 1 && (low + (items - 1) * model_extent(m) < -REACH || high + (items - 1) * model_extent(m) > REACH))
+    while (items > 1 && (low + (items - 1) * extent < -REACH || high + (items - 1) * extent > REACH))
         items--;
     return items;
 }

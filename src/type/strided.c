@@ -162,17 +162,20 @@ static strided_fn *choose(const struct strided *s, bool is_pack)
     return loops[row][(is_pack ? 0 : 2) + (row && s->inner_step != s->len)];
 }
 
+static uint64_t magnitude(MPI_Count value)
+{
+    return value < 0 ? -(uint64_t)value : (uint64_t)value;
+}
+
 /* Few blocks a row and many rows are better taken by columns: the same place of each row in a loop of its own, over so
  * many rows that what they touch stays near. Packing may go in any order; unpacking only if no blocks overlap. */
 static bool may_go_by_columns(const struct strided *s, bool is_pack)
 {
-    const MPI_Count len = (MPI_Count)s->len;
-    MPI_Count reach = s->inner_stride < 0 ? -s->inner_stride : s->inner_stride;
-    const MPI_Count rows = s->outer_stride < 0 ? -s->outer_stride : s->outer_stride;
+    const uint64_t apart = magnitude(s->inner_stride), rows = magnitude(s->outer_stride);
 
     if (s->inner > COLUMNS || s->outer < ROWS || s->inner < 2)
         return false;
-    return is_pack || (reach >= len && rows >= (MPI_Count)(s->inner - 1) * reach + len);
+    return is_pack || (apart >= s->len && rows >= (s->inner - 1) * apart + s->len);
 }
 
 static void by_columns(const struct strided *s, uintptr_t memory, char *stream, bool is_pack)
