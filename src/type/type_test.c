@@ -462,6 +462,37 @@ static void test_far_apart(void)
     munmap(memory, (size_t)size);
 }
 
+/* Streams of 2^50 bytes from little memory: items that lie on each other, which is fine for sending. */
+static void test_long_streams(void)
+{
+    const MPI_Count many = (MPI_Count)1 << 38;
+    const MPI_Count offsets[] = { 0, 5, INT32_MAX, (MPI_Count)1 << 32, ((MPI_Count)1 << 44) + 7 };
+    struct type *const item = struct_of(2, (int[]){ 1, 3 }, (MPI_Aint[]){ 0, 8 },
+                                        (MPI_Datatype[]){ MPI_INT, MPI_DOUBLE });
+    unsigned char memory[32], item_stream[28], stream[1000];
+    struct type *still, *type;
+    MPI_Count bytes;
+
+    CHECK_INT(type_resized(item, 0, 0, true, &still), 0);
+    type = copies(still, many);
+    CHECK_INT(type->size, 28 * many);
+    for (size_t i = 0; i < sizeof memory; i++)
+        memory[i] = (unsigned char)(i + 1);
+    type_pack(item, memory, 1, 0, item_stream, sizeof item_stream);
+    for (size_t k = 0; k < ARRAY_LEN(offsets); k++) {
+        type_pack(type, memory, 1000, (size_t)offsets[k], stream, sizeof stream);
+        for (size_t i = 0; i < sizeof stream; i++)
+            CHECK_INT(stream[i], item_stream[(offsets[k] + (MPI_Count)i) % 28]);
+    }
+    CHECK_INT(type_count_elements(type, 28 * many * 3 + 28 * 5 + 4), 4 * (3 * many + 5) + 1);
+    CHECK_INT(type_element_bytes(type, 4 * (3 * many + 5) + 1, &bytes), 0);
+    CHECK_INT(bytes, 28 * many * 3 + 28 * 5 + 4);
+    CHECK_INT(type->signature, item->signature);
+    type_unref(item);
+    type_unref(still);
+    type_unref(type);
+}
+
 /* Every allocation on the way to a type fails once: an error, nothing lost. */
 static int make_with_all(struct type **out)
 {
@@ -526,6 +557,7 @@ int main(void)
     test_derived_signatures();
     test_canonical();
     test_far_apart();
+    test_long_streams();
     test_memory();
     obj_fini();
     CHECK_INT(mem_live(), 0);
