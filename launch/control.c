@@ -52,6 +52,8 @@ static void take(struct job *job, int rank, const struct control_message *messag
         report_text(job, rank, message->text);
     else if (message->header.kind == CONTROL_ABORT)
         abort_job(job, rank, message);
+    else if (message->header.kind == CONTROL_PRESENT)
+        mpir_update(job, rank);
     atomic_fetch_add_explicit(&proc->acknowledged, 1, memory_order_release);
     wake_all(&proc->acknowledged);
 }

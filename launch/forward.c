@@ -238,7 +238,7 @@ static struct sink *error_sink(struct job *job)
     return &job->sinks[1];
 }
 
-static void make_pipe(int ends[2])
+void make_pipe(int ends[2])
 {
     if (pipe2(ends, O_CLOEXEC))
         die(EXIT_SYSTEM, "E0106: no pipe for the output of the ranks: %s", strerror(errno));
@@ -340,6 +340,12 @@ void forward_print(struct job *job, const char *text)
     }
     sink_put(sink, text, strlen(text));
     sink_drain(job, sink);
+}
+
+void forward_write(struct job *job, const char *text)
+{
+    sink_put(&job->sinks[0], text, strlen(text));
+    sink_drain(job, &job->sinks[0]);
 }
 
 bool forward_is_done(const struct job *job)

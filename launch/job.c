@@ -34,6 +34,7 @@ void job_failed(struct job *job, int rank, int exit_code, bool ends_others)
         job->failed_rank = rank;
         job->exit_code = exit_code;
         control_held(job);
+        mpir_aborting("a rank has failed");
     }
     if (ends_others && !job->is_ending && !job->is_signalled)
         timer_set(job, TIMER_SETTLE, SETTLE_SECONDS);
@@ -79,7 +80,8 @@ static void ended_by_signal(struct job *job, int rank, int status)
 
 static void ended_by_exit(struct job *job, int rank, int code, enum job_state state)
 {
-    const bool is_expected = job->is_ending || job->is_signalled || job->ranks[rank].has_aborted;
+    const bool is_expected = job->is_ending || job->is_signalled || job->ranks[rank].has_aborted ||
+                             debug_has_people(job, rank);
 
     if (state == JOB_INITIALISED) {
         if (!is_expected)
@@ -180,6 +182,8 @@ void job_timer(struct job *job, enum timer timer)
         break;
     case TIMER_LINGER: linger(job); break;
     case TIMER_HELD: control_held(job); break;
+    case TIMER_MPIR: mpir_poll(job); break;
+    case TIMER_CONSOLE: console_look(job); break;
     case TIMER_LIMIT:
         if (job->running > 0)
             hang_want(job, HANG_LIMIT);

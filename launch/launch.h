@@ -12,6 +12,8 @@
  *   hang.h      who waits for whom: its own files         ask.c      mpiexec --report
  *   source.c    from addresses in ranks to source lines
  *   explain.c   --explain                                 memory.c   the out-of-memory killer
+ *   debug.c     ranks under gdb, valgrind and the like    console.c  one prompt for several gdbs
+ *   mpir.c      what parallel debuggers read
  *
  * struct job is the only state; it lives in main. */
 #ifndef LAUNCH_LAUNCH_H
@@ -64,6 +66,22 @@ struct app {
     struct strings env; /* with room for the rank's own variables at the end */
 };
 
+enum { DEBUG_PORT_MAX = 65535 };
+
+/* Ranks under a tool (debug.c). */
+enum debug_tool { DEBUG_NONE, DEBUG_GDB, DEBUG_GDBSERVER, DEBUG_VALGRIND, DEBUG_WRAP };
+enum debug_place { DEBUG_HERE, DEBUG_TMUX, DEBUG_XTERM, DEBUG_CONSOLE };
+
+struct debug {
+    enum debug_tool tool;
+    enum debug_place place; /* of gdb */
+    const char *ranks;      /* "0,2-4"; NULL: all */
+    int port;               /* gdbserver: that of rank 0 */
+    struct strings words;   /* valgrind, wrap: the command */
+    char *program, *xterm;  /* found files */
+    char *script;           /* our commands for gdb; NULL: not found */
+};
+
 /* Texts are as the user wrote them, NULL: not said. */
 struct options {
     struct app *apps;
@@ -90,6 +108,7 @@ struct options {
     double grace;      /* seconds between a forwarded INT or TERM and KILL */
     int errhandler;    /* enum job_errhandler */
     struct binding binding;
+    struct debug debug;
 };
 
 struct job;
@@ -147,6 +166,8 @@ struct rank {
     bool has_written; /* to one of its pipes */
     char other_mpi[OTHER_MPI_SIZE]; /* library of another MPI that it uses; "": none is known of */
     struct control_message *held; /* it aborts because another has ended: first we must know of that */
+    bool has_tool;    /* it runs under options.debug.tool */
+    struct strings words; /* the command line, if so */
     struct source control;
     struct stream out, err;
     struct feed in;
@@ -175,6 +196,8 @@ enum timer {
     TIMER_HANG,
     TIMER_ANSWERS,
     TIMER_HELD,
+    TIMER_MPIR,
+    TIMER_CONSOLE,
     TIMERS
 };
 
@@ -210,6 +233,7 @@ struct job {
     struct source signals, listener;
     struct source **guests; /* connections of newcomers, and of ranks that were newcomers */
     int guest_count, guest_room;
+    struct console *console; /* NULL: there is none */
     struct sink sinks[2];   /* [0] stdout, [1] stderr, unused when both are the same file */
     struct sink **files;    /* more of them */
     int file_count, file_room;
@@ -259,6 +283,35 @@ void program_set_rank(struct job *job, int rank); /* write the rank's variables 
 /* Value of an environment variable as the program will have it, or NULL. */
 const char *program_variable(const struct app *app, const char *name);
 
+/* The file `name` in PATH of the program's environment; NULL: none. The directories of -path are not looked at. */
+char *program_search(const struct app *app, const char *name);
+
+/* debug_options.c */
+/* One of the options that choose a tool; `name` may go on with "=...", value: what stands there, or NULL. */
+void debug_option(struct debug *debug, const char *name, const char *value);
+
+/* debug.c */
+void debug_prepare(struct job *job); /* find the tools, mark the ranks */
+void debug_wrap(struct job *job, int rank, char ***argv, const char **program);
+void debug_announce(struct job *job);                      /* where to connect to */
+bool debug_has_people(const struct job *job, int rank);    /* it ends as its user likes */
+bool debug_has_console(const struct job *job, int rank);
+bool debug_takes_interrupt(const struct job *job);         /* SIGINT is for a gdb and does not end the job */
+
+/* console.c */
+void console_init(struct job *job);
+void console_add_words(struct strings *words);                         /* options of gdb */
+void console_open(struct job *job, int rank, int out_fd, int in_fd);   /* its output, its stdin; owned from now on */
+void console_look(struct job *job);
+void console_interrupt(struct job *job);
+
+/* mpir.c */
+void mpir_prepare(struct job *job); /* before the ranks start */
+void mpir_started(struct job *job); /* all of them have */
+void mpir_poll(struct job *job);
+void mpir_update(const struct job *job, int rank); /* its MPI process is known */
+void mpir_aborting(const char *why);
+
 /* segment.c */
 void segment_create(struct job *job);
 int open_nothing(void);
@@ -270,12 +323,14 @@ void spawn_all(struct job *job);
 /* forward.c */
 void forward_init(struct job *job);
 /* Pipes for stdout and stderr of a rank: [1] for the rank, [0] for forward_open; -1: none. */
+void make_pipe(int ends[2]); /* at exec both are closed */
 void forward_pipes(const struct job *job, int rank, int out[2], int err[2]);
 void forward_open(struct job *job, int rank, int out_fd, int err_fd);
 void forward_rank_over(struct job *job, int rank);        /* take what is in its pipes now */
 void forward_flush_partial(struct job *job, int64_t now); /* lines that began a while ago */
 void forward_close(struct job *job);                      /* give up on pipes still open */
 void forward_print(struct job *job, const char *text);    /* mpiexec's own words on stderr, a whole line */
+void forward_write(struct job *job, const char *text);    /* on stdout, as it is */
 bool forward_is_done(const struct job *job);              /* nothing waits to be written */
 /* Of sinks: read again, for there is room; never again, for nobody takes it. */
 void forward_resume(struct job *job, const struct sink *sink);

@@ -204,6 +204,7 @@ static void prepare(struct job *job, char **argv)
     make_ranks(job);
     spawn_raise_limits(job);
     feed_init(job);
+    debug_prepare(job);
     job->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (job->epoll_fd < 0)
         die(EXIT_SYSTEM, "E0106: no descriptor for waiting: %s", strerror(errno));
@@ -213,6 +214,9 @@ static void prepare(struct job *job, char **argv)
     signals_watch(job);
     control_listen(job);
     forward_init(job);
+    if (job->options.debug.place == DEBUG_CONSOLE)
+        console_init(job);
+    mpir_prepare(job);
 }
 
 /* "ranks 0-3: ./a.out", a line for each program. */
@@ -245,6 +249,8 @@ int main(int argc, char **argv)
     spawn_all(&job);
     other_mpi_init(&job);
     bind_watch(&job);
+    mpir_started(&job);
+    debug_announce(&job);
     if (job.options.time_limit > 0)
         timer_set(&job, TIMER_LIMIT, job.options.time_limit);
     hang_start(&job);

@@ -101,6 +101,7 @@ void options_apply_soft(struct reader *reader, const char *name, char **values);
 void options_apply_arch(struct reader *reader, const char *name, char **values);
 void options_apply_wdir(struct reader *reader, const char *name, char **values);
 void options_apply_path(struct reader *reader, const char *name, char **values);
+void options_apply_tool(struct reader *reader, const char *name, char **values);
 void options_apply_binding(struct reader *reader, const char *name, char **values);
 /* How many ranks the block is to have, from all that was said. */
 int options_count_ranks(const struct reader *reader);

@@ -189,6 +189,11 @@ void options_apply_path(struct reader *reader, const char *name, char **values)
     reader->app->path = values[0];
 }
 
+void options_apply_tool(struct reader *reader, const char *name, char **values)
+{
+    debug_option(&reader->options->debug, name, values[0]);
+}
+
 void options_apply_binding(struct reader *reader, const char *name, char **values)
 {
     bind_option(&reader->options->binding, name, values[0]);

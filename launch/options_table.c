@@ -95,6 +95,12 @@ const struct option options_table[] = {
     { "initial-errhandler", "NAME", TOPIC_ENDING, DO(errhandler), "mpi_errors_are_fatal, _abort or _return" },
     { "q quiet Q", NULL, TOPIC_ENDING | COMMON, FLAG(quiet), "do not say why the job ended" },
 
+    { "gdb", "[=RANKS]", TOPIC_DEBUG | COMMON, DO(tool), "run ranks under gdb, with one prompt or windows" },
+    { "gdbserver", "[=PORT]", TOPIC_DEBUG, DO(tool), "run ranks under gdbserver, at PORT + rank" },
+    { "valgrind", "[=OPTIONS]", TOPIC_DEBUG, DO(tool), "run ranks under valgrind" },
+    { "wrap", "COMMAND", TOPIC_DEBUG, DO(tool), "run ranks under COMMAND" },
+    { "tool-ranks", "RANKS", TOPIC_DEBUG, DO(tool), "only these, such as 0,2-4, with one of the last four" },
+
     { "help h ?", "?TOPIC", TOPIC_ABOUT, DO(help), "this, or one of its pages" },
     { "doctor", NULL, TOPIC_ABOUT | COMMON, DO(doctor), "tell what this machine offers, and what is in the way" },
     { "version V info", NULL, TOPIC_ABOUT | COMMON, DO(version), "tell the version" },
@@ -114,7 +120,7 @@ const struct option options_table[] = {
     { "ckpointlib ckpoint-prefix ckpoint-interval ckpoint-num", "X", TOPIC_ABOUT, DO(note),
       "no checkpoints are taken" },
     { "xterm", "RANKS", TOPIC_ABOUT, DO(note), "no windows are opened" },
-    { "debug debugger tv", NULL, TOPIC_ABOUT, DO(note), "no debugger is started" },
+    { "debug debugger tv", NULL, TOPIC_ABOUT, DO(note), "that debugger is not started; see --gdb, or attach it to mpiexec" },
     { "gtool gtoolfile", "X", TOPIC_ABOUT, DO(note), "no tool is started; put it before the program" },
     { "trace check-mpi check_mpi aps mps", NULL, TOPIC_ABOUT, DO(note), "this tool is Intel's and not here" },
 

@@ -210,6 +210,15 @@ static char *find_by_name(const struct app *app, int wdir_fd)
                                   : "check the name, or give the whole path");
 }
 
+char *program_search(const struct app *app, const char *name)
+{
+    const char *dirs = program_variable(app, "PATH");
+    char *denied = NULL, *found = search(AT_FDCWD, dirs ? dirs : "/usr/local/bin:/usr/bin:/bin", name, &denied);
+
+    mem_free(denied);
+    return found;
+}
+
 void program_prepare(const struct options *options, struct app *app)
 {
     const int wdir_fd = app->wdir ? open(app->wdir, O_PATH | O_DIRECTORY | O_CLOEXEC) : AT_FDCWD;

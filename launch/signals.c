@@ -149,6 +149,11 @@ static void pass_on(struct job *job, const struct signalfd_siginfo *info)
         hang_want(job, HANG_SIGNAL);
         return;
     }
+    if (signal == SIGINT && debug_takes_interrupt(job)) {
+        if (job->console)
+            console_interrupt(job);
+        return;
+    }
     send_all(job, signal, is_group);
     if (signal == SIGINT || signal == SIGTERM)
         begin_grace(job, signal);

@@ -155,16 +155,23 @@ static void close_all(const int *fds, int count)
 static void spawn(struct job *job, int rank)
 {
     struct rank *r = &job->ranks[rank];
-    int out[2], err[2], control[2];
+    int in[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 }, control[2];
+    const bool has_console = debug_has_console(job, rank);
     struct start start = { .job = job,
                            .app = &job->options.apps[r->appnum],
                            .launcher = getpid(),
-                           .in = feed_open(job, rank),
                            .mask = job->masks ? &job->masks[rank] : NULL,
-                           .has_group = !(rank == job->stdin_rank && job->has_terminal) };
+                           .has_group = !(rank == job->stdin_rank && job->has_terminal) || has_console };
     pid_t pid;
 
-    forward_pipes(job, rank, out, err);
+    if (has_console) {
+        make_pipe(in);
+        make_pipe(out);
+        err[1] = out[1];
+    } else {
+        forward_pipes(job, rank, out, err);
+    }
+    start.in = has_console ? in[0] : feed_open(job, rank);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control))
         die(EXIT_SYSTEM, "E0106: no control socket for rank %d: %s", rank, strerror(errno));
     start.out = out[1];
@@ -172,6 +179,7 @@ static void spawn(struct job *job, int rank)
     start.control = control[1];
     start.argv = start.app->argv.at;
     start.program = start.app->program;
+    debug_wrap(job, rank, &start.argv, &start.program);
     program_set_rank(job, rank);
     pid = run(&start);
     if (pid > 0 && start.error == ENOEXEC)
@@ -183,10 +191,13 @@ static void spawn(struct job *job, int rank)
     r->pid = pid;
     r->group = start.has_group ? pid : 0;
     job_proc(job->head, rank)->child_pid = pid;
-    close_all((int[]){ control[1], out[1], err[1], start.in }, 4);
+    close_all((int[]){ control[1], out[1], has_console ? -1 : err[1], start.in }, 4);
     r->control = (struct source){ .ready = control_ready, .fd = control[0], .rank = rank };
     source_add(job, &r->control);
-    forward_open(job, rank, out[0], err[0]);
+    if (has_console)
+        console_open(job, rank, out[0], in[1]);
+    else
+        forward_open(job, rank, out[0], err[0]);
 }
 
 /* Three descriptors a rank, more for files and stdin, and some more: our own, and as many as can be had for ranks that

@@ -202,7 +202,7 @@ class Job:
         self.seconds = 0.0
         program = os.path.join(options.bin_dir, test.chapter, test.program)
         start = shlex.split(options.mpiexec) + ['-n', str(ranks)] if test.launch else []
-        self.command = start + [program] + test.args
+        self.command = start + shlex.split(options.wrap) + [program] + test.args
         self.env = dict(options.env_pairs)
         self.env.update(test.env)
         if turn:
@@ -311,6 +311,7 @@ def read_options():
     parser.add_argument('--repeat', type=int, default=1, help='run everything N times, with other seeds')
     parser.add_argument('--jobs', '-j', type=int, default=1, help='tests at a time')
     parser.add_argument('--env', action='append', default=[], help='NAME=VALUE for every run')
+    parser.add_argument('--wrap', default='', help='run each rank under this command, such as valgrind')
     parser.add_argument('--timeout', type=float, default=1.0, help='scale all time limits (sanitizers)')
     parser.add_argument('--allow-output', action='store_true',
                         help='let programs be noisy (other launchers)')

@@ -87,7 +87,7 @@ long mem_live(void)
 
 void mem_pool_init(struct mem_pool *pool, size_t size, unsigned per_chunk)
 {
-    *pool = (struct mem_pool){ .align = CACHE_LINE, .per_chunk = per_chunk };
+    *pool = (struct mem_pool){ .align = CACHE_LINE, .per_chunk = per_chunk, .keep = sizeof(void *) };
     pool->size = (size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
 }
 
@@ -97,6 +97,7 @@ void mem_pool_fini(struct mem_pool *pool)
 
     while (chunk) {
         void **next = *chunk;
+        MEM_UNPOISON(chunk, pool->align + pool->size * pool->per_chunk);
         mem_free(chunk);
         chunk = next;
     }
@@ -118,6 +119,7 @@ void *mem_pool_grow(struct mem_pool *pool)
         void **object = (void **)(void *)(chunk + pool->align + pool->size * i);
         *object = pool->free;
         pool->free = object;
+        MEM_POISON((char *)object + pool->keep, pool->size - pool->keep);
     }
     return pool->free;
 }

@@ -61,6 +61,7 @@ struct mem_pool {
     unsigned per_chunk;
     unsigned live;        /* objects handed out */
     unsigned max;         /* at so many mem_pool_get gives NULL, rounded up to whole chunks; 0: no limit */
+    unsigned keep;        /* bytes of a free object that may be looked at: old handles; at first the first word */
     void *free;           /* first word of a free object: the next one */
     void *chunks;         /* first word of a chunk: the next one */
 };
@@ -69,6 +70,17 @@ void mem_pool_init(struct mem_pool *pool, size_t size, unsigned per_chunk);
 void mem_pool_fini(struct mem_pool *pool);
 /* Slow half of mem_pool_get: a new chunk; NULL if there is no memory. */
 void *mem_pool_grow(struct mem_pool *pool) COLD;
+
+/* With the address sanitizer nobody may touch a free object beyond its first `keep` bytes. */
+#if defined(__SANITIZE_ADDRESS__)
+void __asan_poison_memory_region(const volatile void *p, size_t size);
+void __asan_unpoison_memory_region(const volatile void *p, size_t size);
+#define MEM_POISON(p, size)   __asan_poison_memory_region(p, size)
+#define MEM_UNPOISON(p, size) __asan_unpoison_memory_region(p, size)
+#else
+#define MEM_POISON(p, size)   ((void)0)
+#define MEM_UNPOISON(p, size) ((void)0)
+#endif
 
 static inline void *mem_pool_get(struct mem_pool *pool)
 {
@@ -79,6 +91,7 @@ static inline void *mem_pool_get(struct mem_pool *pool)
     if (likely(object)) {
         pool->free = *object;
         pool->live++;
+        MEM_UNPOISON(object, pool->size);
     }
     return object;
 }
@@ -88,6 +101,7 @@ static inline void mem_pool_put(struct mem_pool *pool, void *object)
     *(void **)object = pool->free;
     pool->free = object;
     pool->live--;
+    MEM_POISON((char *)object + pool->keep, pool->size - pool->keep);
 }
 
 #endif

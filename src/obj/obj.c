@@ -33,8 +33,10 @@ void *obj_create(enum obj_kind kind, size_t size)
     char *memory;
 
     pthread_mutex_lock(&store.lock);
-    if (!pool->size)
+    if (!pool->size) {
         mem_pool_init(pool, size + CACHE_LINE, OBJECTS_PER_CHUNK);
+        pool->keep = CACHE_LINE + sizeof(struct obj);
+    }
     memory = mem_pool_get(pool);
     pthread_mutex_unlock(&store.lock);
     if (!memory)

@@ -105,10 +105,14 @@ static int arrive(struct lane *lane, uint32_t ctx, const struct arrival *a, cons
 
     if (!entry)
         return keep(lane, channel, ctx, a, payload);
-    if (unlikely(a->kind == WIRE_PART_SETUP))
+    if (unlikely(a->kind == WIRE_PART_SETUP)) {
         part_meet(entry, a->sync_id, a->len);
-    else
-        deliver(CONTAINER_OF(entry, struct p2p_req, match), a, payload);
+    } else {
+        struct p2p_req *r = CONTAINER_OF(entry, struct p2p_req, match);
+        if (unlikely(r->mode & P2P_HIDDEN))
+            recv_show(r);
+        deliver(r, a, payload);
+    }
     return 0;
 }
 
@@ -208,6 +212,7 @@ static void on_cancelled(const struct wire_reply *reply)
 {
     struct p2p_req *r = request_of(reply->id);
 
+    send_answered(r);
     r->req.is_cancelled = true;
     p2p_complete(r);
 }
@@ -234,6 +239,7 @@ static NOINLINE int arrive_control(struct lane *lane, int proc, struct net_head 
     switch (wire_kind(head)) {
     case WIRE_ACK:
     case WIRE_FIN:
+        send_answered(request_of(reply.id));
         p2p_complete(request_of(reply.id));
         return 0;
     case WIRE_CANCEL:

@@ -24,6 +24,7 @@ enum {
     P2P_REQUESTS_POOLED = 512, /* more at a time are allocated one by one, so that their memory can go back */
     P2P_MESSAGES_POOLED = 256, /* the same of short unexpected messages */
     P2P_NOBODY = 128,          /* a mode of persistent requests: the partner is MPI_PROC_NULL */
+    P2P_HIDDEN = 64,           /* a mode of a receive: its buffer is out of bounds, its length stands in `wanted` */
 };
 
 /* The way to one process, made at first contact. */
@@ -90,6 +91,7 @@ struct lane {
     struct list copies;            /* requests that take part in a copy */
     struct list streams;           /* sends that stream DATA */
     struct list no_record;         /* receives that wait for a record */
+    struct list offers;            /* sends that the receiver must act on, for debuggers; not counted in work */
     struct list orphans;           /* messages for contexts that are not open here yet; not counted in work */
     unsigned holds;                /* entries of held_back */
     unsigned detached;             /* sends whose user has let go, buffered ones among them */
@@ -304,6 +306,17 @@ static ALWAYS_INLINE struct channel *channel_of(const struct comm *comm, int mod
     return &comm->p2p->channel[(mode & P2P_COLL) != 0];
 }
 
+/* send.c: the `push` of messages that are requests, for debuggers, ended by NULL. */
+extern int (*const send_pushes[])(struct outgoing *out, struct peer *peer);
+/* An offered send has been answered. */
+static inline void send_answered(struct p2p_req *s)
+{
+    if (likely(s->state == P2P_OFFERED)) { /* else it is a piece of a partitioned message */
+        s->state = P2P_MOVING;
+        list_remove(&s->link);
+    }
+}
+
 /* out.c: send `out`, a message, now, or queue it behind those that wait for this peer. */
 void outgoing_send(struct outgoing *out, struct peer *peer);
 /* The same for a record of another kind, which need not stay behind messages that wait. */
@@ -382,6 +395,9 @@ int request_start(struct req *req);
 bool probe_describe(const struct progress_long *wait, struct blocked *out) COLD;
 void request_describe(const struct req *req, struct blocked *out) COLD;
 void describe_key(uint64_t key, uint64_t mask, struct blocked *out) COLD;
+
+/* hidden.c: with P2P_HIDDEN, give its buffer back to the program. */
+void recv_show(struct p2p_req *r) COLD;
 
 /* arrive.c */
 int p2p_arrive(void *arg, int proc, struct net_head head, const void *payload, uint32_t len) HOT;

@@ -14,6 +14,7 @@
 #include "net/chaos/chaos.h"
 #include "net/self/self.h"
 #include "net/shm/shm.h"
+#include "p2p/int_debug.h"
 #include "p2p/int_part.h"
 #include "sys/cpus.h"
 
@@ -28,6 +29,8 @@ static struct {
     struct p2p_config config;
     atomic_flag has_told;                 /* that this process is flooded */
 } lanes = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+const struct debug_roots lane_debug_roots = { lanes.lane, &lanes.config, send_pushes };
 
 static struct setting lanes_setting = {
     .name = "LANES",
@@ -92,6 +95,7 @@ static void init_lists(struct lane *lane)
     list_init(&lane->copies);
     list_init(&lane->streams);
     list_init(&lane->no_record);
+    list_init(&lane->offers);
     list_init(&lane->parts);
     list_init(&lane->orphans);
     mem_pool_init(&lane->requests, sizeof(struct p2p_req), 16);

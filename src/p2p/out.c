@@ -66,13 +66,14 @@ int outgoing_work(struct lane *lane)
 static int push_control(struct outgoing *out, struct peer *peer)
 {
     struct p2p_req *r = CONTAINER_OF(out, struct p2p_req, out);
+    const uint8_t then = r->then; /* within the process r may be answered, and gone, before the call returns */
     const int rc = peer->ops->send(peer->ep, r->head, &r->control, r->head_len);
 
     if (rc)
         return rc;
-    if (r->then == THEN_COMPLETE)
+    if (then == THEN_COMPLETE)
         p2p_complete(r);
-    else if (r->then == THEN_COPY)
+    else if (then == THEN_COPY)
         work_add(peer->lane, &peer->lane->copies, &r->link);
     return 0;
 }

@@ -21,6 +21,8 @@ static COLD int truncation(const struct p2p_req *r, size_t len)
 
 void deliver_uneven(struct p2p_req *r, size_t len, const void *payload)
 {
+    if (unlikely(r->mode & P2P_HIDDEN))
+        recv_show(r);
     r->req.bytes = (MPI_Count)size_min(len, r->len);
     if (r->req.bytes)
         type_unpack(r->type, r->buf, r->count, 0, payload, (size_t)r->req.bytes);

@@ -31,6 +31,8 @@ static void single_release(struct req *req)
 
 void complete_special(struct p2p_req *r)
 {
+    if (r->mode & P2P_HIDDEN)
+        recv_show(r);
     if (!r->req.ops) { /* a piece, no request of the user's */
         part_piece_done(r);
         return;

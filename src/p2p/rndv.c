@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/memcheck.h"
 #include "p2p/int_p2p.h"
 #include "sys/clock.h"
 
@@ -119,6 +120,8 @@ static void copy_finish(struct p2p_req *r)
     if (failed && !r->req.error)
         r->req.error = copy_failed(r, failed);
     r->peer->ops->record_close(r->peer->ep, r->record);
+    if (!r->req.is_send)
+        memcheck_written((char *)r->buf + r->moved, r->wanted - r->moved); /* partly by the sender */
     work_remove(r->channel->lane, &r->link);
     p2p_complete(r);
 }
@@ -235,6 +238,7 @@ void rndv_on_cts(struct p2p_req *s, unsigned kind, const struct wire_cts *cts)
 {
     struct lane *lane = s->channel->lane;
 
+    send_answered(s);
     s->state = P2P_MOVING;
     s->wanted = cts->len;
     if (kind == WIRE_CTS_COPY) {

@@ -61,6 +61,20 @@ static void fill_eager(const struct p2p_req *r, char *payload)
         type_pack(r->type, r->buf, r->count, 0, payload + prefix, r->len);
 }
 
+/* Before the record is out: within the process the answer may come during the call. */
+static void offered(struct p2p_req *r)
+{
+    r->state = P2P_OFFERED;
+    list_append(&r->channel->lane->offers, &r->link);
+}
+
+/* It did not go out. */
+static void not_offered(struct p2p_req *r)
+{
+    r->state = P2P_QUEUED;
+    list_remove(&r->link);
+}
+
 static int push_rts(struct outgoing *out, struct peer *peer)
 {
     struct p2p_req *r = CONTAINER_OF(out, struct p2p_req, out);
@@ -68,10 +82,10 @@ static int push_rts(struct outgoing *out, struct peer *peer)
 
     if (unlikely(is_held_back(peer)))
         return NET_AGAIN;
-    r->state = P2P_OFFERED; /* before the record is out: within the process the answer may come during the call */
+    offered(r);
     rc = peer->ops->send(peer->ep, r->head, &r->control, r->head_len);
     if (rc)
-        r->state = P2P_QUEUED;
+        not_offered(r);
     return rc;
 }
 
@@ -123,14 +137,17 @@ static int push_eager(struct outgoing *out, struct peer *peer)
         prepare_rts(r);
         return push_rts(out, peer);
     }
-    r->state = is_sync ? P2P_OFFERED : P2P_QUEUED; /* as in push_rts */
+    if (is_sync)
+        offered(r);
     rc = send_eager(r, peer);
-    if (rc)
-        r->state = P2P_QUEUED;
-    else if (!is_sync)
+    if (rc && is_sync)
+        not_offered(r);
+    else if (!rc && !is_sync)
         p2p_complete(r);
     return rc;
 }
+
+int (*const send_pushes[])(struct outgoing *out, struct peer *peer) = { push_rts, push_eager, NULL };
 
 static bool fits_record(const struct p2p_req *r)
 {

@@ -80,17 +80,20 @@ int pm_parse_ticket(const char *text, struct pm_ticket *ticket)
     return 0;
 }
 
-/* A Unix packet socket whose other end was made by the launcher? Seen from another process namespace, a container of
- * the rank's own, that has the number 0; the token in the segment tells the rest. */
+/* A Unix packet socket whose other end was made by the launcher, and is open? Seen from another process namespace, a
+ * container of the rank's own, that has the number 0; the token in the segment tells the rest. Nothing is ever sent to
+ * us. */
 static bool is_control(int fd, int launcher_pid)
 {
     struct ucred peer;
     int type = 0;
+    char byte;
     socklen_t type_size = sizeof type, peer_size = sizeof peer;
 
     return !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) && type == SOCK_SEQPACKET &&
            !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) &&
-           (peer.pid == launcher_pid || peer.pid == 0);
+           (peer.pid == launcher_pid || peer.pid == 0) && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+           errno == EAGAIN;
 }
 
 bool pm_inherited(const struct pm_ticket *ticket)
@@ -199,6 +202,14 @@ static bool tell(struct pm_job *job, enum control_kind kind, int code, const cha
     if (has_lock)
         pthread_mutex_unlock(&job->control_lock);
     return is_sent;
+}
+
+void pm_present(struct pm_job *job)
+{
+    const int child = job_proc(job->head, job->local_rank)->child_pid;
+
+    if (child && child != job->pid)
+        tell(job, CONTROL_PRESENT, 0, "", 0);
 }
 
 /* As the launcher would, without the line of the source, and in one piece, so that nobody's words come between. */

@@ -47,6 +47,8 @@ bool pm_is_child_of_rank(const char *text);
 /* Connect to the launcher anew; the descriptors in *ticket become the new ones, the caller's.
  * 0 or MPI_ERR_OTHER. */
 int pm_reconnect(struct pm_ticket *ticket);
+/* Tell the launcher that the rank's place is taken, if not by the process that it has started. */
+void pm_present(struct pm_job *job);
 
 /* --- launchers of somebody else (foreign.c) --- */
 

@@ -17,8 +17,12 @@
 #include "pm/int_pm.h"
 #include "sys/control.h"
 #include "sys/segment.h"
+#include "sys/wake.h"
 
-enum { MAX_DEPTH = 64 }; /* of process ancestry that is searched */
+enum {
+    MAX_DEPTH = 64,       /* of process ancestry that is searched */
+    HOLD_NS = 1000000000, /* between looks whether a debugger lets us go */
+};
 
 static void become_singleton(struct pm_job *job)
 {
@@ -233,6 +237,8 @@ int pm_open(struct pm_job *job)
         close(ticket.segment_fd);
         close(ticket.control_fd);
     }
+    if (!job->is_singleton)
+        pm_present(job);
     return rc;
 }
 
@@ -242,9 +248,18 @@ static void set_state(struct pm_job *job, enum job_state state)
         atomic_store_explicit(&job_proc(job->head, job->local_rank)->state, state, memory_order_release);
 }
 
+/* A debugger that has started the job wants to see all ranks before they go on. The launcher's end ends this, too. */
+static void wait_for_debugger(struct job_head *head)
+{
+    while (atomic_load_explicit(&head->hold, memory_order_acquire)) /* pairs with mpir.c */
+        wake_sleep(&head->hold, 1, HOLD_NS);
+}
+
 void pm_started(struct pm_job *job)
 {
     set_state(job, JOB_INITIALISED);
+    if (job->head && getpid() == job->pid)
+        wait_for_debugger(job->head);
 }
 
 void pm_finalised(struct pm_job *job)

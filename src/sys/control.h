@@ -41,6 +41,7 @@ enum control_kind {
     CONTROL_DIAGNOSE,  /* text to be printed */
     CONTROL_ABORT,     /* end the job with code; the text says why */
     CONTROL_REPORT,    /* from mpiexec --report: what is everybody waiting for? */
+    CONTROL_PRESENT,   /* job_proc.pid is known now and is not that of the process which was started */
 };
 
 struct control_header {

@@ -25,7 +25,7 @@
 #define JOB_NO_CTX UINT64_MAX
 enum {
     JOB_MAJOR = 2,
-    JOB_MINOR = 2,
+    JOB_MINOR = 3,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,
     JOB_STATUS_SIZE = 1024,
@@ -72,7 +72,10 @@ struct job_head {
     alignas(CACHE_LINE) _Atomic uint64_t end;
 
     alignas(CACHE_LINE) char launcher[64]; /* [L] name and version, for messages */
-    unsigned char unused[JOB_PAGE - 4 * CACHE_LINE];
+
+    /* [L] futex word: while it is not 0 no rank leaves MPI_Init, for a debugger that wants to see all first. */
+    alignas(CACHE_LINE) _Atomic uint32_t hold;
+    alignas(CACHE_LINE) unsigned char unused[JOB_PAGE - 5 * CACHE_LINE];
 };
 
 /* What a rank is blocked in, and where what it waits for comes from or goes to: the peer. */
