@@ -120,7 +120,8 @@ const struct option options_table[] = {
     { "ckpointlib ckpoint-prefix ckpoint-interval ckpoint-num", "X", TOPIC_ABOUT, DO(note),
       "no checkpoints are taken" },
     { "xterm", "RANKS", TOPIC_ABOUT, DO(note), "no windows are opened" },
-    { "debug debugger tv", NULL, TOPIC_ABOUT, DO(note), "that debugger is not started; see --gdb, or attach it to mpiexec" },
+    { "debug debugger tv", NULL, TOPIC_ABOUT, DO(note),
+      "that debugger is not started; see --gdb, or attach it to mpiexec" },
     { "gtool gtoolfile", "X", TOPIC_ABOUT, DO(note), "no tool is started; put it before the program" },
     { "trace check-mpi check_mpi aps mps", NULL, TOPIC_ABOUT, DO(note), "this tool is Intel's and not here" },
 

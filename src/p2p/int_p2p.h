@@ -94,7 +94,7 @@ struct lane {
     struct list offers;            /* sends that the receiver must act on, for debuggers; not counted in work */
     struct list orphans;           /* messages for contexts that are not open here yet; not counted in work */
     unsigned holds;                /* entries of held_back */
-    unsigned detached;             /* sends whose user has let go, buffered ones among them */
+    unsigned detached;             /* operations whose user has let go, buffered sends among them */
     struct mem_tide held;          /* bytes of messages that nobody has asked for yet, of all peers */
     struct p2p_counters counters;
     p2p_flooded_fn *flooded;       /* to be told when a sender is throttled for the first time; NULL: nobody, or told */

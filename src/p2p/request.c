@@ -47,7 +47,7 @@ void complete_special(struct p2p_req *r)
         req_complete(&r->req);
         return;
     }
-    r->channel->lane->detached -= r->req.is_send;
+    r->channel->lane->detached--;
     r->req.ops->release(&r->req);
     progress_notify();
 }
@@ -64,7 +64,7 @@ static int request_detach(struct req *req)
         req->ops->release(req);
     } else {
         r->is_detached = r->is_special = true;
-        lane->detached += req->is_send;
+        lane->detached++;
     }
     lane_unlock(lane);
     return 0;

@@ -103,6 +103,7 @@ static void pair_step(struct p2p_pair *pair)
         req_complete(&pair->req);
         return;
     }
+    pair->lane->detached--;
     pair_destroy(pair);
     progress_notify();
 }
@@ -110,7 +111,6 @@ static void pair_step(struct p2p_pair *pair)
 static void send_is_over(struct p2p_pair *pair, const struct p2p_req *send)
 {
     pair->send = NULL;
-    pair->lane->detached -= pair->is_detached;
     mem_free(pair->packed);
     if (!pair->req.error)
         pair->req.error = send->req.error;
@@ -273,7 +273,7 @@ static int pair_detach(struct req *req)
         pair_destroy(pair);
     } else {
         pair->is_detached = true;
-        lane->detached += pair->send != NULL;
+        lane->detached++;
     }
     lane_unlock(lane);
     return 0;
