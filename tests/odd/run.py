@@ -104,7 +104,7 @@ class Visit:
         ranks = self.host.ranks[-1]
         self.expect(self.mpiexec(ranks, everyday, 'threads', ranks), 0)
         self.expect(self.mpiexec(ranks, everyday, 'abort'), 7, 'MPI_Abort')
-        self.expect(self.mpiexec(ranks, everyday, 'truncate'), None, 'message of 8 bytes from rank')
+        self.expect(self.mpiexec(ranks, everyday, 'truncate'), None, '8 bytes, from rank')
         if not self.host.between:
             self.expect(self.host.prefix() + [everyday, 'threads', '1'], 0)
 
