@@ -101,7 +101,8 @@ class Param:
         if self.kind.name == 'rank_range':
             return f'int {name}[][3]'
         text = self.c_type(large)
-        if self.is_array:
+        # gcc takes an address like MPI_UNWEIGHTED for an array of no length, where an array stands in the prototype
+        if self.is_array and self.kind.name != 'weight':
             text = text[:-1].rstrip()
             return f'{text}{"" if text.endswith("*") else " "}{name}[]'
         return f'{text}{"" if text.endswith("*") else " "}{name}'

@@ -120,7 +120,8 @@ def array_length(function, p):
     if p.length in ('peers', 'size'):
         comm = owner_param(function).name
         return f'{comm}->remote_size' if p.length == 'peers' else f'{comm}->size'
-    return p.length if function.param(p.length) else None
+    length = function.param(p.length)
+    return p.length if length and not length.is_array else None
 
 
 def array_checks(function, p):

@@ -32,7 +32,7 @@ int comm_open_world(void);
 /* Close them. Their groups live on where others hold them. */
 void comm_close_world(void);
 
-/* §7.4.2. The new one has the error handler of the old one, and no name. */
+/* §7.4.2. The new one has the error handler of the old one, and no name; a copy has its topology, too. */
 int comm_dup(struct comm *comm, struct comm **out);
 int comm_split(struct comm *comm, int color, int key, struct comm **out);
 /* MPI_COMM_TYPE_SHARED splits by machine; hardware and resource types give no communicator. */
@@ -47,6 +47,10 @@ int comm_create_group(struct comm *comm, struct group *group, int tag, struct co
  * this process is no member. */
 int comm_create_from_group(struct group *group, const char *stringtag, struct errhandler *errhandler,
                            struct comm **out);
+
+/* For another call that is collective over `comm`, by its name for reports: a communicator of `group`, which is a group
+ * of processes of `comm`. Processes may give different groups that do not overlap. */
+int comm_create_for(struct comm *comm, struct group *group, const char *call, struct comm **out);
 
 /* §7.4.3. Collective, but returns at once: pending operations keep the communicator until they are done.
  * Error: MPI_ERR_COMM for the predefined ones. */

@@ -5,6 +5,7 @@
 #include "coll/coll.h"
 #include "comm/int_comm.h"
 #include "obj/errhandler.h"
+#include "obj/topology.h"
 #include "p2p/p2p.h"
 
 /* The last reference is gone. */
@@ -13,6 +14,7 @@ static void destroy(struct comm *comm)
     coll_comm_close(comm);
     p2p_comm_close(comm);
     errhandler_unref(comm->errhandler);
+    topology_unref(comm->topology);
     group_unref(comm->group);
     obj_destroy(&comm->obj);
 }
@@ -64,8 +66,7 @@ static int make_of_group(struct comm *comm, struct group *group, int tag, struct
     return comm_make(comm, group, ctx, out);
 }
 
-/* The same for `call`, which is collective over `comm`. */
-static int make_together(struct comm *comm, struct group *group, const char *call, struct comm **out)
+int comm_create_for(struct comm *comm, struct group *group, const char *call, struct comm **out)
 {
     int rc;
 
@@ -98,9 +99,13 @@ static int check_intra(const struct comm *comm)
 
 int comm_dup(struct comm *comm, struct comm **out)
 {
-    const int rc = check_intra(comm);
+    int rc = check_intra(comm);
 
-    return rc ? rc : make_together(comm, comm->group, "MPI_Comm_dup", out);
+    if (!rc)
+        rc = comm_create_for(comm, comm->group, "MPI_Comm_dup", out);
+    if (!rc)
+        (*out)->topology = topology_ref(comm->topology);
+    return rc;
 }
 
 int comm_create(struct comm *comm, struct group *group, struct comm **out)
@@ -109,7 +114,7 @@ int comm_create(struct comm *comm, struct group *group, struct comm **out)
 
     if (!rc)
         rc = check_subgroup(comm, group);
-    return rc ? rc : make_together(comm, group, "MPI_Comm_create", out);
+    return rc ? rc : comm_create_for(comm, group, "MPI_Comm_create", out);
 }
 
 int comm_create_group(struct comm *comm, struct group *group, int tag, struct comm **out)

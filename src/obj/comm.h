@@ -9,6 +9,7 @@
 struct p2p_comm;
 struct send_buffer;
 struct errhandler;
+struct topology;
 
 /* Words in shared memory for collective calls: which ones, and the last round that this process has begun on them.
  * Owned by room coll. */
@@ -40,6 +41,7 @@ struct comm {
     const char *coll_outer;          /* the call that makes collective calls itself; NULL: none */
     struct comm_shelf shelf;
     struct shelf_line *shelf_lines;  /* where it is, if there is one */
+    struct topology *topology;       /* virtual topology; referenced; NULL: none */
     char name[MPI_MAX_OBJECT_NAME];
     void (*destroy)(struct comm *comm); /* takes it apart; set by room comm, which makes communicators */
 };

@@ -127,7 +127,8 @@ def bad_arrays(function, p, large):
 
 
 def has_known_length(function, p):
-    return p.length in ('peers', 'size') or function.param(p.length) is not None
+    length = function.param(p.length)
+    return p.length in ('peers', 'size') or length is not None and not length.is_array
 
 
 def bad_buffers(function, p):
