@@ -2,11 +2,12 @@
 /* Room: topo. Balanced dimensions (MPI 5.0 §8.5.2): a number as a product of factors that lie as close together as
  * possible. Knows nothing of communicators.
  *
- * * "As close to each other as possible" is read as: the largest and the smallest factor differ as little as possible,
- * and of several ways the one that comes first when the factors, which do not rise, are compared one after the other.
- * The search tries the largest factor from the root upwards and takes back what it has tried. It is short, because
- * what is left has to lie in a narrow range: a factor is at least the root of what is left, at least the largest prime
- * that is left, and above the smallest one allowed by the best way found so far. */
+ * * "As close to each other as possible" is read as: the largest and the smallest factor differ as little as possible;
+ * of several such ways the one with the larger smallest factor, which differs less in proportion (5040 = 21 x 16 x 15,
+ * not 20 x 18 x 14); and then the one that comes first when the factors are compared one after the other. The search
+ * tries the largest factor from the root upwards and takes back what it has tried. It is short, because what is left
+ * has to lie in a narrow range: a factor is at least the root of what is left, at least the largest prime that is
+ * left, and at least what the best way found so far allows. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,18 +62,24 @@ static int largest_prime(const struct search *s, int rest)
     return 1;
 }
 
-/* Factors from `place` on, whose product is `rest`, each from `low` to `high`; keeps what is better than the best. */
+/* What the factors behind the first one must be at least to be of use: a way with the same first factor must differ
+ * less than the best one, a way with a larger first factor no more. */
+static int lowest(const struct search *s)
+{
+    const int low = s->factors[0] - s->best_spread + (s->factors[0] == s->best[0]);
+
+    return s->best_spread == INT_MAX || low < 1 ? 1 : low;
+}
+
+/* Factors from `place` on, whose product is `rest`, each at most `high`; keeps what is better than the best. */
 static void try_rest(struct search *s, int place, int rest, int high)
 {
     const int left = s->places - place, prime = largest_prime(s, rest);
-    int low = 1;
 
-    if (place && s->best_spread != INT_MAX && s->factors[0] - s->best_spread >= 1)
-        low = s->factors[0] - s->best_spread + 1;
     if (left == 1) {
-        if (rest < low || rest > high)
-            return;
         s->factors[place] = rest;
+        if (rest > high || rest < lowest(s))
+            return;
         s->best_spread = s->factors[0] - rest;
         memcpy(s->best, s->factors, sizeof s->best);
         return;
@@ -80,17 +87,14 @@ static void try_rest(struct search *s, int place, int rest, int high)
     for (int i = 0; i < s->count && s->divisors[i] <= high; i++) {
         const int factor = s->divisors[i];
 
-        if (factor < low || factor < prime || rest % factor || !reaches(factor, left, rest))
+        if (factor < prime || rest % factor || !reaches(factor, left, rest))
             continue;
-        /* Here and further up nothing is better: the smallest one is at most the root. */
-        if (!place && s->best_spread != INT_MAX && !fits(factor - s->best_spread + 1, left, rest))
-            return;
-        if (!fits(low, left - 1, rest / factor))
-            return;
         s->factors[place] = factor;
-        try_rest(s, place + 1, rest / factor, factor);
-        if (place && s->best_spread != INT_MAX && s->factors[0] - s->best_spread >= low)
-            low = s->factors[0] - s->best_spread + 1;
+        /* The others can be no less than the lowest, and their product is what is left: nor can they further up. */
+        if (!fits(lowest(s), left - 1, rest / factor))
+            return;
+        if (factor >= lowest(s))
+            try_rest(s, place + 1, rest / factor, factor);
     }
 }
 

@@ -22,8 +22,9 @@ static void try_all(struct model *m, int place, int rest, int high)
     if (place == m->ndims) {
         const int spread = m->factors[0] - m->factors[place - 1];
 
-        /* Ways come in the order of their factors, smallest first: the first one of equals stays. */
-        if (rest == 1 && (m->spread < 0 || spread < m->spread)) {
+        /* Ways come in the order of their factors, smallest first: with equal ends the first one stays. */
+        if (rest == 1 && (m->spread < 0 || spread < m->spread ||
+                          (spread == m->spread && m->factors[0] > m->best[0]))) {
             m->spread = spread;
             memcpy(m->best, m->factors, sizeof m->best);
         }
@@ -84,6 +85,7 @@ static void test_large(void)
     static const struct {
         int nodes, ndims, dims[4];
     } known[] = {
+        { 5040, 3, { 21, 16, 15 } },              { 10800, 3, { 27, 20, 20 } },
         { 1000000000, 3, { 1000, 1000, 1000 } },  { INT_MAX, 2, { INT_MAX, 1 } },
         { 2147395600, 2, { 46340, 46340 } },      { 1 << 30, 4, { 256, 256, 128, 128 } },
         { 2147483646, 2, { 49981, 42966 } },      { 46337 * 46327, 2, { 46337, 46327 } },

@@ -22,8 +22,9 @@ int topo_cart_create(struct comm *comm, int ndims, const int *dims, const int *p
 int topo_cart_sub(struct comm *comm, const int *remain, struct comm **out);
 
 /* §8.5.2. Sets the entries that are 0, in an order that does not rise, so that the largest and the smallest one of them
- * differ as little as possible; of several ways the one with the smallest first entry, and so on. Errors: MPI_ERR_DIMS
- * for a negative entry, a number of nodes below 1 or one that the entries cannot give; MPI_ERR_NO_MEM. */
+ * differ as little as possible; of several ways the one whose smallest entry is larger, then the one with the smallest
+ * second entry, and so on. Errors: MPI_ERR_DIMS for a negative entry, a number of nodes below 1 or one that the entries
+ * cannot give; MPI_ERR_NO_MEM. */
 int topo_dims_create(int nodes, int ndims, int *dims);
 
 /* §8.5.3. The first `nodes` processes; none if there are no nodes. `index` has an entry for each node. Errors:
