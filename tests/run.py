@@ -25,7 +25,7 @@ DEFAULT_RANKS = [1, 2, 3, 4, 7, 8]
 DEFAULT_TIMEOUT = 30.0
 SKIPPED = 77
 CFLAGS = ['-std=gnu11', '-D_GNU_SOURCE', '-O1', '-g', '-Wall', '-Wextra', '-Wmissing-prototypes',
-          '-Wstrict-prototypes', '-Wshadow', '-Werror', '-Wno-stringop-overflow', '-pthread']
+          '-Wstrict-prototypes', '-Wshadow', '-Werror', '-Wno-stringop-overflow', '-Wno-stringop-overread', '-pthread']
 
 
 class ListError(Exception):

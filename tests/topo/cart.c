@@ -100,7 +100,7 @@ static void check_grid(MPI_Comm comm, int ndims, const int *dims, const int *per
     count_to(ndims, dims, rank, want);
     for (int i = 0; i < ndims; i++) {
         CHECK_INT(came_dims[i], dims[i]);
-        CHECK_INT(came_periods[i], periods[i] != 0);
+        CHECK_INT(came_periods[i] != 0, periods[i] != 0);
         CHECK_INT(own[i], want[i]);
     }
     check_coords(comm, ndims, dims, periods, size);

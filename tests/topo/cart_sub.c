@@ -20,7 +20,7 @@ static void check_part(MPI_Comm grid, MPI_Comm part, const int *dims, const int 
         if (!remain[i])
             continue;
         CHECK_INT(kept[want_dims], dims[i]);
-        CHECK_INT(wraps[want_dims], periods[i]);
+        CHECK_INT(wraps[want_dims] != 0, periods[i]);
         CHECK_INT(coords[want_dims], own[i]);
         want_size *= dims[i];
         want_rank = want_rank * dims[i] + own[i];
