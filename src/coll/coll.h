@@ -9,6 +9,7 @@
 #ifndef COLL_COLL_H
 #define COLL_COLL_H
 
+#include <limits.h>
 #include <mpi.h>
 
 #include "obj/comm.h"
@@ -109,6 +110,14 @@ int coll_reduce_scatter(struct comm *comm, const struct coll_reduction *args, st
  * the user's, 0 to INT_MAX, and does not meet those of other collectives; or COLL_NEXT_TAG, and then the call
  * is collective over `comm` like any other. Error: MPI_ERR_GROUP if a process is not in `comm`. */
 enum { COLL_NEXT_TAG = -1 };
+/* For room comm: tags of messages between the leaders of two groups, in the context of collectives, which no collective
+ * call uses. The first for the two sides of an intercommunicator, the others by the user's tag or the like. */
+#define COLL_SIDES_TAG INT_MIN
+static inline int coll_leader_tag(int tag)
+{
+    return INT_MIN + 1 + tag % ((1 << 30) - 64);
+}
+
 int coll_group_bcast(struct comm *comm, const struct group *group, void *buf, size_t size, int tag);
 
 #endif

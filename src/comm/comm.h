@@ -51,6 +51,23 @@ int comm_create_from_group(struct group *group, const char *stringtag, struct er
 /* For another call that is collective over `comm`, by its name for reports: a communicator of `group`, which is a group
  * of processes of `comm`. Processes may give different groups that do not overlap. */
 int comm_create_for(struct comm *comm, struct group *group, const char *call, struct comm **out);
+/* §7.6.2. `leader` is a rank of `local`. At the leader, `peer` has the other group's leader as rank `remote`; NULL
+ * there is an error, and elsewhere it does not matter. Errors: MPI_ERR_RANK for a `remote` out of range or in the own
+ * group, MPI_ERR_COMM for groups that overlap. */
+int comm_inter_create(struct comm *local, int leader, struct comm *peer, int remote, int tag, struct comm **out);
+
+/* The groups of the new one, and who leads each of them. */
+struct comm_sides {
+    struct group *local;
+    int local_leader;
+    struct group *remote;
+    int remote_leader;
+};
+/* As comm_create_from_group. */
+int comm_inter_create_from_groups(const struct comm_sides *sides, const char *stringtag, struct errhandler *errhandler,
+                                  struct comm **out);
+/* Error: MPI_ERR_ARG if `high` differs within the local group. */
+int comm_inter_merge(struct comm *comm, int high, struct comm **out);
 
 /* §7.4.3. Collective, but returns at once: pending operations keep the communicator until they are done.
  * Error: MPI_ERR_COMM for the predefined ones. */
@@ -70,8 +87,9 @@ void comm_get_name(const struct comm *comm, char *name, int *len);
  * *flag is 0 if this one is undefined here. Error: MPI_ERR_KEYVAL. */
 int comm_get_attr(const struct comm *comm, int keyval, void *value, int *flag);
 
-/* The group with a reference for the caller. */
+/* The groups, with a reference for the caller. */
 struct group *comm_group(struct comm *comm);
+struct group *comm_remote_group(struct comm *comm);
 
 /* §7.3.2. An empty result is MPI_GROUP_EMPTY. Errors: MPI_ERR_RANK for what is out of range or comes twice,
  * MPI_ERR_ARG for a range that does not end, MPI_ERR_NO_MEM. Time: n log n at most. */

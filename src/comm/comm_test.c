@@ -27,8 +27,8 @@ static int below(int n)
 static void test_split_order(void)
 {
     const struct split_entry entries[] = {
-        { 1, 5, 0 }, { 0, 0, 0 },  { 1, -3, 0 },        { MPI_UNDEFINED, 0, 0 },
-        { 1, 5, 0 }, { 0, -1, 0 }, { 1, INT32_MIN, 0 },
+        { .color = 1, .key = 5 }, { .color = 0 }, { .color = 1, .key = -3 }, { .color = MPI_UNDEFINED },
+        { .color = 1, .key = 5 }, { .color = 0, .key = -1 }, { .color = 1, .key = INT32_MIN },
     };
     int ranks[ARRAY_LEN(entries)];
     const int size = ARRAY_LEN(entries);

@@ -8,43 +8,79 @@
 #include "obj/topology.h"
 #include "p2p/p2p.h"
 
+static void release(struct comm *local, struct group *group, struct group *remote)
+{
+    group_unref(group);
+    if (local) {
+        group_unref(remote);
+        comm_unref(local);
+    }
+}
+
+static void drop(struct comm *comm)
+{
+    errhandler_unref(comm->errhandler);
+    release(comm->local, comm->group, comm->remote_group);
+    obj_destroy(&comm->obj);
+}
+
 /* The last reference is gone. */
 static void destroy(struct comm *comm)
 {
     coll_comm_close(comm);
     p2p_comm_close(comm);
-    errhandler_unref(comm->errhandler);
     topology_unref(comm->topology);
-    group_unref(comm->group);
-    obj_destroy(&comm->obj);
+    drop(comm);
 }
 
-int comm_make(const struct comm *parent, struct group *group, uint32_t ctx, struct comm **out)
+/* What it takes over from the caller goes as well if there is no memory for it. */
+static struct comm *begin(const struct comm *parent, struct comm *local, struct group *group, struct group *remote)
 {
     struct comm *comm = obj_create(OBJ_COMM, sizeof *comm);
-    int rc;
 
     if (!comm) {
-        group_unref(group);
-        return err(MPI_ERR_NO_MEM, "no memory for a communicator of %d", group->size);
+        release(local, group, remote);
+        return NULL;
     }
     comm->rank = group->rank;
-    comm->size = comm->remote_size = group->size;
-    comm->ctx = ctx;
-    comm->group = comm->remote_group = group;
+    comm->size = group->size;
+    comm->remote_size = remote->size;
+    comm->is_inter = local != NULL;
+    comm->local = local;
+    comm->group = group;
+    comm->remote_group = remote;
     comm->destroy = destroy;
     comm->session = parent->session;
     comm->errhandler = parent->errhandler;
     obj_ref(&comm->errhandler->obj);
+    return comm;
+}
+
+/* Open for messages, or gone. */
+static int finish(struct comm *comm, uint32_t ctx, struct comm **out)
+{
+    int rc;
+
+    if (!comm)
+        return err(MPI_ERR_NO_MEM, "no memory for a communicator");
+    comm->ctx = ctx;
     rc = p2p_comm_open(comm);
-    if (rc) {
-        errhandler_unref(comm->errhandler);
-        group_unref(group);
-        obj_destroy(&comm->obj);
-        return rc;
-    }
-    *out = comm;
-    return 0;
+    if (rc)
+        drop(comm);
+    else
+        *out = comm;
+    return rc;
+}
+
+int comm_make(const struct comm *parent, struct group *group, uint32_t ctx, struct comm **out)
+{
+    return finish(begin(parent, NULL, group, group), ctx, out);
+}
+
+int comm_make_inter(const struct comm *parent, struct comm *local, struct group *group, struct group *remote,
+                    uint32_t ctx, struct comm **out)
+{
+    return finish(begin(parent, local, group, remote), ctx, out);
 }
 
 /* The processes of `group`, which are all in `comm`: take, tell, make. Others get no communicator. */
@@ -90,19 +126,11 @@ static int check_subgroup(const struct comm *comm, const struct group *group)
     return rc;
 }
 
-static int check_intra(const struct comm *comm)
-{
-    if (comm->is_inter)
-        return err(MPI_ERR_COMM, "E0361: not implemented for intercommunicators yet");
-    return 0;
-}
-
 int comm_dup(struct comm *comm, struct comm **out)
 {
-    int rc = check_intra(comm);
+    int rc = comm->is_inter ? comm_inter_dup(comm, out)
+                            : comm_create_for(comm, comm->group, "MPI_Comm_dup", out);
 
-    if (!rc)
-        rc = comm_create_for(comm, comm->group, "MPI_Comm_dup", out);
     if (!rc)
         (*out)->topology = topology_ref(comm->topology);
     return rc;
@@ -110,19 +138,18 @@ int comm_dup(struct comm *comm, struct comm **out)
 
 int comm_create(struct comm *comm, struct group *group, struct comm **out)
 {
-    int rc = check_intra(comm);
+    const int rc = check_subgroup(comm, group);
 
-    if (!rc)
-        rc = check_subgroup(comm, group);
-    return rc ? rc : comm_create_for(comm, group, "MPI_Comm_create", out);
+    if (rc)
+        return rc;
+    return comm->is_inter ? comm_inter_create_sub(comm, group, out)
+                          : comm_create_for(comm, group, "MPI_Comm_create", out);
 }
 
 int comm_create_group(struct comm *comm, struct group *group, int tag, struct comm **out)
 {
-    int rc = check_intra(comm);
+    const int rc = check_subgroup(comm, group);
 
-    if (!rc)
-        rc = check_subgroup(comm, group);
     return rc ? rc : make_of_group(comm, group, tag, out);
 }
 

@@ -55,7 +55,7 @@ static uint32_t hash_bytes(uint32_t hash, const void *bytes, size_t len)
     return hash;
 }
 
-static uint32_t hash_group(const struct group *group)
+uint32_t comm_hash_group(const struct group *group)
 {
     uint32_t hash = HASH_START;
 
@@ -64,6 +64,11 @@ static uint32_t hash_group(const struct group *group)
         hash = hash_bytes(hash, &proc, sizeof proc);
     }
     return hash;
+}
+
+uint32_t comm_hash_string(const char *text)
+{
+    return hash_bytes(HASH_START, text, strlen(text));
 }
 
 static size_t news_len(const struct news *news)
@@ -215,9 +220,9 @@ int comm_create_from_group(struct group *group, const char *stringtag, struct er
 
     if (rc || !group->size)
         return rc;
-    call.news.hash = hash_group(group);
+    call.news.hash = comm_hash_group(group);
     snprintf(call.news.stringtag, sizeof call.news.stringtag, "%s", stringtag);
-    call.tag = (int)((hash_bytes(HASH_START, stringtag, strlen(stringtag)) ^ call.news.hash) & INT32_MAX);
+    call.tag = (int)((comm_hash_string(stringtag) ^ call.news.hash) & INT32_MAX);
     if (group->rank == 0)
         taken = comm_ctx_take(&call.news.ctx);
     rc = spread(&call);

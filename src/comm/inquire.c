@@ -46,6 +46,12 @@ struct group *comm_group(struct comm *comm)
     return comm->group;
 }
 
+struct group *comm_remote_group(struct comm *comm)
+{
+    obj_ref(&comm->remote_group->obj);
+    return comm->remote_group;
+}
+
 /* Users get the addresses, and must not write there. */
 static int tag_ub = INT_MAX, host = MPI_PROC_NULL, io = MPI_ANY_SOURCE, wtime_is_global = 0;
 static int lastusedcode = MPI_ERR_LASTCODE;

@@ -33,15 +33,57 @@ void comm_ctx_limit(uint32_t count);
  * group, also when it fails. Error: MPI_ERR_NO_MEM. */
 int comm_make(const struct comm *parent, struct group *group, uint32_t ctx, struct comm **out);
 
+/* The same between two groups, of which it takes over the references, and that of `local`, a communicator of the first
+ * one for the library's own use. */
+int comm_make_inter(const struct comm *parent, struct comm *local, struct group *group, struct group *remote,
+                    uint32_t ctx, struct comm **out);
+
 /* What each process tells the others in MPI_Comm_split. */
 struct split_entry {
     int32_t color, key;
     uint32_t ctx; /* taken in case this process leads */
+    uint32_t local_ctx; /* the same for the local group of an intercommunicator */
 };
+
+/* The entries of all; this process's own is in its place. */
+int comm_split_exchange(struct comm *comm, struct split_entry *entries);
 
 /* Old ranks of those with this color in their new order: by key, equal keys by old rank. `ranks` has room for
  * `size`. Returns how many, or an error code as a negative number. */
 int comm_split_order(const struct split_entry *entries, int size, int color, int *ranks);
+
+/* Two groups agree through their leaders, and each tells its own side. */
+struct meeting {
+    struct comm *local;   /* one of the local group, intra */
+    int leader;           /* in it */
+    struct comm *peer;    /* the rest matters at the leader only. Where it meets the other one; NULL: an error */
+    int remote, tag;      /* the other one's rank there; in the context of collectives */
+    int32_t word;         /* what the other side is to know */
+    const void *data;
+    size_t size;
+    const char *call;     /* for reports */
+};
+
+struct agreed {
+    int32_t error;        /* the leader's, class; not for callers */
+    int32_t word;         /* of the other side */
+    int32_t own_word;     /* that of the own leader */
+    uint32_t ctx;         /* for a communicator of both sides */
+    uint32_t local_ctx;   /* for one of the local group */
+    uint64_t size;
+    void *data;           /* of the other side; the caller's to free */
+};
+
+/* Collective over both; blocks. Nothing is to be freed after an error. */
+int comm_meet(const struct meeting *meeting, struct agreed *agreed);
+
+/* MPI_Comm_dup, MPI_Comm_create and MPI_Comm_split of intercommunicators. */
+int comm_inter_dup(struct comm *comm, struct comm **out);
+int comm_inter_create_sub(struct comm *comm, struct group *group, struct comm **out);
+int comm_inter_split(struct comm *comm, struct split_entry own, struct comm **out);
+
+uint32_t comm_hash_group(const struct group *group);
+uint32_t comm_hash_string(const char *text);
 
 /* A group of `size` processes, which are copied; MPI_GROUP_EMPTY if there are none. */
 int comm_group_make(int size, const int *procs, struct group **out);

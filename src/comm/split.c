@@ -70,8 +70,7 @@ static int split_make(const struct comm *comm, const struct split_entry *entries
     return comm_make(comm, group, ctx, out);
 }
 
-/* The entries of all; this process's own is in its place. */
-static int exchange_entries(struct comm *comm, struct split_entry *entries)
+int comm_split_exchange(struct comm *comm, struct split_entry *entries)
 {
     struct type *byte = obj_type(MPI_BYTE);
     int rc;
@@ -84,18 +83,18 @@ static int exchange_entries(struct comm *comm, struct split_entry *entries)
 
 int comm_split(struct comm *comm, int color, int key, struct comm **out)
 {
-    struct split_entry *entries, own = { color, key, 0 };
+    struct split_entry *entries, own = { .color = color, .key = key };
     int taken = 0, rc;
 
     if (comm->is_inter)
-        return err(MPI_ERR_COMM, "E0361: not implemented for intercommunicators yet");
+        return comm_inter_split(comm, own, out);
     entries = mem_alloc((size_t)comm->size * sizeof *entries);
     if (!entries)
         return err(MPI_ERR_NO_MEM, "no memory for the colors of %d processes", comm->size);
     if (color != MPI_UNDEFINED)
         taken = comm_ctx_take(&own.ctx);
     entries[comm->rank] = own;
-    rc = exchange_entries(comm, entries);
+    rc = comm_split_exchange(comm, entries);
     if (!rc && color != MPI_UNDEFINED)
         rc = split_make(comm, entries, out);
     /* After an error others may use it all the same. */

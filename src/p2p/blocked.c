@@ -58,6 +58,10 @@ static void describe_call(const struct p2p_req *r, struct blocked *out)
     out->of = NULL;
     if (out->tag >= 0) /* a tag of the user's in this context; other threads may be in collective calls */
         out->call = "MPI_Comm_create_group";
+    else if (comm->is_inter && comm->local) /* between the two sides */
+        out->call = comm->local->coll_outer;
+    else if (out->tag < -(1 << 30) - 32) /* between leaders, see coll/coll.h */
+        out->call = "MPI_Intercomm_create";
     else
         out->call = comm->coll_outer ? comm->coll_outer : comm->coll_call;
 }

@@ -74,7 +74,7 @@ def good_value(p, large):
         return handle if p.direction == 'in' else f'&({HANDLES[kind.object][0]}){{ {handle} }}'
     if kind.name == 'root':
         return 'rank'
-    if kind.name in ('dest', 'source', 'source_exact', 'rank'):
+    if kind.name in ('dest', 'source', 'source_exact', 'rank', 'rank_group'):
         return '0'
     if kind.name == 'string' and p.direction == 'in':
         return '"text"'

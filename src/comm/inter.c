@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: comm. Communicators between two groups (MPI 5.0 §7.6, and §7.4.2 for intercommunicators). All of them are made
+ * in one way: the groups' leaders meet, that is exchange what their sides bring and agree on a context; then each tells
+ * its own side. Both sides use the same context: a process hears there only from the other side. For this, for its
+ * duplicates and for what else is collective, an intercommunicator has a communicator of its local group (comm->local).
+ * Knows: coll, p2p. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "coll/coll.h"
+#include "comm/int_comm.h"
+#include "p2p/p2p.h"
+
+/* What a leader tells the other one. */
+struct offer {
+    int32_t error;   /* class; 0: none */
+    int32_t word;
+    uint32_t ctx;    /* of the new communicator, from the leader with the lower process number; else 0 */
+    uint32_t unused;
+    uint64_t size;   /* bytes that follow */
+};
+
+static int swap(const struct meeting *m, const void *mine, size_t size, void *theirs, size_t their_size)
+{
+    const struct p2p_sendrecv args = {
+        .send_buf = mine,
+        .send_count = (MPI_Count)size,
+        .send_type = obj_type(MPI_BYTE),
+        .dest = m->remote,
+        .send_tag = m->tag,
+        .recv_buf = theirs,
+        .recv_count = (MPI_Count)their_size,
+        .recv_type = obj_type(MPI_BYTE),
+        .source = m->remote,
+        .recv_tag = m->tag,
+    };
+
+    return p2p_sendrecv(m->peer, &args, P2P_COLL, NULL);
+}
+
+static int alloc_data(struct agreed *agreed)
+{
+    agreed->data = mem_alloc(agreed->size + 1);
+    return agreed->data ? 0 : err(MPI_ERR_NO_MEM, "no memory for %zu bytes from the other group", (size_t)agreed->size);
+}
+
+/* Contexts for this side, and the common one if that is this leader's part. */
+static int take_contexts(const struct meeting *m, struct agreed *agreed, struct offer *mine)
+{
+    int rc = comm_ctx_take(&agreed->local_ctx);
+
+    if (!rc && comm_world.rank < group_proc(m->peer->remote_group, m->remote))
+        rc = comm_ctx_take(&mine->ctx);
+    return rc;
+}
+
+static int check_other(const struct meeting *m)
+{
+    int proc;
+
+    if (!m->peer)
+        return err(MPI_ERR_COMM, "peer_comm is no communicator, at the leader of the local group");
+    if (m->remote < 0 || m->remote >= m->peer->remote_size)
+        return err(MPI_ERR_RANK, "remote_leader is %d; peer_comm has ranks 0 to %d", m->remote,
+                   m->peer->remote_size - 1);
+    proc = group_proc(m->peer->remote_group, m->remote);
+    if (group_rank_of(m->local->group, proc) != MPI_UNDEFINED)
+        return err(MPI_ERR_RANK, "remote_leader is %d in peer_comm, which is rank %d of the local group", m->remote,
+                   group_rank_of(m->local->group, proc));
+    return 0;
+}
+
+/* The leader's part with the other leader. */
+static int lead(const struct meeting *m, struct agreed *agreed)
+{
+    struct offer mine = { .word = m->word, .size = m->size }, theirs;
+    int rc = check_other(m), failed;
+
+    if (rc)
+        return rc;
+    failed = take_contexts(m, agreed, &mine);
+    mine.error = failed ? err_class(failed) : 0;
+    rc = swap(m, &mine, sizeof mine, &theirs, sizeof theirs);
+    if (failed || rc)
+        return failed ? failed : rc;
+    if (theirs.error)
+        return err(theirs.error, "the leader of the other group has failed");
+    agreed->word = theirs.word;
+    agreed->ctx = mine.ctx | theirs.ctx;
+    agreed->size = theirs.size;
+    rc = alloc_data(agreed);
+    return rc ? rc : swap(m, m->data, m->size, agreed->data, agreed->size);
+}
+
+/* What the leader has learnt, to all of its side. */
+static int tell(const struct meeting *m, struct agreed *agreed, int led)
+{
+    struct type *byte = obj_type(MPI_BYTE);
+    void *data = agreed->data;
+    int rc;
+
+    agreed->error = led ? err_class(led) : 0;
+    rc = coll_bcast(m->local, agreed, offsetof(struct agreed, data), byte, m->leader);
+    if (led || rc)
+        return led ? led : rc;
+    if (agreed->error)
+        return err(agreed->error, "the leader of the local group, its rank %d, has failed", m->leader);
+    if (!data)
+        rc = alloc_data(agreed);
+    if (!rc && agreed->size)
+        rc = coll_bcast(m->local, agreed->data, (MPI_Count)agreed->size, byte, m->leader);
+    return rc;
+}
+
+int comm_meet(const struct meeting *m, struct agreed *agreed)
+{
+    const char *outer = m->local->coll_outer;
+    int rc = 0;
+
+    *agreed = (struct agreed){ .own_word = m->word };
+    m->local->coll_outer = m->call;
+    if (m->local->rank == m->leader)
+        rc = lead(m, agreed);
+    rc = tell(m, agreed, rc);
+    m->local->coll_outer = outer;
+    if (rc) {
+        mem_free(agreed->data);
+        agreed->data = NULL;
+    }
+    return rc;
+}
+
+/* The meeting of the two sides of an intercommunicator. */
+static struct meeting meeting_of(struct comm *comm, const char *call)
+{
+    return (struct meeting){ .local = comm->local, .peer = comm, .tag = COLL_SIDES_TAG, .call = call };
+}
+
+/* --- its making --- */
+
+/* Process numbers of a group in a row. */
+static int list_procs(const struct group *group, int **out)
+{
+    int *procs = mem_alloc((size_t)group->size * sizeof *procs + 1);
+
+    if (!procs)
+        return err(MPI_ERR_NO_MEM, "no memory for a group of %d", group->size);
+    for (int rank = 0; rank < group->size; rank++)
+        procs[rank] = group_proc(group, rank);
+    *out = procs;
+    return 0;
+}
+
+/* The group that the other side has sent. */
+static int remote_of(const struct comm *comm, const struct agreed *agreed, struct group **out)
+{
+    const int rc = group_create_list((int)(agreed->size / sizeof(int)), agreed->data, comm_world.rank, out);
+
+    if (!rc)
+        (*out)->session = comm->session;
+    return rc;
+}
+
+static int check_apart(const struct group *local, const struct group *remote)
+{
+    struct group_index index;
+    int rc = group_index_open(&index, local);
+
+    for (int rank = 0; rank < remote->size && !rc; rank++) {
+        if (group_index_find(&index, group_proc(remote, rank)) != MPI_UNDEFINED)
+            rc = err(MPI_ERR_COMM, "the two groups overlap: process %d is in both", group_proc(remote, rank));
+    }
+    group_index_close(&index);
+    return rc;
+}
+
+/* Both groups lose a reference of the caller. */
+static int make_both(const struct comm *parent, struct group *group, struct group *remote, const struct agreed *agreed,
+                     struct comm **out)
+{
+    struct comm *local;
+    int rc;
+
+    obj_ref(&group->obj);
+    rc = comm_make(parent, group, agreed->local_ctx, &local);
+    if (rc) {
+        group_unref(group);
+        group_unref(remote);
+        return rc;
+    }
+    return comm_make_inter(parent, local, group, remote, agreed->ctx, out);
+}
+
+/* Meet with a group to tell, and make. The caller keeps its reference to the group. No communicator if this process is
+ * in none of the groups, or one is empty. */
+static int meet_and_make(struct meeting *m, const struct comm *parent, struct group *group, struct comm **out)
+{
+    struct agreed agreed;
+    struct group *remote;
+    int *procs = NULL, rc = list_procs(group, &procs);
+
+    if (rc)
+        return rc;
+    m->data = procs;
+    m->size = (size_t)group->size * sizeof *procs;
+    rc = comm_meet(m, &agreed);
+    mem_free(procs);
+    if (rc)
+        return rc;
+    rc = remote_of(parent, &agreed, &remote);
+    mem_free(agreed.data);
+    if (rc)
+        return rc;
+    rc = check_apart(group, remote);
+    if (rc || group->rank == MPI_UNDEFINED || remote->size == 0) {
+        group_unref(remote);
+        return rc;
+    }
+    obj_ref(&group->obj);
+    return make_both(parent, group, remote, &agreed, out);
+}
+
+int comm_inter_create(struct comm *local, int leader, struct comm *peer, int remote, int tag, struct comm **out)
+{
+    struct meeting m = { .local = local, .leader = leader, .peer = peer, .remote = remote,
+                         .tag = coll_leader_tag(tag), .call = "MPI_Intercomm_create" };
+
+    return meet_and_make(&m, local, local->group, out);
+}
+
+int comm_inter_create_sub(struct comm *comm, struct group *group, struct comm **out)
+{
+    struct meeting m = meeting_of(comm, "MPI_Comm_create");
+
+    return meet_and_make(&m, comm, group, out);
+}
+
+int comm_inter_dup(struct comm *comm, struct comm **out)
+{
+    const struct meeting m = meeting_of(comm, "MPI_Comm_dup");
+    struct agreed agreed;
+    int rc = comm_meet(&m, &agreed);
+
+    if (rc)
+        return rc;
+    mem_free(agreed.data);
+    obj_ref(&comm->group->obj);
+    obj_ref(&comm->remote_group->obj);
+    return make_both(comm, comm->group, comm->remote_group, &agreed, out);
+}
+
+/* --- without a communicator before it --- */
+
+/* Over the library's own communicator; the two leaders find each other by a hash of string and groups. */
+static int meet_by_name(struct comm *local, int leader, struct group *remote, int remote_leader, const char *stringtag,
+                        struct agreed *agreed)
+{
+    const uint32_t hash = comm_hash_string(stringtag) ^ comm_hash_group(local->group) ^ comm_hash_group(remote);
+    const struct meeting m = { .local = local, .leader = leader, .peer = &comm_own,
+                               .remote = group_proc(remote, remote_leader),
+                               .tag = coll_leader_tag((int)(hash & INT_MAX)),
+                               .call = "MPI_Intercomm_create_from_groups" };
+
+    return comm_meet(&m, agreed);
+}
+
+int comm_inter_create_from_groups(const struct comm_sides *sides, const char *stringtag, struct errhandler *errhandler,
+                                  struct comm **out)
+{
+    struct group *group = sides->local, *remote = sides->remote;
+    struct agreed agreed;
+    struct comm *local = NULL;
+    int rc = check_apart(group, remote);
+
+    if (!rc)
+        rc = comm_create_from_group(group, stringtag, errhandler, &local);
+    if (rc || !local)
+        return rc;
+    rc = meet_by_name(local, sides->local_leader, remote, sides->remote_leader, stringtag, &agreed);
+    if (rc) {
+        comm_unref(local);
+        return rc;
+    }
+    mem_free(agreed.data);
+    obj_ref(&group->obj);
+    obj_ref(&remote->obj);
+    return comm_make_inter(local, local, group, remote, agreed.ctx, out);
+}
+
+/* --- merging --- */
+
+/* One group of both, with a reference for the caller. */
+static int join(const struct comm *comm, bool is_after, struct group **out)
+{
+    const struct group *first = is_after ? comm->remote_group : comm->group;
+    const struct group *second = is_after ? comm->group : comm->remote_group;
+    int *procs = mem_alloc((size_t)(first->size + second->size) * sizeof *procs), rc;
+
+    if (!procs)
+        return err(MPI_ERR_NO_MEM, "no memory for a group of %d", first->size + second->size);
+    for (int rank = 0; rank < first->size; rank++)
+        procs[rank] = group_proc(first, rank);
+    for (int rank = 0; rank < second->size; rank++)
+        procs[first->size + rank] = group_proc(second, rank);
+    rc = group_create_list(first->size + second->size, procs, comm_world.rank, out);
+    mem_free(procs);
+    if (!rc)
+        (*out)->session = comm->session;
+    return rc;
+}
+
+int comm_inter_merge(struct comm *comm, int high, struct comm **out)
+{
+    struct meeting m = meeting_of(comm, "MPI_Intercomm_merge");
+    struct agreed agreed;
+    struct group *group;
+    int rc;
+
+    m.word = !!high;
+    rc = comm_meet(&m, &agreed);
+    if (rc)
+        return rc;
+    mem_free(agreed.data);
+    if (agreed.own_word != !!high)
+        return err(MPI_ERR_ARG, "high is %s here and %s at rank 0 of the local group", high ? "true" : "false",
+                   agreed.own_word ? "true" : "false");
+    /* both say the same: the order is free, but common */
+    if (agreed.own_word == agreed.word)
+        agreed.own_word = group_proc(comm->group, 0) > group_proc(comm->remote_group, 0);
+    rc = join(comm, agreed.own_word, &group);
+    return rc ? rc : comm_make(comm, group, agreed.ctx, out);
+}
+
+/* --- splitting --- */
+
+/* The members with this color, in order, of one side. */
+static int side_of(const struct comm *comm, const struct group *group, const struct split_entry *entries, int color,
+                   struct group **out)
+{
+    int *procs = mem_alloc((size_t)group->size * sizeof *procs), count, rc;
+
+    if (!procs)
+        return err(MPI_ERR_NO_MEM, "no memory for a group of %d", group->size);
+    count = comm_split_order(entries, group->size, color, procs);
+    for (int i = 0; i < count; i++)
+        procs[i] = group_proc(group, procs[i]);
+    rc = count < 0 ? -count : group_create_list(count, procs, comm_world.rank, out);
+    mem_free(procs);
+    if (!rc)
+        (*out)->session = comm->session;
+    return rc;
+}
+
+/* What the first one of a side has offered. */
+static const struct split_entry *first_of(const struct group *whole, const struct group *side,
+                                          const struct split_entry *entries)
+{
+    return &entries[group_rank_of(whole, group_proc(side, 0))];
+}
+
+static int split_sides(struct comm *comm, const struct split_entry *mine, const struct split_entry *theirs,
+                       struct comm **out)
+{
+    const int color = mine[comm->rank].color;
+    struct group *group, *remote;
+    struct agreed agreed;
+    int rc = side_of(comm, comm->group, mine, color, &group);
+
+    if (rc)
+        return rc;
+    rc = side_of(comm, comm->remote_group, theirs, color, &remote);
+    if (rc || remote->size == 0) {
+        group_unref(group);
+        group_unref(rc ? NULL : remote);
+        return rc;
+    }
+    agreed.local_ctx = first_of(comm->group, group, mine)->local_ctx;
+    agreed.ctx = group_proc(group, 0) < group_proc(remote, 0) ? first_of(comm->group, group, mine)->ctx
+                                                              : first_of(comm->remote_group, remote, theirs)->ctx;
+    if (agreed.ctx && agreed.local_ctx)
+        return make_both(comm, group, remote, &agreed, out);
+    group_unref(group);
+    group_unref(remote);
+    return comm_ctx_missing();
+}
+
+int comm_inter_split(struct comm *comm, struct split_entry own, struct comm **out)
+{
+    struct split_entry *entries = mem_alloc((size_t)comm->size * sizeof *entries);
+    struct meeting m = meeting_of(comm, "MPI_Comm_split");
+    struct agreed agreed = { 0 };
+    int rc, taken = 0;
+
+    if (!entries)
+        return err(MPI_ERR_NO_MEM, "no memory for the colors of %d processes", comm->size);
+    if (own.color != MPI_UNDEFINED)
+        taken = comm_ctx_take(&own.ctx);
+    if (own.ctx)
+        taken = comm_ctx_take(&own.local_ctx);
+    entries[comm->rank] = own;
+    rc = comm_split_exchange(comm->local, entries);
+    m.data = entries;
+    m.size = (size_t)comm->size * sizeof *entries;
+    if (!rc)
+        rc = comm_meet(&m, &agreed);
+    if (!rc && own.color != MPI_UNDEFINED)
+        rc = split_sides(comm, entries, agreed.data, out);
+    mem_free(agreed.data);
+    mem_free(entries);
+    return rc && taken ? taken : rc; /* the leader's own error says more */
+}
