@@ -110,6 +110,10 @@ int coll_reduce_scatter(struct comm *comm, const struct coll_reduction *args, st
  * the user's, 0 to INT_MAX, and does not meet those of other collectives; or COLL_NEXT_TAG, and then the call
  * is collective over `comm` like any other. Error: MPI_ERR_GROUP if a process is not in `comm`. */
 enum { COLL_NEXT_TAG = -1 };
+/* Begin a collective call: refuse intercommunicators, take the tag of its messages. `call` names it
+ * in reports. Also for collective calls of other rooms. */
+int coll_begin(struct comm *comm, int *tag, const char *call);
+
 /* For room comm: tags of messages between the leaders of two groups, in the context of collectives, which no collective
  * call uses. The first for the two sides of an intercommunicator, the others by the user's tag or the like. */
 #define COLL_SIDES_TAG INT_MIN

@@ -18,9 +18,6 @@ struct coll_block {
     struct type *type;
 };
 
-/* Begin a collective call: refuse intercommunicators, take the tag of its messages. `call` names it in reports. */
-int coll_begin(struct comm *comm, int *tag, const char *call);
-
 /* Address `bytes` after `buf`, which may be any number (MPI_BOTTOM, a null buffer of no items). */
 static inline void *coll_address(const void *buf, MPI_Count bytes)
 {

@@ -12,6 +12,8 @@
 #include "obj/blocked.h"
 #include "obj/comm.h"
 #include "obj/group.h"
+#include "obj/info.h"
+#include "obj/req.h"
 #include "progress/progress.h"
 
 /* What comm_init needs to know of this process. */
@@ -34,9 +36,14 @@ void comm_close_world(void);
 
 /* §7.4.2. The new one has the error handler of the old one, and no name; a copy has its topology, too. */
 int comm_dup(struct comm *comm, struct comm **out);
+/* Local; the new one may be used when the request is complete. It cannot be cancelled or freed before. `info` may be
+ * NULL: no hints. */
+int comm_idup(struct comm *comm, struct info *info, struct comm **out, struct req **request);
 int comm_split(struct comm *comm, int color, int key, struct comm **out);
-/* MPI_COMM_TYPE_SHARED splits by machine; hardware and resource types give no communicator. */
-int comm_split_type(struct comm *comm, int split_type, int key, struct comm **out);
+/* MPI_COMM_TYPE_SHARED, and the guided types with the resource mpi_shared_memory, split by machine; the sets
+ * mpi://WORLD and mpi://SELF are known, too. Other resources give no communicator. MPI_COMM_TYPE_HW_UNGUIDED gives that of the
+ * machine, and names it in `info`, if there are several machines. `info` may be NULL. */
+int comm_split_type(struct comm *comm, int split_type, int key, struct info *info, struct comm **out);
 /* Error: MPI_ERR_GROUP if the group has a process that is not in `comm`. */
 int comm_create(struct comm *comm, struct group *group, struct comm **out);
 /* Collective over the group only. */
@@ -72,6 +79,15 @@ int comm_inter_merge(struct comm *comm, int high, struct comm **out);
 /* §7.4.3. Collective, but returns at once: pending operations keep the communicator until they are done.
  * Error: MPI_ERR_COMM for the predefined ones. */
 int comm_free(struct comm *comm);
+
+/* §11.10.4: as comm_free, but buffered messages have left. */
+int comm_disconnect(struct comm *comm);
+
+/* §7.4.4: assertions are kept, other hints ignored. Not collective. Error: MPI_ERR_NO_MEM. */
+void comm_set_info(struct comm *comm, struct info *info);
+int comm_get_info(const struct comm *comm, struct info **out);
+/* For a call that has made something with `rc`, and returns that: the new one gets the hints. `info` may be NULL. */
+int comm_with_info(int rc, struct info *info, struct comm **made);
 
 /* What a long wait waits for. False: nothing of this room. */
 bool comm_describe_wait(const struct progress_long *wait, struct blocked *out) COLD;

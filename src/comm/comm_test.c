@@ -371,6 +371,20 @@ static int make_from_group(struct comm **out)
     return comm_create_from_group(obj_comm(MPI_COMM_WORLD)->group, "test", &errhandler_fatal, out);
 }
 
+static int make_idup(struct comm **out)
+{
+    struct req *req;
+    MPI_Request handle;
+    int rc = comm_idup(obj_comm(MPI_COMM_WORLD), NULL, out, &req);
+
+    if (rc)
+        return rc;
+    handle = (MPI_Request)req;
+    rc = req_wait(&handle, NULL);
+    CHECK(handle == MPI_REQUEST_NULL && !rc == !!obj_comm((MPI_Comm)*out));
+    return rc;
+}
+
 /* Made, used, freed; and with memory that runs out at each step. */
 static void test_making(int (*make)(struct comm **))
 {
@@ -428,11 +442,12 @@ static void test_world(void)
     test_making(make_create);
     test_making(make_group);
     test_making(make_from_group);
+    test_making(make_idup);
 
     CHECK(!comm_split(world, MPI_UNDEFINED, 0, &comm) && !comm);
-    CHECK(!comm_split_type(world, MPI_COMM_TYPE_HW_GUIDED, 0, &comm) && !comm);
+    CHECK(!comm_split_type(world, MPI_COMM_TYPE_HW_GUIDED, 0, NULL, &comm) && !comm);
     CHECK(!comm_create(world, obj_group(MPI_GROUP_EMPTY), &comm) && !comm);
-    CHECK_INT(err_class(comm_split_type(world, 1, 0, &comm)), MPI_ERR_ARG);
+    CHECK_INT(err_class(comm_split_type(world, 1, 0, NULL, &comm)), MPI_ERR_ARG);
     CHECK_INT(err_class(comm_free(world)), MPI_ERR_COMM);
     CHECK_INT(err_class(comm_free(obj_comm(MPI_COMM_SELF))), MPI_ERR_COMM);
     CHECK_INT(comm_group_make(1, &other_proc, &other), 0);
@@ -444,6 +459,7 @@ static void test_world(void)
     CHECK_INT(err_class(comm_dup(world, &comm)), MPI_ERR_OTHER);
     CHECK_INT(err_class(comm_split(world, 0, 0, &comm)), MPI_ERR_OTHER);
     CHECK(!comm);
+    CHECK_INT(err_class(make_idup(&comm)), MPI_ERR_OTHER);
     close_all();
 }
 

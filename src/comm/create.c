@@ -5,16 +5,17 @@
 #include "coll/coll.h"
 #include "comm/int_comm.h"
 #include "obj/errhandler.h"
+#include "obj/session.h"
 #include "obj/topology.h"
 #include "p2p/p2p.h"
 
 static void release(struct comm *local, struct group *group, struct group *remote)
 {
-    group_unref(group);
-    if (local) {
+    if (remote != group)
         group_unref(remote);
+    group_unref(group);
+    if (local)
         comm_unref(local);
-    }
 }
 
 static void drop(struct comm *comm)
@@ -45,7 +46,7 @@ static struct comm *begin(const struct comm *parent, struct comm *local, struct 
     comm->rank = group->rank;
     comm->size = group->size;
     comm->remote_size = remote->size;
-    comm->is_inter = local != NULL;
+    comm->is_inter = remote != group;
     comm->local = local;
     comm->group = group;
     comm->remote_group = remote;
@@ -56,20 +57,44 @@ static struct comm *begin(const struct comm *parent, struct comm *local, struct 
     return comm;
 }
 
-/* Open for messages, or gone. */
-static int finish(struct comm *comm, uint32_t ctx, struct comm **out)
+int comm_open(struct comm *comm, uint32_t ctx)
 {
     int rc;
 
-    if (!comm)
-        return err(MPI_ERR_NO_MEM, "no memory for a communicator");
+    comm->obj.kind = OBJ_COMM;
     comm->ctx = ctx;
     rc = p2p_comm_open(comm);
     if (rc)
         drop(comm);
-    else
+    return rc;
+}
+
+static int finish(struct comm *comm, uint32_t ctx, struct comm **out)
+{
+    const int rc = comm ? comm_open(comm, ctx) : err(MPI_ERR_NO_MEM, "no memory for a communicator");
+
+    if (!rc)
         *out = comm;
     return rc;
+}
+
+struct comm *comm_prepare(const struct comm *parent, struct group *group, struct group *remote)
+{
+    struct comm *comm;
+
+    obj_ref(&group->obj);
+    if (remote != group)
+        obj_ref(&remote->obj);
+    comm = begin(parent, NULL, group, remote);
+    if (comm)
+        comm->obj.kind = OBJ_FREED;
+    return comm;
+}
+
+void comm_abandon(struct comm *comm)
+{
+    comm->obj.kind = OBJ_COMM;
+    drop(comm);
 }
 
 int comm_make(const struct comm *parent, struct group *group, uint32_t ctx, struct comm **out)
@@ -160,4 +185,26 @@ int comm_free(struct comm *comm)
                    obj_handle(&comm->obj) == (uintptr_t)MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
     comm_unref(comm);
     return 0;
+}
+
+/* What is in a buffer goes out. */
+static int flush(struct send_buffer **place)
+{
+    const int rc = *place ? p2p_buffer_flush(place, "what is disconnected") : 0;
+
+    return err_class(rc) == MPI_ERR_BUFFER ? 0 : rc; /* another thread has detached it */
+}
+
+int comm_disconnect(struct comm *comm)
+{
+    int rc;
+
+    if (comm->obj.predefined)
+        return comm_free(comm);
+    rc = flush(&comm->buffer);
+    if (!rc && comm->session)
+        rc = flush(&comm->session->buffer);
+    if (!rc)
+        rc = flush(p2p_buffer_of_process());
+    return rc ? rc : comm_free(comm);
 }

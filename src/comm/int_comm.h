@@ -38,6 +38,16 @@ int comm_make(const struct comm *parent, struct group *group, uint32_t ctx, stru
 int comm_make_inter(const struct comm *parent, struct comm *local, struct group *group, struct group *remote,
                     uint32_t ctx, struct comm **out);
 
+/* Its first half, for when the context comes later: its handle leads nowhere yet. Own references to the groups; an
+ * intercommunicator if they differ. NULL: no memory. */
+struct comm *comm_prepare(const struct comm *parent, struct group *group, struct group *remote);
+/* Its second half; it is gone after an error. */
+int comm_open(struct comm *comm, uint32_t ctx);
+/* Instead of that. */
+void comm_abandon(struct comm *comm);
+
+void comm_idup_fini(void);
+
 /* What each process tells the others in MPI_Comm_split. */
 struct split_entry {
     int32_t color, key;

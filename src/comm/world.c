@@ -142,6 +142,7 @@ void comm_set_environment(const struct comm_environment *environment)
 void comm_fini(void)
 {
     comm_drop_strays();
+    comm_idup_fini();
     close_and_empty(&comm_own);
 }
 

@@ -40,6 +40,7 @@ struct comm {
     const char *coll_call;           /* the last collective call, for reports */
     const char *coll_calls[COMM_CALLS]; /* by their numbers the last ones, by the names that the user knows */
     const char *coll_outer;          /* the call that makes collective calls itself; NULL: none */
+    uint8_t hints;                   /* a bit each, see comm/hints.c */
     struct comm_shelf shelf;
     struct shelf_line *shelf_lines;  /* where it is, if there is one */
     struct topology *topology;       /* virtual topology; referenced; NULL: none */

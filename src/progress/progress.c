@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 
 #include "sys/clock.h"
@@ -71,12 +72,16 @@ void progress_fini(void)
 
 void progress_add(progress_poll_fn *poll, void *arg)
 {
-    const int i = atomic_load_explicit(&progress.poller_count, memory_order_relaxed);
+    static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+    int i;
 
+    pthread_mutex_lock(&adding);
+    i = atomic_load_explicit(&progress.poller_count, memory_order_relaxed);
     assert(i < PROGRESS_POLLERS);
     progress.pollers[i].poll = poll;
     progress.pollers[i].arg = arg;
     atomic_store_explicit(&progress.poller_count, i + 1, memory_order_release); /* pairs with progress_poll */
+    pthread_mutex_unlock(&adding);
 }
 
 void progress_remove(progress_poll_fn *poll, void *arg)

@@ -84,7 +84,7 @@ void progress_fini(void);
 /* Threads of this process wait at the same time, and wake each other; or no longer. None of them waits now. */
 void progress_set_threaded(bool is_threaded);
 
-/* Poll `poll(arg)` from now on, after those added before. One thread at a time; others may be polling. */
+/* Poll `poll(arg)` from now on, after those added before. Others may be polling. */
 void progress_add(progress_poll_fn *poll, void *arg);
 /* No other thread may be polling. */
 void progress_remove(progress_poll_fn *poll, void *arg);

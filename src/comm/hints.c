@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: comm. Hints (MPI 5.0 §7.4.4): the assertions of the standard are kept and told, a bit each; other keys are
+ * ignored. A duplicate starts without those of the old one. Nothing here looks at them. */
+#include <string.h>
+
+#include "base/err.h"
+#include "comm/int_comm.h"
+#include "obj/info.h"
+
+static const char *const assertions[] = {
+    "mpi_assert_no_any_tag",
+    "mpi_assert_no_any_source",
+    "mpi_assert_exact_length",
+    "mpi_assert_allow_overtaking",
+    "mpi_assert_strict_persistent_collective_ordering",
+};
+
+void comm_set_info(struct comm *comm, struct info *info)
+{
+    for (unsigned i = 0; i < ARRAY_LEN(assertions); i++) {
+        const uint8_t bit = (uint8_t)(1u << i);
+        char value[8];
+        size_t length;
+        int flag = 0;
+
+        info_get(info, assertions[i], sizeof value, value, &length, &flag);
+        if (flag && !strcmp(value, "true"))
+            comm->hints |= bit;
+        if (flag && !strcmp(value, "false"))
+            comm->hints &= (uint8_t)~bit;
+    }
+}
+
+int comm_get_info(const struct comm *comm, struct info **out)
+{
+    int rc = info_create(out);
+
+    if (rc)
+        return rc;
+    for (unsigned i = 0; i < ARRAY_LEN(assertions) && !rc; i++)
+        rc = info_set(*out, assertions[i], comm->hints >> i & 1 ? "true" : "false");
+    if (!rc)
+        rc = info_set(*out, "mpi_memory_alloc_kinds", "mpi,system");
+    if (rc) {
+        info_unref(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
+int comm_with_info(int rc, struct info *info, struct comm **made)
+{
+    if (!rc && info && *made)
+        comm_set_info(*made, info);
+    return rc;
+}
