@@ -41,8 +41,8 @@ int comm_dup(struct comm *comm, struct comm **out);
 int comm_idup(struct comm *comm, struct info *info, struct comm **out, struct req **request);
 int comm_split(struct comm *comm, int color, int key, struct comm **out);
 /* MPI_COMM_TYPE_SHARED, and the guided types with the resource mpi_shared_memory, split by machine; the sets
- * mpi://WORLD and mpi://SELF are known, too. Other resources give no communicator. MPI_COMM_TYPE_HW_UNGUIDED gives that of the
- * machine, and names it in `info`, if there are several machines. `info` may be NULL. */
+ * mpi://WORLD and mpi://SELF are known, too. Other resources give no communicator. MPI_COMM_TYPE_HW_UNGUIDED gives that
+ * of the machine, and names it in `info`, if there are several machines. `info` may be NULL. */
 int comm_split_type(struct comm *comm, int split_type, int key, struct info *info, struct comm **out);
 /* Error: MPI_ERR_GROUP if the group has a process that is not in `comm`. */
 int comm_create(struct comm *comm, struct group *group, struct comm **out);

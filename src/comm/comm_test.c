@@ -270,6 +270,37 @@ static void test_no_memory(void)
     group_unref(gb);
 }
 
+/* A stride of a stride takes no memory but for the object, in the making, too. */
+static void test_large_groups(void)
+{
+    const int ranges[][3] = { { 0, 999999, 2 }, { 499999, 1, -3 }, { 7, 7, INT32_MIN }, { 0, 999999, 1 } };
+    const int sizes[] = { 500000, 166667, 1, 1000000 }, last[] = { 999998, 2, 7, 999999 };
+    struct group *group, *part, *half;
+
+    CHECK_INT(group_create_stride(1000000, 0, 1, 3, &group), 0);
+    for (unsigned i = 0; i < ARRAY_LEN(ranges); i++) {
+        mem_fail_after(0);
+        CHECK_INT(comm_group_range_incl(group, 1, &ranges[i], &part), 0);
+        mem_fail_after(-1);
+        CHECK(part->size == sizes[i] && !part->list);
+        CHECK_INT(group_proc(part, 0), ranges[i][0]);
+        if (i != 1)
+            CHECK_INT(group_proc(part, part->size - 1), last[i]);
+        group_unref(part);
+    }
+    CHECK_INT(comm_group_range_incl(group, 1, &ranges[0], &half), 0);
+    CHECK_INT(comm_group_range_incl(half, 1, &ranges[1], &part), 0);
+    CHECK(!part->list && part->size == 166667 && group_proc(part, 1) == 2 * (499999 - 3));
+    group_unref(part);
+    /* other ways to the same end, in some milliseconds each */
+    CHECK_INT(comm_group_difference(group, half, &part), 0);
+    CHECK(!part->list && part->size == 500000 && group_proc(part, 499999) == 999999);
+    group_unref(part);
+    CHECK_INT(err_class(comm_group_range_incl(half, 1, &ranges[3], &part)), MPI_ERR_RANK);
+    group_unref(half);
+    group_unref(group);
+}
+
 /* --- communicators as data --- */
 
 static void test_compare(void)
@@ -523,6 +554,7 @@ int main(void)
     test_random_groups();
     test_picking();
     test_no_memory();
+    test_large_groups();
     test_compare();
     test_names();
     test_attributes();
