@@ -270,7 +270,12 @@ static void idup_describe(const struct req *req, struct blocked *out)
 {
     const struct idup *idup = idup_of(req);
 
-    *out = (struct blocked){ .call = "MPI_Wait", .of = "MPI_Comm_idup", .comm = req->comm, .is_coll = true,
+    if (idup->step == OFFERING) {
+        *out = (struct blocked){ .call = "MPI_Wait", .of = "MPI_Comm_idup", .comm = req->comm,
+                                 .way = BLOCKED_RECEIVING, .tag = MPI_ANY_TAG, .count = -1 };
+        return;
+    }
+    *out = (struct blocked){ .call = "MPI_Wait", .of = "MPI_Comm_idup", .comm = idup->tree, .is_coll = true,
                              .way = BLOCKED_RECEIVING, .tag = idup->tag, .count = -1,
                              .peer = idup->tree->rank & (idup->tree->rank - 1), .sequence = idup->tree->coll_sequence };
 }

@@ -38,6 +38,16 @@ static const char *name_of(const struct p2p_req *r)
     return is_in_call ? "MPI_Send" : "MPI_Isend";
 }
 
+/* A leader of a group waits for the other one (tags: coll/coll.h): only these two are in this. */
+static void describe_leader(const struct comm *comm, struct blocked *out)
+{
+    const bool is_between_sides = comm->is_inter && comm->local;
+
+    out->is_coll = false;
+    out->tag = MPI_ANY_TAG;
+    out->call = is_between_sides ? comm->local->coll_outer : "MPI_Intercomm_create";
+}
+
 static void describe_call(const struct p2p_req *r, struct blocked *out)
 {
     const struct comm *comm = r->channel->comm;
@@ -58,10 +68,8 @@ static void describe_call(const struct p2p_req *r, struct blocked *out)
     out->of = NULL;
     if (out->tag >= 0) /* a tag of the user's in this context; other threads may be in collective calls */
         out->call = "MPI_Comm_create_group";
-    else if (comm->is_inter && comm->local) /* between the two sides */
-        out->call = comm->local->coll_outer;
-    else if (out->tag < -(1 << 30) - 32) /* between leaders, see coll/coll.h */
-        out->call = "MPI_Intercomm_create";
+    else if (out->tag < -(1 << 30) - 32)
+        describe_leader(comm, out);
     else
         out->call = comm->coll_outer ? comm->coll_outer : comm->coll_call;
 }
