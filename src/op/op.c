@@ -134,6 +134,17 @@ void op_reduce(const struct op *op, const void *in, void *inout, MPI_Count count
     op->kernels[type->kind](in, inout, count);
 }
 
+/* A user's datatype may interleave the two buffers, so of them only the beginnings are compared. */
+static bool overlaps(const struct op *op, const void *in, const void *inout, MPI_Count count,
+                     const struct type *type)
+{
+    const uintptr_t a = (uintptr_t)in, b = (uintptr_t)inout, distance = a > b ? a - b : b - a;
+
+    if (is_user(op))
+        return a == b && type->size > 0;
+    return distance < (uintptr_t)count * (uintptr_t)type->extent;
+}
+
 int op_reduce_local(const struct op *op, const void *in, void *inout, MPI_Count count,
                     const struct type *type)
 {
@@ -141,8 +152,9 @@ int op_reduce_local(const struct op *op, const void *in, void *inout, MPI_Count 
 
     if (rc || count == 0)
         return rc;
-    if (in == inout && type->size > 0)
-        return err(MPI_ERR_BUFFER, "inbuf and inoutbuf are the same buffer, %p", in);
+    if (unlikely(overlaps(op, in, inout, count, type)))
+        return err(MPI_ERR_BUFFER, "inbuf and inoutbuf overlap: %lld items of %lld bytes at %p and at %p",
+                   (long long)count, (long long)type->extent, in, inout);
     op_reduce(op, in, inout, count, type);
     return 0;
 }
@@ -195,8 +207,26 @@ int op_free(struct op *op)
     return 0;
 }
 
+op_kernel_table op_kernels;
+
+void op_choose_isa(enum isa isa)
+{
+    static const op_kernel_table *const tables[ISAS] = {
+        [ISA_BASE] = &op_kernels_base, [ISA_AVX2] = &op_kernels_avx2, [ISA_AVX512] = &op_kernels_avx512,
+    };
+
+    for (int code = 0; code < OP_CODES; code++)
+        for (int kind = 0; kind < TYPE_KINDS; kind++) {
+            op_kernel *const loop = (*tables[isa])[code][kind];
+
+            op_kernels[code][kind] = loop ? loop : op_kernels_wide[code][kind];
+        }
+}
+
 void op_init(void)
 {
+    if (!op_kernels[OP_SUM][TYPE_INT32])
+        op_choose_isa(isa_best());
     for (size_t i = 0; i < ARRAY_LEN(predefined); i++)
         obj_predefine(&predefined[i].obj, OBJ_OP, predefined[i].obj.predefined);
 }

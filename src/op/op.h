@@ -47,8 +47,8 @@ static inline void op_ref(struct op *op)
 
 void op_unref(struct op *op);
 
-/* §6.9.7 MPI_Reduce_local: check, then reduce. Error: that of op_check; MPI_ERR_BUFFER if the buffers are
- * one. */
+/* §6.9.7 MPI_Reduce_local: check, then reduce. Error: that of op_check; MPI_ERR_BUFFER if the buffers overlap (with a
+ * user's operator: if they are one). */
 int op_reduce_local(const struct op *op, const void *in, void *inout, MPI_Count count,
                     const struct type *type);
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every predefined operator on every predefined type against a model that works on one element at a time,
- * in the widest type and from a table of its own; every refusal; the user's operators. */
-#include "op/op.h"
+/* Every predefined operator on every predefined type, in every instruction set that this processor has, against a
+ * model that works on one element at a time, in the widest type and from a table of its own; every refusal; the user's
+ * operators. */
+#include "op/int_op.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "base/err.h"
 #include "base/wide.h"
 
-enum { MAX_COUNT = 70, MAX_EXTENT = 32, ROOM = MAX_COUNT * MAX_EXTENT + 64, GAP = 0xC3 };
+enum { MAX_COUNT = 1000, MAX_EXTENT = 32, ROOM = MAX_COUNT * MAX_EXTENT + 64, GAP = 0xC3 };
 
 /* Class of MPI 5.0 §6.9.2: C integer, Fortran Integer, Float, Logical, compleX, Byte, Multi-language, Pair;
  * N: none. `form` is how an element is stored: i, u integer; f real; c complex; of a pair: of its value. */
@@ -116,10 +118,24 @@ static void put_real(unsigned char *p, int len, wide_float value)
         memcpy(p, &value, sizeof value);
 }
 
-static void put_complex(unsigned char *p, int len, wide_float real, wide_float imaginary)
+static int part_bytes(int len)
 {
-    put_real(p, len, real);
-    put_real(p + (len ? len : (int)sizeof(long double)), len, imaginary);
+    return len ? len : (int)sizeof(long double);
+}
+
+static wide_complex get_complex(const unsigned char *p, int len)
+{
+    wide_complex value;
+
+    __real__ value = get_real(p, len);
+    __imag__ value = get_real(p + part_bytes(len), len);
+    return value;
+}
+
+static void put_complex(unsigned char *p, int len, wide_complex value)
+{
+    put_real(p, len, __real__ value);
+    put_real(p + part_bytes(len), len, __imag__ value);
 }
 
 /* Little endian, as the machines that Parley runs on. */
@@ -176,7 +192,9 @@ static wide_float model_real(MPI_Op op, wide_float a, wide_float b)
         return a + b;
     if (op == MPI_PROD)
         return a * b;
-    return (op == MPI_MAX) == (a > b) ? a : b;
+    if (a != a || b != b)
+        return a != a ? a : b;
+    return (op == MPI_MAX ? a > b : a < b) ? a : b;
 }
 
 static wide_float get_member(const unsigned char *p, char form, int len)
@@ -199,7 +217,10 @@ static bool takes_first(MPI_Op op, const unsigned char *a, const unsigned char *
     const wide_float index_a = get_member(a + row->index, row->index_form, row->index_len);
     const wide_float index_b = get_member(b + row->index, row->index_form, row->index_len);
 
-    if (value_a != value_b)
+    if (value_a != value_a || value_b != value_b) {
+        if (value_a == value_a || value_b == value_b)
+            return value_a != value_a;
+    } else if (value_a != value_b)
         return (op == MPI_MAXLOC) == (value_a > value_b);
     return index_a < index_b;
 }
@@ -213,8 +234,6 @@ static int value_bytes(int len)
 /* b = a op b; a and b are items. */
 static void model(MPI_Op op, const unsigned char *a, unsigned char *b, const struct row *row)
 {
-    const int part = row->len ? row->len : (int)sizeof(long double);
-
     if (row->group == 'P') {
         if (takes_first(op, a, b, row)) {
             memcpy(b, a, (size_t)value_bytes(row->len));
@@ -223,13 +242,9 @@ static void model(MPI_Op op, const unsigned char *a, unsigned char *b, const str
     } else if (row->form == 'f') {
         put_real(b, row->len, model_real(op, get_real(a, row->len), get_real(b, row->len)));
     } else if (row->form == 'c') {
-        const wide_float ar = get_real(a, row->len), ai = get_real(a + part, row->len);
-        const wide_float br = get_real(b, row->len), bi = get_real(b + part, row->len);
+        const wide_complex x = get_complex(a, row->len), y = get_complex(b, row->len);
 
-        if (op == MPI_SUM)
-            put_complex(b, row->len, ar + br, ai + bi);
-        else
-            put_complex(b, row->len, ar * br - ai * bi, ar * bi + ai * br);
+        put_complex(b, row->len, op == MPI_SUM ? x + y : x * y);
     } else {
         put_bits(b, row->len, model_int(op, get_bits(a, row->len), get_bits(b, row->len), row));
     }
@@ -237,41 +252,85 @@ static void model(MPI_Op op, const unsigned char *a, unsigned char *b, const str
 
 /* --- comparing --- */
 
-/* Random items: small numbers, exact in every format, with ties for pairs; all bits for integers, often
- * zero. */
+/* A small number, exact in every format and with exact products; sometimes one of those that are special. */
+static wide_float random_real(int range)
+{
+    static const double special[] = { 0.0, -0.0, (double)NAN, (double)INFINITY, -(double)INFINITY };
+    const uint64_t choice = next_random() % 64;
+
+    if (choice < ARRAY_LEN(special))
+        return special[choice];
+    return (wide_float)((int)(next_random() % (unsigned)(2 * range)) - range) / 4;
+}
+
+/* All bits, and often zero, the least or greatest number. */
+static wide_uint random_bits(int len)
+{
+    const wide_uint top = (wide_uint)1 << (8 * len - 1);
+    const wide_uint special[] = { 0, 0, 1, top, top - 1, ~(wide_uint)0 };
+    const uint64_t choice = next_random() % 16;
+
+    return choice < ARRAY_LEN(special) ? special[choice] : (wide_uint)next_random() << 64 | next_random();
+}
+
+/* Few values, so that there are ties; sometimes special ones. */
+static void fill_pair(unsigned char *p, const struct row *row)
+{
+    const bool is_special = next_random() % 8 == 0;
+
+    if (row->form == 'f')
+        put_real(p, row->len, is_special ? random_real(1) : (wide_float)(next_random() % 3) - 1);
+    else
+        put_bits(p, row->len, is_special ? random_bits(row->len) : (wide_uint)(next_random() % 3) - 1);
+    if (row->index_form == 'f')
+        put_real(p + row->index, row->index_len, (wide_float)(next_random() % 5) - 2);
+    else
+        put_bits(p + row->index, row->index_len, (wide_uint)(next_random() % 5) - 2);
+}
+
 static void fill(unsigned char *p, int count, const struct row *row)
 {
-    const int part = row->len ? row->len : (int)sizeof(long double);
+    const int extent = row->extent ? row->extent : part_bytes(row->len) * (row->form == 'c' ? 2 : 1);
 
-    for (int i = 0; i < count; i++, p += row->extent ? row->extent : part * (row->form == 'c' ? 2 : 1)) {
-        const wide_float real = (wide_float)((int)(next_random() % 64) - 32) / 4;
-
-        if (row->form == 'f')
-            put_real(p, row->len, row->group == 'P' ? (wide_float)(next_random() % 3) - 1 : real);
-        else if (row->form == 'c')
-            put_complex(p, row->len, real, (wide_float)(int)(next_random() % 16) - 8);
-        else if (row->group == 'P')
-            put_bits(p, row->len, (wide_uint)(next_random() % 3) - 1);
-        else
-            put_bits(p, row->len, next_random() % 4 ? (wide_uint)next_random() << 64 | next_random() : 0);
-        if (row->group == 'P' && row->index_form == 'f')
-            put_real(p + row->index, row->index_len, (wide_float)(next_random() % 5) - 2);
-        else if (row->group == 'P')
-            put_bits(p + row->index, row->index_len, (wide_uint)(next_random() % 5) - 2);
+    for (int i = 0; i < count; i++, p += extent) {
+        if (row->group == 'P') {
+            fill_pair(p, row);
+        } else if (row->form == 'f') {
+            put_real(p, row->len, random_real(32));
+        } else if (row->form == 'c') {
+            put_real(p, row->len, random_real(32));
+            put_real(p + part_bytes(row->len), row->len, random_real(8));
+        } else {
+            put_bits(p, row->len, random_bits(row->len));
+        }
     }
+}
+
+/* Is the part of an item that begins at `at` NaN in both? Which NaN is nobody's business. */
+static bool is_nan(const struct row *row, const unsigned char *a, const unsigned char *b)
+{
+    wide_float x, y;
+
+    if (row->form != 'f' && row->form != 'c')
+        return false;
+    x = get_real(a, row->len);
+    y = get_real(b, row->len);
+    return x != x && y != y;
 }
 
 /* Equal where the item has data; what lies between must be as it was before. */
 static void compare(const struct rule *rule, const struct row *row, const unsigned char *came,
                     const unsigned char *wanted, const unsigned char *before, int extent)
 {
-    const int part = row->len ? row->len : (int)sizeof(long double);
+    const int part = part_bytes(row->len);
 
     for (int i = 0; i < extent; i++) {
         const bool is_value = i % part < value_bytes(row->len) && (row->group != 'P' || i < part);
         const bool is_index = row->group == 'P' && i >= row->index && i < row->index + row->index_len;
         const bool is_gap = row->group == 'P' && i >= part && !is_index;
 
+        if (is_value && is_nan(row, came + i / part * part, wanted + i / part * part))
+            continue;
         if ((is_value || is_index) ? came[i] != wanted[i] : is_gap && came[i] != before[i]) {
             fprintf(stderr, "%s on %s: byte %d of an item is %#x, expected %#x\n", rule->name,
                     type_name(obj_type(row->handle)), i, came[i], is_gap ? before[i] : wanted[i]);
@@ -280,33 +339,36 @@ static void compare(const struct rule *rule, const struct row *row, const unsign
     }
 }
 
-/* All counts, so that vector loops and their ends are seen; every alignment. */
-static void test_pair(const struct rule *rule, const struct row *row)
+static void test_count(const struct rule *rule, const struct row *row, int count)
 {
     static unsigned char in[ROOM], inout[ROOM], before[ROOM], wanted[ROOM];
     const struct type *const type = obj_type(row->handle);
     const int extent = (int)type->extent;
+    unsigned char *const a = in + count % 17, *const b = inout + count % 13, *const end = b + count * extent;
 
-    for (int count = 0; count <= MAX_COUNT; count++) {
-        unsigned char *const a = in + count % 17, *const b = inout + count % 13;
+    memset(in, GAP, sizeof in);
+    memset(inout, GAP, sizeof inout);
+    fill(a, count, row);
+    fill(b, count, row);
+    memcpy(before, inout, sizeof before);
+    memcpy(wanted, inout, sizeof wanted);
+    op_reduce(obj_op(rule->handle), a, b, count, type);
+    for (int i = 0; i < count; i++) {
+        unsigned char *const w = wanted + (b - inout) + i * extent;
 
-        memset(in, GAP, sizeof in);
-        memset(inout, GAP, sizeof inout);
-        fill(a, count, row);
-        fill(b, count, row);
-        memcpy(before, inout, sizeof before);
-        memcpy(wanted, inout, sizeof wanted);
-        op_reduce(obj_op(rule->handle), a, b, count, type);
-        for (int i = 0; i < count; i++) {
-            unsigned char *const w = wanted + (b - inout) + i * extent;
-
-            model(rule->handle, a + i * extent, w, row);
-            compare(rule, row, b + i * extent, w, before + (w - wanted), extent);
-        }
-        CHECK(memcmp(inout, before, (size_t)(b - inout)) == 0);
-        CHECK(memcmp(b + count * extent, before + (b - inout) + count * extent,
-                     sizeof inout - (size_t)(b - inout + count * extent)) == 0);
+        model(rule->handle, a + i * extent, w, row);
+        compare(rule, row, b + i * extent, w, before + (w - wanted), extent);
     }
+    CHECK(memcmp(inout, before, (size_t)(b - inout)) == 0);
+    CHECK(memcmp(end, before + (end - inout), sizeof inout - (size_t)(end - inout)) == 0);
+}
+
+/* All short counts, so that vector loops and their ends are seen, and a long one; every alignment. */
+static void test_pair(const struct rule *rule, const struct row *row)
+{
+    for (int count = 0; count <= 70; count++)
+        test_count(rule, row, count);
+    test_count(rule, row, MAX_COUNT);
 }
 
 static void expect_error(int rc, int error_class, const char *part)
@@ -472,7 +534,11 @@ static void test_local_and_errors(void)
                  "MPI_COMPLEX");
     CHECK(inout[0] == 8 && inout[1] == -2);
     expect_error(op_reduce_local(obj_op(MPI_SUM), in, in, 2, obj_type(MPI_INT)), MPI_ERR_BUFFER,
-                 "same buffer");
+                 "inbuf and inoutbuf overlap: 2 items of 4 bytes");
+    expect_error(op_reduce_local(obj_op(MPI_SUM), in + 1, in, 2, obj_type(MPI_INT)), MPI_ERR_BUFFER, "overlap");
+    expect_error(op_reduce_local(obj_op(MPI_SUM), in, in + 1, 2, obj_type(MPI_INT)), MPI_ERR_BUFFER, "overlap");
+    CHECK_INT(op_reduce_local(obj_op(MPI_SUM), in, in + 1, 1, obj_type(MPI_INT)), 0);
+    CHECK_INT(in[1], 0);
     expect_error(op_free(obj_op(MPI_SUM)), MPI_ERR_OP, "MPI_SUM is predefined");
     mem_fail_after(0);
     expect_error(op_create(minus, true, &op), MPI_ERR_NO_MEM, "no memory");
@@ -493,9 +559,13 @@ int main(void)
 {
     type_init();
     op_init();
+    op_init(); /* as a second session does */
     test_local_and_errors(); /* first: the pools are still empty, so that memory can run out */
     test_table_is_whole();
-    test_all();
+    for (int isa = ISA_BASE; isa <= (int)isa_best(); isa++) {
+        op_choose_isa((enum isa)isa);
+        test_all();
+    }
     test_accumulate_only();
     test_user();
     test_long_vector();

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: op, private. The forms of the kernels, as macros that make one for a representation: plain loops over memory of
+ * any alignment, which the compiler turns into vector code. Knows: nothing of tables and operators. */
+#ifndef OP_INT_KERNEL_H
+#define OP_INT_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/base.h"
+#include "base/wide.h"
+
+/* Set by who includes this: the attribute of all kernels (base/isa.h). */
+#ifndef KERNEL_TARGET
+#define KERNEL_TARGET
+#endif
+
+/* `a` is the item of `in`, `b` that of `inout`. */
+#define KERNEL(name, item_type, expression) \
+    KERNEL_TARGET static void name(const void *restrict in_items, void *restrict inout_items, MPI_Count count) \
+    { \
+        typedef item_type item ALIGNED(1) MAY_ALIAS; \
+        const item *in = in_items; \
+        item *inout = inout_items; \
+ \
+        for (MPI_Count i = 0; i < count; i++) { \
+            const item_type a = in[i], b = inout[i]; \
+            inout[i] = (item_type)(expression); \
+        } \
+    }
+
+/* Integers of one size. They are added and multiplied as unsigned ones, also the signed: overflow wraps. `work` is
+ * wide enough that no product of two items is a signed overflow. */
+#define UNSIGNED_KERNELS(suffix, item_type, work) \
+    KERNEL(sum_##suffix, item_type, (work)a + (work)b) \
+    KERNEL(prod_##suffix, item_type, (work)a * (work)b) \
+    KERNEL(land_##suffix, item_type, (a != 0) & (b != 0)) \
+    KERNEL(lor_##suffix, item_type, (a | b) != 0) \
+    KERNEL(lxor_##suffix, item_type, (a != 0) != (b != 0)) \
+    KERNEL(band_##suffix, item_type, a & b) \
+    KERNEL(bor_##suffix, item_type, a | b) \
+    KERNEL(bxor_##suffix, item_type, a ^ b)
+
+#define ORDER_KERNELS(suffix, item_type) \
+    KERNEL(max_##suffix, item_type, a > b ? a : b) \
+    KERNEL(min_##suffix, item_type, a < b ? a : b)
+
+/* A NaN wins, so that the result does not depend on who was combined with whom first. Of zeros of both signs it is
+ * that of `inout`. */
+#define REAL_KERNELS(suffix, real) \
+    KERNEL(max_##suffix, real, a > b ? a : __builtin_isnan(a) ? a : b) \
+    KERNEL(min_##suffix, real, a < b ? a : __builtin_isnan(a) ? a : b) \
+    KERNEL(sum_##suffix, real, a + b) \
+    KERNEL(prod_##suffix, real, a * b)
+
+#define COMPLEX_KERNELS(suffix, complex) \
+    KERNEL(sum_##suffix, complex, a + b) \
+    KERNEL(prod_##suffix, complex, a * b)
+
+/* The product by the formula for finite numbers, a stretch at a time. If some result is NaN in both parts, it may be
+ * an infinity: then the stretch is done again by `careful`, the compiler's own product (C11 G.5.1), which is no
+ * vector code. */
+enum { KERNEL_STRETCH = 64 };
+
+#define PRODUCT_KERNEL(name, careful, real) \
+    KERNEL_TARGET static int name##_stretch(const void *restrict in_items, const void *restrict inout_items, \
+                                           real *restrict product, int count) \
+    { \
+        typedef real part ALIGNED(1) MAY_ALIAS; \
+        const part *in = in_items, *inout = inout_items; \
+        int has_nan = 0; \
+ \
+        for (int i = 0; i < 2 * count; i += 2) { \
+            const real x = in[i] * inout[i] - in[i + 1] * inout[i + 1]; \
+            const real y = in[i] * inout[i + 1] + in[i + 1] * inout[i]; \
+            product[i] = x; \
+            product[i + 1] = y; \
+            has_nan |= (__builtin_isnan(x) != 0) & (__builtin_isnan(y) != 0); \
+        } \
+        return has_nan; \
+    } \
+ \
+    KERNEL_TARGET static void name(const void *restrict in_items, void *restrict inout_items, MPI_Count count) \
+    { \
+        real product[2 * KERNEL_STRETCH]; \
+        const char *in = in_items; \
+        char *inout = inout_items; \
+ \
+        while (count > 0) { \
+            const int len = count < KERNEL_STRETCH ? (int)count : KERNEL_STRETCH; \
+            const size_t bytes = (size_t)len * 2 * sizeof(real); \
+ \
+            if (name##_stretch(in, inout, product, len)) \
+                careful(in, inout, len); \
+            else \
+                memcpy(inout, product, bytes); \
+            in += bytes; \
+            inout += bytes; \
+            count -= len; \
+        } \
+    }
+
+/* Whether a value is NaN; integers never are. */
+static inline int is_nan_float(float value)
+{
+    return __builtin_isnan(value);
+}
+
+static inline int is_nan_double(double value)
+{
+    return __builtin_isnan(value);
+}
+
+static inline int is_nan_long_double(long double value)
+{
+    return __builtin_isnan(value);
+}
+
+static inline int is_nan_never(long value)
+{
+    (void)value;
+    return 0;
+}
+
+#define IS_NAN(value) \
+    (_Generic((value), float: is_nan_float, double: is_nan_double, long double: is_nan_long_double, \
+              default: is_nan_never)(value) != 0)
+
+/* The better value with its index; of equal values the smaller index (MPI 5.0 §6.9.4). NaN is better than any number
+ * and equal to NaN. Only the two members are written: what lies between them is not ours. */
+#define LOC_KERNEL(name, pair, is_better) \
+    KERNEL_TARGET static void name(const void *restrict in_items, void *restrict inout_items, MPI_Count count) \
+    { \
+        typedef pair item ALIGNED(1); \
+        const item *in = in_items; \
+        item *inout = inout_items; \
+ \
+        for (MPI_Count i = 0; i < count; i++) { \
+            const __typeof__(in->value) a = in[i].value, b = inout[i].value; \
+            const __typeof__(in->index) at = in[i].index, bt = inout[i].index; \
+            const bool is_first = (a is_better b) | (IS_NAN(a) & !IS_NAN(b)); \
+            const bool is_tie = (a == b) | (IS_NAN(a) & IS_NAN(b)); \
+            const bool takes_first = is_first | (is_tie & (at < bt)); \
+            inout[i].value = takes_first ? a : b; \
+            inout[i].index = takes_first ? at : bt; \
+        } \
+    }
+
+#endif
