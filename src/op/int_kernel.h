@@ -59,7 +59,7 @@
 
 /* The product by the formula for finite numbers, a stretch at a time. If some result is NaN in both parts, it may be
  * an infinity: then the stretch is done again by `careful`, the compiler's own product (C11 G.5.1), which is no
- * vector code. */
+ * vector code. So are a few numbers, at once. */
 enum { KERNEL_STRETCH = 64 };
 
 #define PRODUCT_KERNEL(name, careful, real) \
@@ -90,7 +90,7 @@ enum { KERNEL_STRETCH = 64 };
             const int len = count < KERNEL_STRETCH ? (int)count : KERNEL_STRETCH; \
             const size_t bytes = (size_t)len * 2 * sizeof(real); \
  \
-            if (name##_stretch(in, inout, product, len)) \
+            if (len < KERNEL_STRETCH / 8 || name##_stretch(in, inout, product, len)) \
                 careful(in, inout, len); \
             else \
                 memcpy(inout, product, bytes); \
