@@ -3,10 +3,16 @@
 #ifndef BASE_BASE_H
 #define BASE_BASE_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define CACHE_LINE 64
+
+/* The greatest count for what counts in int; more goes in parts. -Dcount_limit=7 lets the tests cross it. */
+#ifndef COUNT_LIMIT
+#define COUNT_LIMIT INT_MAX
+#endif
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)

@@ -4,9 +4,9 @@
 #include "op/int_op.h"
 
 #include <assert.h>
-#include <limits.h>
 #include <stdio.h>
 
+#include "base/base.h"
 #include "base/err.h"
 
 #define CLASS(name) (1u << TYPE_CLASS_##name)
@@ -94,7 +94,7 @@ static void call_small(const struct op *op, const void *in, void *inout, MPI_Cou
 {
     while (count > 0) {
         MPI_Datatype handle = (MPI_Datatype)obj_handle(&type->obj);
-        int len = count < INT_MAX ? (int)count : INT_MAX;
+        int len = count < COUNT_LIMIT ? (int)count : COUNT_LIMIT;
         const uintptr_t step = (uintptr_t)len * (uintptr_t)type->extent;
 
         count -= len;

@@ -4,7 +4,6 @@
  * operators. */
 #include "op/int_op.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -516,9 +515,9 @@ static void test_long_vector(void)
     seen.calls = seen.items = 0;
     seen.in = (void *)(uintptr_t)0x100000;
     seen.inout = (void *)(uintptr_t)0x200000;
-    op_reduce(op, seen.in, seen.inout, 2 * (MPI_Count)INT_MAX + 5, obj_type(MPI_DOUBLE_INT));
+    op_reduce(op, seen.in, seen.inout, 2 * (MPI_Count)COUNT_LIMIT + 5, obj_type(MPI_DOUBLE_INT));
     CHECK_INT(seen.calls, 3);
-    CHECK_INT(seen.items, 2 * (MPI_Count)INT_MAX + 5);
+    CHECK_INT(seen.items, 2 * (MPI_Count)COUNT_LIMIT + 5);
     CHECK_INT(op_free(op), 0);
 }
 

@@ -5,7 +5,6 @@
  * Knows: net, type. Does not know: matching. */
 #include "p2p/int_part.h"
 
-#include <limits.h>
 
 #include "base/err.h"
 
@@ -104,7 +103,7 @@ static bool has_work(const struct part_req *s)
 static int push_runs(struct part_req *s)
 {
     const size_t most = s->part_len < PART_PIECE_MAX ? PART_PIECE_MAX / s->part_len : 1;
-    const int max = most < INT_MAX ? (int)most : INT_MAX;
+    const int max = most < COUNT_LIMIT ? (int)most : COUNT_LIMIT;
     struct part_run run;
     int sent = 0;
 
