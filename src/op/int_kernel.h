@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "base/wide.h"
@@ -13,6 +14,11 @@
 /* Set by who includes this: the attribute of all kernels (base/isa.h). */
 #ifndef KERNEL_TARGET
 #define KERNEL_TARGET
+#endif
+
+/* Set by who includes this, if the simple loops gain by it: a pragma before the loop. */
+#ifndef KERNEL_UNROLL
+#define KERNEL_UNROLL
 #endif
 
 /* `a` is the item of `in`, `b` that of `inout`. */
@@ -23,6 +29,7 @@
         const item *in = in_items; \
         item *inout = inout_items; \
  \
+        KERNEL_UNROLL \
         for (MPI_Count i = 0; i < count; i++) { \
             const item_type a = in[i], b = inout[i]; \
             inout[i] = (item_type)(expression); \
@@ -45,6 +52,29 @@
     KERNEL(max_##suffix, item_type, a > b ? a : b) \
     KERNEL(min_##suffix, item_type, a < b ? a : b)
 
+/* The better of two numbers, or NaN if one is: `b` comes out of the comparison if one is NaN, and all bits set make
+ * NaN of it if it was `a`. So that the result does not depend on who was combined with whom first. Of zeros of both
+ * signs it is that of `inout`. `bits` is as wide as `real`. */
+#define EXTREME_KERNEL(name, real, bits, is_better) \
+    KERNEL_TARGET static void name(const void *restrict in_items, void *restrict inout_items, MPI_Count count) \
+    { \
+        typedef real item ALIGNED(1) MAY_ALIAS; \
+        const item *in = in_items; \
+        item *inout = inout_items; \
+ \
+        KERNEL_UNROLL \
+        for (MPI_Count i = 0; i < count; i++) { \
+            const real a = in[i], b = inout[i]; \
+            real best = a is_better b ? a : b; \
+            bits value; \
+ \
+            memcpy(&value, &best, sizeof value); \
+            value |= __builtin_isnan(a) ? (bits)-1 : 0; \
+            memcpy(&best, &value, sizeof value); \
+            inout[i] = best; \
+        } \
+    }
+
 /* A NaN wins, so that the result does not depend on who was combined with whom first. Of zeros of both signs it is
  * that of `inout`. */
 #define REAL_KERNELS(suffix, real) \
@@ -52,10 +82,6 @@
     KERNEL(min_##suffix, real, a < b ? a : __builtin_isnan(a) ? a : b) \
     KERNEL(sum_##suffix, real, a + b) \
     KERNEL(prod_##suffix, real, a * b)
-
-#define COMPLEX_KERNELS(suffix, complex) \
-    KERNEL(sum_##suffix, complex, a + b) \
-    KERNEL(prod_##suffix, complex, a * b)
 
 /* The product by the formula for finite numbers, a stretch at a time. If some result is NaN in both parts, it may be
  * an infinity: then the stretch is done again by `careful`, the compiler's own product (C11 G.5.1), which is no

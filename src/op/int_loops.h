@@ -7,8 +7,6 @@
 
 #include "op/int_op.h"
 
-#include <string.h>
-
 #include "op/int_kernel.h"
 #include "type/pair.h"
 
@@ -30,8 +28,14 @@ ORDER_KERNELS(int16, int16_t)
 ORDER_KERNELS(int32, int32_t)
 ORDER_KERNELS(int64, int64_t)
 
-REAL_KERNELS(float, float)
-REAL_KERNELS(double, double)
+EXTREME_KERNEL(max_float, float, uint32_t, >)
+EXTREME_KERNEL(min_float, float, uint32_t, <)
+EXTREME_KERNEL(max_double, double, uint64_t, >)
+EXTREME_KERNEL(min_double, double, uint64_t, <)
+KERNEL(sum_float, float, a + b)
+KERNEL(sum_double, double, a + b)
+KERNEL(prod_float, float, a * b)
+KERNEL(prod_double, double, a * b)
 KERNEL(sum_complex_float, _Complex float, a + b)
 KERNEL(sum_complex_double, _Complex double, a + b)
 KERNEL(careful_complex_float, _Complex float, a * b)

@@ -3,5 +3,6 @@
 #include "base/isa.h"
 
 #define KERNEL_TARGET ISA_TARGET_AVX512
+#define KERNEL_UNROLL _Pragma("GCC unroll 4")
 #define LOOPS_TABLE op_kernels_avx512
 #include "op/int_loops.h"
