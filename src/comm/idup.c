@@ -11,6 +11,7 @@
 #include "coll/coll.h"
 #include "comm/int_comm.h"
 #include "obj/req.h"
+#include "obj/topology.h"
 #include "p2p/p2p.h"
 
 enum { TREE_CHILDREN = 31, REQUESTS_PER_CHUNK = 8 };
@@ -332,6 +333,7 @@ int comm_idup(struct comm *comm, struct info *info, struct comm **out, struct re
         idup_release(&idup->req);
         return rc;
     }
+    idup->made->topology = topology_ref(comm->topology);
     if (info)
         comm_set_info(idup->made, info);
     *out = idup->made;
