@@ -31,7 +31,8 @@ int bind_create_errhandler(enum obj_kind kind, void (*function)(void), struct er
 
 /* --- error classes, codes, strings (error.c, §9.4, §9.5.1) --- */
 
-/* Errors of all: MPI_ERR_ARG for what is no error code or class, or was not added by the user; MPI_ERR_NO_MEM. */
+/* MPI_LASTUSEDCODE follows what is added and removed.
+ * Errors of all: MPI_ERR_ARG for what is no error code or class, or was not added by the user; MPI_ERR_NO_MEM. */
 int bind_error_class(int code, int *error_class);
 /* `text` has room for MPI_MAX_ERROR_STRING. */
 int bind_error_string(int code, char *text, int *length);
@@ -42,8 +43,6 @@ int bind_add_error_string(int code, const char *text);
 int bind_remove_error_class(int error_class);
 int bind_remove_error_code(int code);
 int bind_remove_error_string(int code);
-/* The value of MPI_LASTUSEDCODE. */
-int bind_last_used_code(void);
 /* Text of any code whatever; says so if it is no code. */
 void bind_error_text(int code, char *text, size_t size);
 

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "comm/comm.h"
+
 /* Above MPI_ERR_LASTCODE and above all constants of the standard (§20.3.4). */
 enum { FIRST_USER_CODE = 16385, FIRST_TOOL_CODE = MPI_T_ERR_CANNOT_INIT };
 
@@ -117,6 +119,12 @@ int bind_error_string(int code, char *text, int *length)
     return 0;
 }
 
+/* Call with the lock: tells MPI_LASTUSEDCODE. */
+static void note_last_code(void)
+{
+    comm_set_last_code(user.count ? user.codes[user.count - 1].code : MPI_ERR_LASTCODE);
+}
+
 /* Call with the lock. error_class 0: a new class, which is its own. Codes are not used twice while a larger one
  * stands, so that an old code never means something else. */
 static int append(int error_class, int *code)
@@ -132,6 +140,7 @@ static int append(int error_class, int *code)
     }
     *code = user.count ? user.codes[user.count - 1].code + 1 : FIRST_USER_CODE;
     user.codes[user.count++] = (struct user_code){ *code, error_class ? error_class : *code, NULL };
+    note_last_code();
     return 0;
 }
 
@@ -222,6 +231,7 @@ static int remove_entry(int code, bool is_class, const char *what)
 
         memmove(entry, entry + 1, behind * sizeof *entry);
         user.count--;
+        note_last_code();
     }
     if (!user.count) {
         mem_free(user.codes);
@@ -242,10 +252,3 @@ int bind_remove_error_code(int code)
     return remove_entry(code, false, "errorcode");
 }
 
-int bind_last_used_code(void)
-{
-    pthread_mutex_lock(&user.lock);
-    const int last = user.count ? user.codes[user.count - 1].code : MPI_ERR_LASTCODE;
-    pthread_mutex_unlock(&user.lock);
-    return last;
-}

@@ -99,9 +99,14 @@ int comm_compare(const struct comm *comm1, const struct comm *comm2, int *result
 void comm_set_name(struct comm *comm, const char *name);
 void comm_get_name(const struct comm *comm, char *name, int *len);
 
-/* §7.7.2 for the predefined attributes (§9.1.2): stores the address of an int in the pointer at `value`;
- * *flag is 0 if this one is undefined here. Error: MPI_ERR_KEYVAL. */
+/* §7.7.2. A predefined attribute (§9.1.2) is the address of an int; any other is what attr_set has stored. *flag is 0
+ * if there is none. Error: MPI_ERR_KEYVAL. */
 int comm_get_attr(const struct comm *comm, int keyval, void *value, int *flag);
+/* The value of MPI_LASTUSEDCODE (§9.5.1), from now on. Calls come one after another. */
+void comm_set_last_code(int code);
+/* §11.2.2: delete the attributes of MPI_COMM_SELF, then those of MPI_COMM_WORLD, each the last one first. Error: of the
+ * first callback that fails, which is also the last one called. */
+int comm_end_world_attrs(void);
 
 /* The groups, with a reference for the caller. */
 struct group *comm_group(struct comm *comm);

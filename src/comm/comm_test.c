@@ -349,11 +349,13 @@ static void test_names(void)
     CHECK(!strcmp(name, "MPI_COMM_NULL"));
 }
 
+static const struct comm any_comm = { .obj.kind = OBJ_COMM };
+
 static int attribute(int keyval)
 {
     int *value = NULL, flag = -1;
 
-    CHECK_INT(comm_get_attr(NULL, keyval, &value, &flag), 0);
+    CHECK_INT(comm_get_attr(&any_comm, keyval, &value, &flag), 0);
     CHECK(flag == (value != NULL));
     return value ? *value : -12345;
 }
@@ -372,7 +374,7 @@ static void test_attributes(void)
     comm_set_environment(&(struct comm_environment){ .appnum = 2, .universe_size = 8 });
     CHECK_INT(attribute(MPI_APPNUM), 2);
     CHECK_INT(attribute(MPI_UNIVERSE_SIZE), 8);
-    CHECK_INT(err_class(comm_get_attr(NULL, MPI_KEYVAL_INVALID, &value, &flag)), MPI_ERR_KEYVAL);
+    CHECK_INT(err_class(comm_get_attr(&any_comm, MPI_KEYVAL_INVALID, &value, &flag)), MPI_ERR_KEYVAL);
 }
 
 /* --- a world of one process --- */

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "coll/coll.h"
 #include "comm/int_comm.h"
+#include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "obj/session.h"
 #include "obj/topology.h"
@@ -151,14 +152,26 @@ static int check_subgroup(const struct comm *comm, const struct group *group)
     return rc;
 }
 
+int comm_copy_attrs(const struct comm *comm, struct comm **out)
+{
+    const int rc = attr_copy(&comm->obj, &comm->attrs, &(*out)->obj, &(*out)->attrs);
+
+    if (rc) {
+        comm_unref(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
 int comm_dup(struct comm *comm, struct comm **out)
 {
     int rc = comm->is_inter ? comm_inter_dup(comm, out)
                             : comm_create_for(comm, comm->group, "MPI_Comm_dup", out);
 
-    if (!rc)
-        (*out)->topology = topology_ref(comm->topology);
-    return rc;
+    if (rc)
+        return rc;
+    (*out)->topology = topology_ref(comm->topology);
+    return comm_copy_attrs(comm, out);
 }
 
 int comm_create(struct comm *comm, struct group *group, struct comm **out)
@@ -180,11 +193,15 @@ int comm_create_group(struct comm *comm, struct group *group, int tag, struct co
 
 int comm_free(struct comm *comm)
 {
+    int rc;
+
     if (comm->obj.predefined)
         return err(MPI_ERR_COMM, "E0343: %s is predefined and may not be freed",
                    obj_handle(&comm->obj) == (uintptr_t)MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
-    comm_unref(comm);
-    return 0;
+    rc = attr_delete_all(&comm->obj, &comm->attrs);
+    if (!rc)
+        comm_unref(comm);
+    return rc;
 }
 
 /* What is in a buffer goes out. */

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "comm/int_comm.h"
+#include "obj/attr.h"
 
 int comm_compare(const struct comm *comm1, const struct comm *comm2, int *result)
 {
@@ -56,12 +56,16 @@ struct group *comm_remote_group(struct comm *comm)
 static int tag_ub = INT_MAX, host = MPI_PROC_NULL, io = MPI_ANY_SOURCE, wtime_is_global = 0;
 static int lastusedcode = MPI_ERR_LASTCODE;
 
+void comm_set_last_code(int code)
+{
+    lastusedcode = code;
+}
+
 int comm_get_attr(const struct comm *comm, int keyval, void *value, int *flag)
 {
     int *attribute;
 
-    (void)comm; /* the same for all */
-    *flag = 1;
+    *flag = 1; /* the predefined ones are the same for all */
     switch (keyval) {
     case MPI_TAG_UB: attribute = &tag_ub; break;
     case MPI_HOST: attribute = &host; break;
@@ -76,7 +80,7 @@ int comm_get_attr(const struct comm *comm, int keyval, void *value, int *flag)
         attribute = &comm_world.environment.universe_size;
         *flag = *attribute >= 0;
         break;
-    default: return err(MPI_ERR_KEYVAL, "%d is no key of an attribute", keyval);
+    default: return attr_get(&comm->obj, &comm->attrs, keyval, value, flag);
     }
     if (*flag)
         memcpy(value, &attribute, sizeof attribute);

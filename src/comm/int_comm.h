@@ -47,6 +47,9 @@ int comm_open(struct comm *comm, uint32_t ctx);
 void comm_abandon(struct comm *comm);
 
 void comm_idup_fini(void);
+/* The attributes of `comm` that its duplicate *out is to have. After an error, that of a callback or MPI_ERR_NO_MEM,
+ * *out is gone. Local. */
+int comm_copy_attrs(const struct comm *comm, struct comm **out);
 
 /* What each process tells the others in MPI_Comm_split. */
 struct split_entry {

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "coll/coll.h"
 #include "comm/int_comm.h"
+#include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "p2p/p2p.h"
 
@@ -122,6 +123,7 @@ static void close_and_empty(struct comm *comm)
 {
     coll_comm_close(comm);
     p2p_comm_close(comm);
+    attr_drop_all(&comm->attrs);
     errhandler_unref(comm->errhandler);
     group_unref(comm->group);
     comm->obj.kind = OBJ_FREED;
@@ -160,6 +162,13 @@ int comm_open_world(void)
     obj_predefine(&world.obj, OBJ_COMM, (uintptr_t)MPI_COMM_WORLD);
     obj_predefine(&self.obj, OBJ_COMM, (uintptr_t)MPI_COMM_SELF);
     return 0;
+}
+
+int comm_end_world_attrs(void)
+{
+    const int rc = attr_delete_all(&self.obj, &self.attrs);
+
+    return rc ? rc : attr_delete_all(&world.obj, &world.attrs);
 }
 
 void comm_close_world(void)

@@ -122,12 +122,16 @@ release_core:
 int init_finish(void)
 {
     const int state = atomic_load(&process.state);
+    int rc;
 
     if (process.is_forked)
         return init_check_forked();
     if (state != INIT_RUNNING)
         return err(MPI_ERR_OTHER, "E0304: MPI_COMM_WORLD %s; only sessions run",
                    state == INIT_NOT_YET ? "has not been initialised" : "has been finalised already");
+    rc = comm_end_world_attrs(); /* before anything else; callbacks may call all of MPI */
+    if (rc)
+        return rc;
     atomic_store(&process.state, INIT_FINALIZING);
     p2p_flush();
     notice_counters();

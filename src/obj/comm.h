@@ -6,6 +6,7 @@
 #include "obj/group.h"
 #include "obj/obj.h"
 
+struct attrs;
 struct p2p_comm;
 struct send_buffer;
 struct errhandler;
@@ -36,6 +37,7 @@ struct comm {
     struct session *session;         /* it comes from; NULL: from the world. Not used once the session has ended */
     struct errhandler *errhandler;   /* referenced */
     struct send_buffer *buffer;      /* attached for buffered sends, owned by room p2p; NULL: none */
+    struct attrs *attrs;             /* of the user; owned; NULL: none */
     uint32_t coll_sequence;          /* collective calls so far: tag of the next one's messages */
     const char *coll_call;           /* the last collective call, for reports */
     const char *coll_calls[COMM_CALLS]; /* by their numbers the last ones, by the names that the user knows */

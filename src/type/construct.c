@@ -7,6 +7,7 @@
  * Knows: plans, contents. Does not know: how bytes are moved. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "obj/attr.h"
 #include "type/int_plan.h"
 
 int construct_check(const struct type *old)
@@ -351,7 +352,13 @@ int type_dup(struct type *old, struct type **out)
     if (contents)
         contents_put_type(contents, old);
     rc = construct_type(contents, make_same, old, old->has_bounds ? &bounds : NULL, out);
-    if (!rc)
-        (*out)->is_committed = old->is_committed;
+    if (rc)
+        return rc;
+    (*out)->is_committed = old->is_committed;
+    rc = attr_copy(&old->obj, &old->attrs, &(*out)->obj, &(*out)->attrs);
+    if (rc) {
+        type_unref(*out);
+        *out = NULL;
+    }
     return rc;
 }

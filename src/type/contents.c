@@ -111,8 +111,10 @@ static int check_room(MPI_Count max, MPI_Count needed, const char *name)
 
 static MPI_Datatype new_reference(struct type *type)
 {
-    if (!type->is_permanent)
+    if (!type->is_permanent) {
         type_ref(type);
+        atomic_fetch_add_explicit(&type->more_handles, 1, memory_order_relaxed);
+    }
     return (MPI_Datatype)obj_handle(&type->obj);
 }
 

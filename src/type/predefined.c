@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/wide.h"
+#include "obj/attr.h"
 #include "type/int_plan.h"
 #include "type/pair.h"
 
@@ -253,6 +254,7 @@ void type_fini(void)
     for (size_t i = 0; i < ARRAY_LEN(predefined); i++) {
         mem_free(predefined[i].user_name);
         predefined[i].user_name = NULL;
+        attr_drop_all(&predefined[i].attrs);
     }
     fortran_fini();
 }

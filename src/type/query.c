@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "obj/attr.h"
 #include "type/int_plan.h"
 
 int type_check_usable(const struct type *type)
@@ -146,14 +147,30 @@ void type_destroy(struct type *type)
     plan_free(type->nodes);
     contents_destroy(type->contents);
     mem_free(type->user_name);
+    attr_drop_all(&type->attrs); /* the user has freed it, or it is of type_f90 */
     obj_destroy(&type->obj);
+}
+
+/* True for the last one: then the attributes go. */
+static bool give_up_handle(struct type *type)
+{
+    uint32_t more = atomic_load_explicit(&type->more_handles, memory_order_relaxed);
+
+    while (more && !atomic_compare_exchange_weak_explicit(&type->more_handles, &more, more - 1, memory_order_relaxed,
+                                                          memory_order_relaxed))
+        ;
+    return !more;
 }
 
 int type_free(struct type *type)
 {
+    int rc;
+
     if (type->is_permanent)
         return err(MPI_ERR_TYPE, "E0343: %s is predefined and cannot be freed",
                    type_name(type)[0] ? type_name(type) : "a type of MPI_Type_create_f90_...");
-    type_unref(type);
-    return 0;
+    rc = give_up_handle(type) ? attr_delete_all(&type->obj, &type->attrs) : 0;
+    if (!rc)
+        type_unref(type);
+    return rc;
 }

@@ -37,6 +37,7 @@ struct type_part {
     const struct plan *plan;
 };
 
+struct attrs;
 struct plan;
 struct type_contents;
 struct type_unit;
@@ -66,6 +67,8 @@ struct type {
     const struct type_unit *units; /* of a named type: its one or two elements */
     const char *name;            /* of a named type, else "" */
     char *user_name;             /* set by the user; owned; NULL: none */
+    struct attrs *attrs;         /* of the user; owned; NULL: none */
+    _Atomic uint32_t more_handles; /* that MPI_Type_get_contents has given, beside the first one */
 };
 
 /* For messages and MPI_Type_get_name; "" for a derived type that was given none. */
@@ -199,7 +202,7 @@ int type_struct(const struct type_blocks *blocks, const MPI_Datatype *types, str
 int type_subarray(const struct type_subarray *args, struct type *old, struct type **out);
 int type_darray(const struct type_darray *args, struct type *old, struct type **out);
 int type_resized(struct type *old, MPI_Count lb, MPI_Count extent, bool is_large, struct type **out);
-/* Also the state of being committed. */
+/* Also the state of being committed, and the attributes; error: that of a copy callback, too. */
 int type_dup(struct type *old, struct type **out);
 /* §19.1.9. `combiner` MPI_COMBINER_F90_REAL, _COMPLEX or _INTEGER (then p is ignored). The same values give the same
  * type, for ever. Error: MPI_ERR_ARG if the compiler has no such type. */
@@ -207,7 +210,8 @@ int type_f90(int combiner, int p, int r, struct type **out);
 
 /* §5.1.9. Committing twice is fine. Error: MPI_ERR_TYPE if unsupported. */
 int type_commit(struct type *type);
-/* The user's MPI_Type_free: drops the handle's reference. Error: MPI_ERR_TYPE for a predefined one. */
+/* The user's MPI_Type_free: drops the handle's reference; the last handle takes the attributes along. Errors:
+ * MPI_ERR_TYPE for a predefined one; that of a delete callback, and then the type stays. */
 int type_free(struct type *type);
 
 /* §5.1.13. How many arguments of each kind. `is_large`: asked by the _c form; the other one has no `counts` (NULL) and
