@@ -76,17 +76,33 @@ const char *init_level_name(int level)
                                             : "MPI_THREAD_MULTIPLE";
 }
 
-/* §10.2.9: what is known without asking anybody. */
+/* Ranks that run the same program block of mpiexec as this one. */
+static int count_app(const struct pm_job *job)
+{
+    int count = 0;
+
+    if (!job->head || job->head->apps < 2)
+        return job->size;
+    for (int rank = 0; rank < job->size; rank++)
+        count += (int)job_proc(job->head, rank)->appnum == job->appnum;
+    return count;
+}
+
+/* §10: all keys but those that nobody has asked for: soft, file, thread_level, mpi_memory_alloc_kinds. */
 static int fill_info_env(void)
 {
+    static const char *const errhandlers[] = {
+        [JOB_ERRORS_ARE_FATAL] = "mpi_errors_are_fatal",
+        [JOB_ERRORS_ABORT] = "mpi_errors_abort",
+        [JOB_ERRORS_RETURN] = "mpi_errors_return",
+    };
     char size[16];
-    int rc;
+    int rc = info_fill_env(&info_env, 0, NULL);
 
-    snprintf(size, sizeof size, "%d", process.job.size);
-    rc = info_set(&info_env, "command", program_invocation_name);
+    snprintf(size, sizeof size, "%d", count_app(&process.job));
     if (!rc)
         rc = info_set(&info_env, "maxprocs", size);
-    return rc ? rc : info_set(&info_env, "thread_level", init_level_name(process.thread_level));
+    return rc ? rc : info_set(&info_env, "mpi_initial_errhandler", errhandlers[process.job.errhandler]);
 }
 
 int init_start(int required, int *provided)

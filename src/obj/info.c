@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: obj. Info objects: a short array searched from the front. Knows: base. */
+/* Room: obj. Info objects: a short array searched from the front. Knows: base, sys (the program's arguments). */
 #include "obj/info.h"
 
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "sys/args.h"
 
 struct info info_env;
 
@@ -273,21 +275,48 @@ static int set_cut(struct info *info, const char *key, const char *value)
     return info_set(info, key, text);
 }
 
+static int set_program(struct info *info, int argc, char *argv[])
+{
+    char arguments[MPI_MAX_INFO_VAL + 1];
+    int rc;
+
+    if (argc <= 0 || !argv || !argv[0])
+        argc = args_get(&argv);
+    if (argc <= 0 || !argv[0])
+        return 0;
+    join_arguments(arguments, sizeof arguments, argc, argv);
+    rc = set_cut(info, "command", argv[0]);
+    return rc || !arguments[0] ? rc : info_set(info, "argv", arguments);
+}
+
+static int set_place(struct info *info)
+{
+    char directory[PATH_MAX];
+    struct utsname names;
+    int rc = 0;
+
+    if (!uname(&names)) {
+        rc = set_cut(info, "host", names.nodename);
+        if (!rc)
+            rc = set_cut(info, "arch", names.machine);
+    }
+    return !rc && getcwd(directory, sizeof directory) ? set_cut(info, "wdir", directory) : rc;
+}
+
+int info_fill_env(struct info *info, int argc, char *argv[])
+{
+    const int rc = set_program(info, argc, argv);
+
+    return rc ? rc : set_place(info);
+}
+
 int info_create_env(int argc, char *argv[], struct info **out)
 {
-    char arguments[MPI_MAX_INFO_VAL + 1], directory[PATH_MAX];
     int rc = info_dup(&info_env, out);
 
     if (rc)
         return rc;
-    if (argc > 0 && argv && argv[0]) {
-        join_arguments(arguments, sizeof arguments, argc, argv);
-        rc = set_cut(*out, "command", argv[0]);
-        if (!rc && arguments[0])
-            rc = info_set(*out, "argv", arguments);
-    }
-    if (!rc && getcwd(directory, sizeof directory))
-        rc = set_cut(*out, "wdir", directory);
+    rc = info_fill_env(*out, argc, argv);
     if (rc)
         info_unref(*out);
     return rc;

@@ -50,7 +50,10 @@ int info_get_string(struct info *info, const char *key, int *buflen, char *value
 int info_get_old(struct info *info, const char *key, int valuelen, char *value, int *flag);
 int info_get_valuelen(struct info *info, const char *key, int *valuelen, int *flag);
 
-/* §10.2: what is known of how the program was started, from its arguments (argc, argv as main has them). */
+/* §10: what a process knows by itself of how it was started: command, argv, host, arch, wdir. The arguments are as main
+ * has them; without any (0 or NULL) they are found out. What is too long is cut. */
+int info_fill_env(struct info *info, int argc, char *argv[]);
+/* What MPI_INFO_ENV has, which comes with MPI_Init, and the above. */
 int info_create_env(int argc, char *argv[], struct info **out);
 /* Release what MPI_INFO_ENV holds. */
 void info_fini(void);

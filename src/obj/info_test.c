@@ -87,7 +87,7 @@ static void test_limits(void)
 
 static void test_env(void)
 {
-    char *argv[] = { (char *)"program", (char *)"-x", (char *)"y z", NULL }, value[64];
+    char *argv[] = { (char *)"program", (char *)"-x", (char *)"y z", NULL }, value[512];
     struct info *info;
     int flag, buflen = sizeof value;
 
@@ -105,9 +105,30 @@ static void test_env(void)
     CHECK(flag && strcmp(value, "program") == 0);
     CHECK_INT(info_set_by_user(info, "a", "b"), 0);
     info_unref(info);
-    CHECK_INT(info_create_env(0, NULL, &info), 0);
+    CHECK_INT(info_create_env(0, NULL, &info), 0); /* this program's own */
+    buflen = sizeof value;
+    CHECK_INT(info_get_string(info, "command", &buflen, value, &flag), 0);
+    CHECK(flag && strstr(value, "info_test"));
     info_unref(info);
     info_fini();
+}
+
+static void test_env_without_memory(void)
+{
+    struct info *info;
+    int rc = -1;
+
+    obj_fini();
+    const long live = mem_live();
+    for (long n = 0; rc; n++) {
+        mem_fail_after(n);
+        rc = info_create_env(0, NULL, &info);
+        mem_fail_after(-1);
+        CHECK(!rc || err_class(rc) == MPI_ERR_NO_MEM);
+    }
+    info_unref(info);
+    obj_fini();
+    CHECK_INT(mem_live() - live, 0);
 }
 
 /* The n-th allocation fails, for every n, and nothing is left behind. */
@@ -141,6 +162,7 @@ int main(void)
     test_order();
     test_limits();
     test_env();
+    test_env_without_memory();
     test_no_memory();
     obj_fini();
     CHECK_INT((int)mem_live(), 0);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "sys/args.h"
 #include "sys/cpus.h"
 #include "sys/job.h"
 #include "sys/pass.h"
@@ -136,8 +137,11 @@ static void test_pass(void)
     close(ours);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    char **remembered;
+
+    CHECK(args_get(&remembered) == argc && remembered == argv);
     test_segment();
     test_pass();
     CHECK(cpus_in_masks((int[]){ 0, getpid(), getppid() }, 3) >= cpus_in_mask());

@@ -597,6 +597,14 @@ def ranks(count):
     return [f'rank {i} of {count}' for i in range(count)]
 
 
+def test_library_info_env():
+    program = compiled('info_env')
+    keys = ('maxprocs', 'mpi_initial_errhandler', 'wdir', 'argv')
+    expect(run('-initial-errhandler', 'mpi_errors_abort', '-n', 2, '-wdir', '/', program, *keys, ':',
+               '-n', 1, '-wdir', '/tmp', program, 'maxprocs', 'soft'), 0,
+           ['2|mpi_errors_abort|/|' + ' '.join(keys)] * 2 + ['1|(none)'])
+
+
 def test_library_well():
     for count in (1, 2, 4, 9):
         expect(run('-n', count, ends(), 'well'), 0, ranks(count))
