@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "coll/coll.h"
 #include "comm/int_comm.h"
+#include "obj/attr.h"
 #include "obj/req.h"
 #include "obj/topology.h"
 #include "p2p/p2p.h"
@@ -329,6 +330,8 @@ int comm_idup(struct comm *comm, struct info *info, struct comm **out, struct re
     rc = prepare(idup, comm);
     if (!rc)
         rc = coll_begin(idup->tree, &idup->tag, "MPI_Comm_idup");
+    if (!rc)
+        rc = attr_copy(&comm->obj, &comm->attrs, &idup->made->obj, &idup->made->attrs);
     if (rc) {
         idup_release(&idup->req);
         return rc;

@@ -3,6 +3,7 @@
  * work on the same keys and attributes. Skipped where the library lacks them. */
 #include "mpiattr.h"
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #pragma weak MPI_Keyval_create
 #pragma weak MPI_Keyval_free
 #pragma weak MPI_Attr_put

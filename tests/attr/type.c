@@ -64,7 +64,8 @@ static void contents(int key)
     CHECK_INT(attr_deleted.count, 0);
     CHECK_TYPE_ATTR(inner, key, 50);
     CHECK_OK(MPI_Type_free(&inner));
-    CHECK_INT(attr_deleted.count, 1);
+    if (test_is_parley()) /* others: when no type is made of it any more */
+        CHECK_INT(attr_deleted.count, 1);
     CHECK_OK(MPI_Type_free(&outer));
     CHECK_INT(attr_deleted.count, 1);
     attr_deleted.count = 0;
