@@ -170,7 +170,8 @@ static void test_copies(void)
     memset(in, 2, sizeof in);
     CHECK(!p2p_recv(&comm, out, LONG, bytes(), 0, TAG, P2P_STANDARD, &status));
     CHECK(out[0] == 1 && out[LONG - 1] == 1);
-    p2p_flush();
+    for (int i = 0; i < 1000 && mem_live() != live; i++)
+        progress_poll(); /* a flush would wait for the receive */
     CHECK_INT(mem_live(), live);
     CHECK_INT(comm.obj.refs, 3); /* the receive, the pair */
     CHECK(!p2p_send(&comm, "x", 1, bytes(), 0, TAG + 1));
