@@ -5,7 +5,7 @@ launch/bind_test.c).
 
     bind_test.py --build DIR [NAME ...]
 
-Prints "ok NAME", "skipped: NAME: why" or "FAIL NAME why"; exit code 1 if one failed."""
+Prints "ok NAME", "skipped NAME: why" or "FAIL NAME why"; exit code 1 if one failed."""
 
 import argparse
 import os
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from launch_test import check, contains, equal
+from launch_test import Skipped, check, contains, equal, run_tests
 
 STOP_AFTER = 60
 # A rank: its number, its mask, and the processors that the library will count on (job_head.cpus in sys/job.h).
@@ -28,10 +28,6 @@ ALLOWED = sorted(os.sched_getaffinity(0))
 
 build = None  # set by main
 scratch = None
-
-
-class Skip(Exception):
-    pass
 
 
 def run(*args, allowed=None, env=None, prefix=()):
@@ -65,7 +61,7 @@ def refused(part, *args):
 
 def need_two():
     if len(ALLOWED) < 2:
-        raise Skip('needs two processors')
+        raise Skipped('needs two processors')
 
 
 def test_shares():
@@ -170,7 +166,7 @@ def test_quota():
     try:
         os.mkdir(group)
     except OSError as why:
-        raise Skip(f'no cgroup can be made here: {why}') from None
+        raise Skipped(f'no cgroup can be made here: {why}') from None
     try:
         for name, value in limits:
             with open(os.path.join(group, name), 'w', encoding='ascii') as file:
@@ -181,7 +177,7 @@ def test_quota():
         found, cpus = masks('-n', 2, '--bind-to', 'core', prefix=enter)
         equal(cpus, 1)
     except OSError as why:
-        raise Skip(f'no quota can be set here: {why}') from None
+        raise Skipped(f'no quota can be set here: {why}') from None
     finally:
         os.rmdir(group)
 
@@ -215,8 +211,8 @@ def test_squeezed():
 
 
 def compiled(name, compiler='cc'):
-    """A C program of this folder, made once."""
-    path = os.path.join(scratch, name)
+    """A C program, named from this folder without its ending, made once."""
+    path = os.path.join(scratch, os.path.basename(name))
     if not os.path.exists(path):
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + '.c')
         done = subprocess.run([*compiler.split(), '-D_GNU_SOURCE', '-o', path, source], capture_output=True, text=True,
@@ -227,9 +223,9 @@ def compiled(name, compiler='cc'):
 
 def denied(*calls):
     """Words before a command that keep it from these system calls."""
-    words = [compiled('deny'), ','.join(calls)]
+    words = [compiled('../odd/deny'), ','.join(calls)]
     if subprocess.run([*words, 'true'], check=False, stderr=subprocess.DEVNULL).returncode == 77:
-        raise Skip('no seccomp filter can be set here')
+        raise Skipped('no seccomp filter can be set here')
     return words
 
 
@@ -254,20 +250,8 @@ def main(tests, description):
     parser.add_argument('names', nargs='*')
     args = parser.parse_args()
     build = os.path.realpath(args.build)
-    failed = 0
     with tempfile.TemporaryDirectory(prefix='parley-bind-') as scratch:
-        for name, function in list(tests.items()):
-            if not name.startswith('test_') or (args.names and name[5:] not in args.names):
-                continue
-            try:
-                function()
-                print('ok', name[5:], flush=True)
-            except Skip as why:
-                print(f'skipped: {name[5:]}: {why}', flush=True)
-            except Exception as why: # a mistake of the test itself must not hide the others
-                failed += 1
-                print('FAIL', name[5:], type(why).__name__, str(why)[:2000], flush=True)
-    return 1 if failed else 0
+        return run_tests(tests, args.names)
 
 
 if __name__ == '__main__':

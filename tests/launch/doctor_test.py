@@ -5,7 +5,7 @@ compared with what a job does then.
 
     doctor_test.py --build DIR [NAME ...]
 
-Prints "ok NAME", "skipped: NAME: why" or "FAIL NAME why"; exit code 1 if one failed."""
+Prints "ok NAME", "skipped NAME: why" or "FAIL NAME why"; exit code 1 if one failed."""
 
 import os
 import re
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 import bind_test
-from launch_test import check, contains, equal
+from launch_test import Skipped, check, contains, equal
 
 
 def doctor(prefix=(), env=None):
@@ -86,7 +86,7 @@ def test_no_sockets():
 def test_processes():
     """Where no process may be started."""
     if os.geteuid() == 0:
-        raise bind_test.Skip('the limit of processes does not hold for root')
+        raise Skipped('the limit of processes does not hold for root')
     code, lines, _ = doctor(['sh', '-c', 'ulimit -u 1; exec "$@"', 'sh'])
     equal((code, lines['two processes'][0]), (1, 'FAIL'))
 
@@ -121,11 +121,11 @@ def test_singleton_files():
     program = os.path.join(bind_test.build, 'bench', 'empty')
     with open(program, 'rb') as file:
         if re.search(rb'__[at]san_init', file.read()):
-            raise bind_test.Skip('a sanitizer opens files of its own')
+            raise Skipped('a sanitizer opens files of its own')
     result = subprocess.run([bind_test.compiled('opens'), program], capture_output=True, text=True, check=False,
                             timeout=bind_test.STOP_AFTER)
     if result.returncode == 77:
-        raise bind_test.Skip('nobody may be traced here')
+        raise Skipped('nobody may be traced here')
     equal(result.returncode, 0)
     opened = int(re.search(r'opened (\d+) of', result.stderr)[1])
     check(2 <= opened < 20, opened, 'files opened')

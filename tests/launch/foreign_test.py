@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 
+from launch_test import Skipped, run_tests
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 STOP_AFTER = 240  # seconds; no test takes that long
 PROGRAM = r'''
@@ -79,10 +81,6 @@ programs = {}    # of each MPI: compiled PROGRAM
 
 
 class Failure(Exception):
-    pass
-
-
-class Skipped(Exception):
     pass
 
 
@@ -401,20 +399,8 @@ def main():
     build = os.path.realpath(args.build)
     mpiexec = os.path.join(build, 'launch', 'mpiexec')
     full = args.full
-    failed = 0
     with tempfile.TemporaryDirectory(prefix='parley-foreign-') as scratch:
-        for name, function in list(globals().items()):
-            if not name.startswith('test_') or (args.names and name[5:] not in args.names):
-                continue
-            try:
-                function()
-                print('ok', name[5:], flush=True)
-            except Skipped as why:
-                print('skipped', name[5:] + ':', why, flush=True)
-            except Exception as why: # a mistake of the test itself must not hide the others
-                failed += 1
-                print('FAIL', name[5:], type(why).__name__, str(why)[:3000], flush=True)
-    return 1 if failed else 0
+        return run_tests(globals(), args.names)
 
 
 if __name__ == '__main__':

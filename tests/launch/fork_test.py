@@ -16,6 +16,8 @@ import re
 import subprocess
 import sys
 
+from launch_test import run_tests
+
 STOP_AFTER = 240
 ROUNDS = 6
 COUNT = 50000
@@ -218,17 +220,7 @@ def main():
     if is_sanitized('thread'):
         print('skipped all: Python cannot load a library with the thread sanitizer')
         return 0
-    failed = 0
-    for name, function in list(globals().items()):
-        if not name.startswith('test_') or (args.names and name[5:] not in args.names):
-            continue
-        try:
-            function()
-            print('ok', name[5:], flush=True)
-        except Exception as why: # a mistake of the test itself must not hide the others
-            failed += 1
-            print('FAIL', name[5:], type(why).__name__, str(why)[:3000], flush=True)
-    return 1 if failed else 0
+    return run_tests(globals(), args.names)
 
 
 if __name__ == '__main__':

@@ -808,7 +808,7 @@ def run_tests(functions, names, is_left_out=lambda name: False):
             print('skipped', f'{name[5:]}:', why, flush=True)
         except Exception as why: # a mistake of the test itself must not hide the others
             failed += 1
-            print('FAIL', name[5:], type(why).__name__, str(why)[:2000], flush=True)
+            print('FAIL', name[5:], type(why).__name__, str(why)[:3000], flush=True)
     return 1 if failed else 0
 
 

@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from launch_test import run_tests
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 STOP_AFTER = 120  # seconds; no test takes that long
 INPUT_SIZE = 20 << 20  # 1 GB with --full
@@ -382,18 +384,8 @@ def main():
     build = os.path.realpath(args.build)
     mpiexec = os.path.join(build, 'launch', 'mpiexec')
     INPUT_SIZE = 1 << 30 if args.full else INPUT_SIZE
-    failed = 0
     with tempfile.TemporaryDirectory(prefix='parley-options-') as scratch:
-        for name, function in list(globals().items()):
-            if not name.startswith('test_') or (args.names and name[5:] not in args.names):
-                continue
-            try:
-                function()
-                print('ok', name[5:], flush=True)
-            except Exception as why: # a mistake of the test itself must not hide the others
-                failed += 1
-                print('FAIL', name[5:], type(why).__name__, str(why)[:2000], flush=True)
-    return 1 if failed else 0
+        return run_tests(globals(), args.names)
 
 
 if __name__ == '__main__':

@@ -31,14 +31,10 @@ UNEXPECTED = ['message from rank {0}, tag 21, 12 bytes', 'message from rank {0},
 SENDS = ['send to rank 0, tag 22, 100000 x MPI_DOUBLE', 'synchronous send to rank 0, tag 23, 1 x MPI_INT']
 
 
-class Skipped(Exception):
-    pass
-
-
 def need(*programs):
     for program in programs:
         if not shutil.which(program):
-            raise Skipped(f'there is no {program}')
+            raise t.Skipped(f'there is no {program}')
 
 
 @functools.cache
@@ -51,7 +47,7 @@ def can_trace():
 def need_gdb(*programs):
     need('gdb', *programs)
     if not can_trace():
-        raise Skipped('gdb may not trace processes here')
+        raise t.Skipped('gdb may not trace processes here')
 
 
 @functools.cache
@@ -293,7 +289,7 @@ def test_gdbserver():
         while said.count('Listening on port') < 2:
             line = process.stderr.readline()
             if 'annot bind' in said + line:
-                raise Skipped(f'ports {port} and {port + 1} are taken')
+                raise t.Skipped(f'ports {port} and {port + 1} are taken')
             t.check(line, 'gdbserver does not listen:', said)
             said += line
         for rank in range(2):
@@ -436,7 +432,7 @@ def test_gdb_without_library():
 def need_valgrind():
     need('valgrind')
     if '-fsanitize=' in open(os.path.join(t.build, 'launch', 'mpicc'), encoding='utf-8').read():
-        raise Skipped('valgrind and sanitizers exclude each other')
+        raise t.Skipped('valgrind and sanitizers exclude each other')
 
 
 def test_valgrind():
@@ -448,7 +444,7 @@ def test_valgrind():
     t.expect(result, 9, err='depends on uninitialised value')
     t.check(re.search(r'^\[0\] ==\d+== ', result.stderr, re.M), result.stderr)
     if not os.path.exists('/usr/include/valgrind/memcheck.h'):
-        raise Skipped('the library was built without the headers of valgrind')
+        raise t.Skipped('the library was built without the headers of valgrind')
     result = t.run('-n', 2, valgrind, compiled('too_early'), 'write')
     t.expect(result, 9, err='Invalid write of size 4')
     t.contains(result.stderr, 'too_early.c:')
@@ -463,20 +459,8 @@ def main():
     t.mpiexec = os.path.join(t.build, 'launch', 'mpiexec')
     os.environ.setdefault('ASAN_OPTIONS', 'detect_leaks=0') # does not work in traced processes
     os.environ.pop('DEBUGINFOD_URLS', None)
-    failed = 0
     with tempfile.TemporaryDirectory(prefix='parley-tools-') as t.scratch:
-        for name, function in list(globals().items()):
-            if not name.startswith('test_') or (args.names and name[5:] not in args.names):
-                continue
-            try:
-                function()
-                print('ok', name[5:], flush=True)
-            except Skipped as why:
-                print(f'skipped {name[5:]}: {why}', flush=True)
-            except Exception as why: # a mistake of the test itself must not hide the others
-                failed += 1
-                print('FAIL', name[5:], type(why).__name__, str(why)[:3000], flush=True)
-    return 1 if failed else 0
+        return t.run_tests(globals(), args.names)
 
 
 if __name__ == '__main__':

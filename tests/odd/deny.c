@@ -41,6 +41,7 @@ static const struct {
     { "sched_setaffinity", SYS_sched_setaffinity },
     { "sched_getaffinity", SYS_sched_getaffinity },
     { "getrandom", SYS_getrandom },
+    { "socketpair", SYS_socketpair },
     { "prlimit64", SYS_prlimit64 },
     { "prctl", SYS_prctl },
     { "clone", SYS_clone },
