@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: coll. MPI_Allgather(v) (MPI 5.0 §6.7).
  *
- * * Equal blocks: dissemination. After k rounds a process holds the 2^k blocks from its own rank on (around
- * the end), and gets as many from the process at that distance. Blocks go straight to their places; a range
- * that passes the end of the buffer travels in two messages. ceil(log2(size)) rounds, each block received
- * once. Varying blocks: a ring of size - 1 rounds. */
-#include "coll/int_coll.h"
-
-static int copy_own(struct comm *comm, const struct coll_data *send, const struct coll_data *recv)
-{
-    if (coll_is_in_place(send->buf))
-        return 0;
-    const struct coll_block from = coll_data_block(send, 0), to = coll_data_block(recv, comm->rank);
-    return coll_copy(&from, &to);
-}
+ *   dissemination   after k rounds a process holds the 2^k blocks from its own rank on (around the end), and gets as
+ *                   many from the process at that distance, straight to their places; a range that passes the end of
+ *                   the buffer travels in two messages. ceil(log2 n) rounds, (n - 1) m bytes in and out. Equal
+ *                   blocks only
+ *   ring            n - 1 rounds of one block from the left to the right; (n - 1) m bytes in and out */
+#include "coll/algorithms.h"
 
 /* The range of `n` blocks from rank `first` on, around the end, as one or two messages. */
 struct range {
@@ -32,51 +25,45 @@ static struct range range_around(const struct coll_data *data, int first, int n,
     return range;
 }
 
-/* Sender and receiver cut a range at the same place; so the parts match in order. */
-static int exchange_ranges(struct comm *comm, int tag, const struct range *send, int dest,
-                           const struct range *recv, int source)
+static int put_own(struct sched *s, const struct coll_args *args)
 {
-    int rc = 0;
-
-    for (int i = 0; i < 2 && !rc; i++) {
-        rc = coll_exchange(comm, tag, &send->part[i], i < send->parts ? dest : MPI_PROC_NULL, &recv->part[i],
-                           i < recv->parts ? source : MPI_PROC_NULL);
-    }
-    return rc;
+    if (coll_is_in_place(args->send.buf))
+        return SCHED_NONE;
+    return sched_copy(s, coll_data_block(&args->send, 0), coll_data_block(&args->recv, s->comm->rank), AT_ONCE);
 }
 
-int coll_allgather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv)
+/* Sender and receiver cut a range at the same place, so its parts have the same numbers. */
+void coll_allgather_dissemination(struct sched *s, const struct coll_args *args)
 {
-    const int size = comm->size, rank = comm->rank;
-    int tag, rc = coll_begin(comm, &tag, "MPI_Allgather");
+    const int size = s->comm->size, rank = s->comm->rank;
+    int last = put_own(s, args), sub = 0;
 
-    if (!rc)
-        rc = copy_own(comm, send, recv);
-    for (int held = 1; held < size && !rc; held += held) {
+    for (int held = 1; held < size; held += held, sub += 2) {
         const int n = held < size - held ? held : size - held;
-        const int source = (rank + held) % size;
-        const struct range out = range_around(recv, rank, n, size), in = range_around(recv, source, n, size);
+        const int source = (rank + held) % size, dest = (rank - held + size) % size;
+        const struct range out = range_around(&args->recv, rank, n, size);
+        const struct range in = range_around(&args->recv, source, n, size);
+        int got[2] = { SCHED_NONE, SCHED_NONE };
 
-        rc = exchange_ranges(comm, tag, &out, (rank - held + size) % size, &in, source);
+        for (int i = 0; i < in.parts; i++)
+            got[i] = sched_recv(s, in.part[i], source, sub + i, AFTER(last));
+        for (int i = 0; i < out.parts; i++)
+            sched_send(s, out.part[i], dest, sub + i, AFTER(last));
+        last = got[1] < 0 ? got[0] : sched_join(s, AFTER(got[0], got[1]));
     }
-    return rc;
 }
 
-int coll_allgatherv(struct comm *comm, const struct coll_data *send, const struct coll_data *recv)
+void coll_allgather_ring(struct sched *s, const struct coll_args *args)
 {
-    const int size = comm->size, rank = comm->rank;
+    const int size = s->comm->size, rank = s->comm->rank;
     const int left = (rank - 1 + size) % size, right = (rank + 1) % size;
-    int tag, rc = coll_begin(comm, &tag, "MPI_Allgatherv");
+    int last = put_own(s, args);
 
-    if (!rc)
-        rc = coll_check_data(recv, size, "recvbuf");
-    if (!rc)
-        rc = copy_own(comm, send, recv);
-    for (int round = 0; round < size - 1 && !rc; round++) {
-        const struct coll_block out = coll_data_block(recv, (rank - round + size) % size);
-        const struct coll_block in = coll_data_block(recv, (left - round + size) % size);
+    for (int round = 0; round < size - 1; round++) {
+        const struct coll_block out = coll_data_block(&args->recv, (rank - round + size) % size);
+        const struct coll_block in = coll_data_block(&args->recv, (left - round + size) % size);
 
-        rc = coll_exchange(comm, tag, &out, right, &in, left);
+        sched_send(s, out, right, round, AFTER(last));
+        last = sched_recv(s, in, left, round, AFTER(last));
     }
-    return rc;
 }

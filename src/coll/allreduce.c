@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. MPI_Allreduce (MPI 5.0 §6.9.6): recursive doubling.
+/* Room: coll. MPI_Allreduce (MPI 5.0 §6.9.6).
  *
- * * Partners combine their values in the order of ranks, both the same way round, so all results are equal to
- * the bit. If the number of processes is no power of two, the first ones are taken together in pairs of
- * neighbours, of which the odd one takes part; they count as one place. */
-#include "coll/int_coll.h"
+ *   doubling   partners exchange their values and combine them in the order of ranks, both the same way round, so all
+ *              results are equal to the bit. If the number of processes is no power of two, the first ones are taken
+ *              together in pairs of neighbours, of which the odd one takes part; they count as one place. floor(log2
+ *              n) rounds (+ 2) of m bytes and one combination */
+#include "coll/algorithms.h"
 
 /* Places in the exchange, a power of two, and how many of them stand for two ranks. */
 struct doubling {
@@ -32,83 +33,53 @@ static int place_of(const struct doubling *d, int rank)
     return rank < 2 * d->pairs ? rank / 2 : rank - d->pairs;
 }
 
-/* *value is one of the two rooms; the other one takes what the partners send. */
-static int double_up(struct comm *comm, int tag, const struct coll_reduction *args, const struct doubling *d,
-                     void *const room[2], void **value)
+/* The value lies in one of the two rooms; the other one takes what the partners send. */
+static int double_up(struct sched *s, const struct doubling *d, struct coll_block *value, struct coll_block *other,
+                     int last)
 {
-    const int place = place_of(d, comm->rank);
-    int rc = 0;
+    const int place = place_of(d, s->comm->rank);
+    int sub = 1;
 
-    for (int bit = 1; bit < d->places && !rc; bit += bit) {
-        const int other = place ^ bit, peer = rank_at(d, other);
-        void *incoming = *value == room[0] ? room[1] : room[0];
-        const struct coll_block out = coll_operand(args, *value), in = coll_operand(args, incoming);
+    for (int bit = 1; bit < d->places; bit += bit, sub++) {
+        const int partner = rank_at(d, place ^ bit);
+        const int got = sched_recv(s, *other, partner, sub, AFTER(last));
+        const int out = sched_send(s, *value, partner, sub, AFTER(last));
 
-        rc = coll_exchange(comm, tag, &out, peer, &in, peer);
-        if (rc)
-            break;
-        if (other < place) {
-            op_reduce(args->op, incoming, *value, args->count, args->type);
+        if ((place ^ bit) < place) {
+            last = sched_reduce(s, *other, *value, AFTER(got, out));
         } else {
-            op_reduce(args->op, *value, incoming, args->count, args->type);
-            *value = incoming;
+            const struct coll_block free_room = *value;
+            last = sched_join(s, AFTER(sched_reduce(s, *value, *other, AFTER(got)), out));
+            *value = *other;
+            *other = free_room;
         }
     }
-    return rc;
+    return last;
 }
 
-/* The even one of a pair: hand over the operand, wait for the result. */
-static int let_neighbour_do(struct comm *comm, int tag, const struct coll_reduction *args)
+void coll_allreduce_doubling(struct sched *s, const struct coll_args *args)
 {
-    const struct coll_block block = coll_operand(args, args->recv);
-    int rc = coll_send(comm, tag, &block, comm->rank + 1);
+    const struct doubling d = doubling_of(s->comm->size);
+    const struct coll_block own = coll_operand(args, coll_input(args)), result = coll_operand(args, args->recv.buf);
+    const int rank = s->comm->rank;
+    const bool is_paired = rank < 2 * d.pairs;
+    struct coll_block value = result, other;
+    int last;
 
-    return rc ? rc : coll_recv(comm, tag, &block, comm->rank + 1);
-}
-
-static int allreduce(struct comm *comm, int tag, const struct coll_reduction *args, void *temp)
-{
-    const struct doubling d = doubling_of(comm->size);
-    const bool has_neighbour = comm->rank < 2 * d.pairs;
-    void *value = args->recv;
-    struct coll_block block = coll_operand(args, temp);
-    int rc = 0;
-
-    if (has_neighbour) {
-        rc = coll_recv(comm, tag, &block, comm->rank - 1);
-        if (rc)
-            return rc;
-        op_reduce(args->op, temp, value, args->count, args->type);
+    if (is_paired && rank % 2 == 0) { /* the neighbour stands for both */
+        last = sched_send(s, own, rank + 1, 0, AT_ONCE);
+        sched_recv(s, result, rank + 1, 0, AFTER(last));
+        return;
     }
-    rc = double_up(comm, tag, args, &d, (void *[]){ args->recv, temp }, &value);
-    if (!rc && has_neighbour) {
-        block = coll_operand(args, value);
-        rc = coll_send(comm, tag, &block, comm->rank - 1);
-    }
-    if (!rc)
-        coll_operand_copy(args, args->recv, value);
-    return rc;
-}
-
-int coll_allreduce(struct comm *comm, const struct coll_reduction *args)
-{
-    const struct doubling d = doubling_of(comm->size);
-    struct coll_temp temp;
-    int tag, rc = coll_begin(comm, &tag, "MPI_Allreduce");
-
-    if (!rc)
-        rc = coll_check_reduction(args, true);
-    if (rc)
-        return rc;
-    coll_operand_copy(args, args->recv, coll_input(args));
-    if (comm->size == 1)
-        return 0;
-    if (comm->rank < 2 * d.pairs && comm->rank % 2 == 0)
-        return let_neighbour_do(comm, tag, args);
-    rc = coll_temp_alloc(&temp, args->type, args->count);
-    if (rc)
-        return rc;
-    rc = allreduce(comm, tag, args, temp.buf);
-    coll_temp_free(&temp);
-    return rc;
+    last = own.buf == result.buf ? SCHED_NONE : sched_copy(s, own, result, AT_ONCE);
+    if (s->comm->size == 1)
+        return;
+    other = sched_items(s, own.type, own.count);
+    if (is_paired)
+        last = sched_reduce(s, other, value, AFTER(sched_recv(s, other, rank - 1, 0, AT_ONCE), last));
+    last = double_up(s, &d, &value, &other, last);
+    if (is_paired)
+        sched_send(s, value, rank - 1, 0, AFTER(last));
+    if (value.buf != result.buf)
+        sched_copy(s, value, result, AFTER(last));
 }

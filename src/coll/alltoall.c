@@ -1,78 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. MPI_Alltoall(v, w) (MPI 5.0 §6.8): size - 1 rounds, in each one block out and one in. */
-#include "base/err.h"
-#include "base/mem.h"
-#include "coll/int_coll.h"
+/* Room: coll. MPI_Alltoall(v, w) (MPI 5.0 §6.8).
+ *
+ *   pairs      a message to each process ahead and from each behind, in the order of their distance, WINDOW at a time;
+ *              n - 1 messages of m bytes out and in
+ *   in_place   partners of one round swap their blocks: what goes out is packed into a temporary buffer first. n
+ *              rounds, a temporary block */
+#include "coll/algorithms.h"
 
-/* Round by round to the process at that distance ahead, from the one at that distance behind. */
-static int alltoall_apart(struct comm *comm, int tag, const struct coll_data *send,
-                          const struct coll_data *recv)
+enum { WINDOW = 16 };
+
+void coll_alltoall_pairs(struct sched *s, const struct coll_args *args)
 {
-    const int size = comm->size, rank = comm->rank;
-    const struct coll_block own = coll_data_block(send, rank), own_to = coll_data_block(recv, rank);
-    int rc = coll_check_data(send, size, "sendbuf");
+    const int size = s->comm->size, rank = s->comm->rank;
+    int over[WINDOW];
 
-    if (!rc)
-        rc = coll_copy(&own, &own_to);
-    for (int distance = 1; distance < size && !rc; distance++) {
-        const int dest = (rank + distance) % size;
-        const int source = (rank - distance + size) % size;
-        const struct coll_block out = coll_data_block(send, dest), in = coll_data_block(recv, source);
+    for (int i = 0; i < WINDOW; i++)
+        over[i] = SCHED_NONE;
+    for (int distance = 1; distance < size; distance++) {
+        const int dest = (rank + distance) % size, source = (rank - distance + size) % size;
+        int *turn = &over[distance % WINDOW];
+        const int in = sched_recv(s, coll_data_block(&args->recv, source), source, 0, AFTER(*turn));
+        const int out = sched_send(s, coll_data_block(&args->send, dest), dest, 0, AFTER(*turn));
 
-        rc = coll_exchange(comm, tag, &out, dest, &in, source);
+        *turn = distance + WINDOW < size ? sched_join(s, AFTER(in, out)) : SCHED_NONE;
     }
-    return rc;
-}
-
-/* Swap the block with `peer`; what goes out is packed into `packed` first. */
-static int swap_block(struct comm *comm, int tag, const struct coll_block *block, int peer, void *packed)
-{
-    const size_t len = type_bytes(block->type, block->count);
-    const struct coll_block out = { packed, (MPI_Count)len, obj_type(MPI_BYTE) };
-
-    type_pack(block->type, block->buf, block->count, 0, packed, len);
-    return coll_exchange(comm, tag, &out, peer, block, peer);
+    sched_copy(s, coll_data_block(&args->send, rank), coll_data_block(&args->recv, rank), AT_ONCE);
 }
 
 /* In round k the ranks whose sum is k (modulo size) are partners: each pair meets once. */
-static int alltoall_in_place(struct comm *comm, int tag, const struct coll_data *recv)
+void coll_alltoall_in_place(struct sched *s, const struct coll_args *args)
 {
-    const int size = comm->size;
+    const int size = s->comm->size, rank = s->comm->rank;
+    struct coll_block packed = { NULL, 0, obj_type(MPI_BYTE) };
+    int last = SCHED_NONE;
     size_t len = 0;
-    void *packed;
-    int rc = 0;
 
-    for (int rank = 0; rank < size; rank++) {
-        const struct coll_block block = coll_data_block(recv, rank);
-        len = size_max(len, type_bytes(block.type, block.count));
+    for (int peer = 0; peer < size; peer++) {
+        const struct coll_block block = coll_data_block(&args->recv, peer);
+        len = size_max(len, coll_bytes(&block));
     }
-    packed = mem_alloc(len);
-    if (!packed)
-        return err(MPI_ERR_NO_MEM, "no memory for %zu bytes of a block to be exchanged in place", len);
-    for (int round = 0; round < size && !rc; round++) {
-        const int peer = (round - comm->rank + size) % size;
-        const struct coll_block block = coll_data_block(recv, peer);
+    packed.buf = sched_bytes(s, len);
+    for (int round = 0; round < size; round++) {
+        const int peer = (round - rank + size) % size;
+        const struct coll_block block = coll_data_block(&args->recv, peer);
 
-        if (peer != comm->rank)
-            rc = swap_block(comm, tag, &block, peer, packed);
+        if (peer == rank)
+            continue;
+        packed.count = (MPI_Count)coll_bytes(&block);
+        last = sched_copy(s, block, packed, AFTER(last));
+        last = sched_join(s, AFTER(sched_send(s, packed, peer, 0, AFTER(last)),
+                                   sched_recv(s, block, peer, 0, AFTER(last))));
     }
-    mem_free(packed);
-    return rc;
-}
-
-static const char *name_of(const struct coll_data *recv)
-{
-    return recv->types ? "MPI_Alltoallw" : recv->counts.p ? "MPI_Alltoallv" : "MPI_Alltoall";
-}
-
-int coll_alltoall(struct comm *comm, const struct coll_data *send, const struct coll_data *recv)
-{
-    int tag, rc = coll_begin(comm, &tag, name_of(recv));
-
-    if (!rc)
-        rc = coll_check_data(recv, comm->size, "recvbuf");
-    if (rc)
-        return rc;
-    return coll_is_in_place(send->buf) ? alltoall_in_place(comm, tag, recv)
-                                       : alltoall_apart(comm, tag, send, recv);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. MPI_Barrier (MPI 5.0 §6.3), three ways:
+/* Room: coll. MPI_Barrier (MPI 5.0 §6.3). Blocking, three ways:
  *
  *   on a shelf     words in shared memory (shelf.c), from the second one on a communicator on
  *   dissemination  ceil(log2(size)) rounds of one empty message each way, when every rank has a processor
- *   central        all report to rank 0, which answers all, when ranks outnumber processors: then time is the number of
- *                  times that a rank must get a processor, which is two here and one in each round there
+ *   central        all report to rank 0, which answers all, when ranks outnumber processors: then time is the number
+ *                  of times that a rank must get a processor, which is two here and one in each round there
  *
  * All ranks choose alike: what the launcher has said decides, and what rank 0 has told. */
-#include "coll/int_coll.h"
+#include "coll/algorithms.h"
 #include "coll/shelf.h"
 #include "progress/progress.h"
 
@@ -62,10 +62,12 @@ int coll_barrier(struct comm *comm)
 {
     const struct coll_block nothing = { NULL, 0, obj_type(MPI_BYTE) };
     int tag;
-    const int rc = coll_begin(comm, &tag, "MPI_Barrier");
 
-    if (rc || comm->size == 1)
-        return rc;
+    if (unlikely(comm->is_inter))
+        return coll_run(comm, COLL_ARGS(COLL_BARRIER, COLL_NOTHING, COLL_NOTHING, NULL, 0));
+    tag = coll_begin(comm, "MPI_Barrier");
+    if (comm->size == 1)
+        return 0;
     if (likely(comm->shelf.number > 0)) {
         shelf_barrier(comm);
         return 0;
@@ -73,4 +75,17 @@ int coll_barrier(struct comm *comm)
     if (!comm->shelf.number || progress_is_oversubscribed())
         return central(comm, tag, &nothing);
     return disseminate(comm, tag, &nothing);
+}
+
+void coll_barrier_dissemination(struct sched *s, const struct coll_args *args)
+{
+    const struct coll_block nothing = { NULL, 0, obj_type(MPI_BYTE) };
+    const int size = s->comm->size, rank = s->comm->rank;
+    int last = SCHED_NONE, round = 0;
+
+    (void)args;
+    for (int distance = 1; distance < size; distance += distance, round++) {
+        sched_send(s, nothing, (rank + distance) % size, round, AFTER(last));
+        last = sched_recv(s, nothing, (rank - distance + size) % size, round, AFTER(last));
+    }
 }

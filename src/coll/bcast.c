@@ -1,78 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. MPI_Bcast (MPI 5.0 §6.4): binomial tree; each process receives once and sends at most
- * ceil(log2(size)) times. The same tree over a group serves communicator creation. */
-#include "base/err.h"
-#include "coll/int_coll.h"
+/* Room: coll. MPI_Bcast (MPI 5.0 §6.4).
+ *
+ *   binomial   ceil(log2 n) rounds; each process receives once, the root sends ceil(log2 n) times m bytes */
+#include "coll/algorithms.h"
 
-/* Places in the tree are counted from the root; the process at a place is found through the group, if there
- * is one, else by turning the ranks of the communicator. */
-struct tree {
-    struct comm *comm;
-    const struct group *group;
-    int root;  /* without a group */
-    int place; /* of this process */
-    int size;
-};
-
-static int rank_at(const struct tree *tree, int place, int *rank)
+int coll_part_bcast(struct sched *s, struct coll_block block, int root, int after)
 {
-    if (!tree->group) {
-        *rank = (place + tree->root) % tree->size;
-        return 0;
-    }
-    *rank = group_rank_of(tree->comm->group, group_proc(tree->group, place));
-    if (*rank == MPI_UNDEFINED)
-        return err(MPI_ERR_GROUP, "rank %d of the group is not in the communicator", place);
-    return 0;
-}
+    const int size = s->comm->size, place = (s->comm->rank - root + size) % size;
+    int distance = 1, last = after;
 
-static int tree_bcast(const struct tree *tree, int tag, const struct coll_block *block)
-{
-    int rank, rc, distance = 1;
-
-    while (distance < tree->size && !(tree->place & distance))
+    while (distance < size && !(place & distance))
         distance += distance;
-    if (tree->place) {
-        rc = rank_at(tree, tree->place - distance, &rank);
-        if (!rc)
-            rc = coll_recv(tree->comm, tag, block, rank);
-        if (rc)
-            return rc;
-    }
+    if (place)
+        last = sched_recv_local(s, block, (place - distance + root) % size, 0, AFTER(after));
     for (distance /= 2; distance > 0; distance /= 2) {
-        if (tree->place + distance >= tree->size)
-            continue;
-        rc = rank_at(tree, tree->place + distance, &rank);
-        if (!rc)
-            rc = coll_send(tree->comm, tag, block, rank);
-        if (rc)
-            return rc;
+        if (place + distance < size)
+            sched_send_local(s, block, (place + distance + root) % size, 0, AFTER(last));
     }
-    return 0;
+    return last;
 }
 
-int coll_bcast(struct comm *comm, void *buf, MPI_Count count, struct type *type, int root)
+void coll_bcast_binomial(struct sched *s, const struct coll_args *args)
 {
-    const struct coll_block block = { buf, count, type };
-    const int size = comm->size;
-    int tag, rc = coll_begin(comm, &tag, "MPI_Bcast");
-
-    if (rc)
-        return rc;
-    return tree_bcast(&(struct tree){ comm, NULL, root, (comm->rank - root + size) % size, size }, tag,
-                      &block);
-}
-
-int coll_group_bcast(struct comm *comm, const struct group *group, void *buf, size_t size, int tag)
-{
-    const struct coll_block block = { buf, (MPI_Count)size, obj_type(MPI_BYTE) };
-
-    if (tag == COLL_NEXT_TAG) {
-        const int rc = coll_begin(comm, &tag, "MPI_Bcast");
-        if (rc)
-            return rc;
-    }
-    if (group->rank == MPI_UNDEFINED)
-        return 0;
-    return tree_bcast(&(struct tree){ comm, group, 0, group->rank, group->size }, tag, &block);
+    coll_part_bcast(s, coll_data_block(&args->send, 0), args->root, SCHED_NONE);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. Collective communication (MPI 5.0 §6) over point-to-point messages.
+/* Room: coll. Collective communication (MPI 5.0 §6, §8.6), in all its forms.
  *
- * * Every function is collective over the communicator, blocks, and returns 0 or an error code. Counts are
- * widened and handles, roots and the places of MPI_IN_PLACE are checked by the caller; what is significant at
- * one process only is not looked at elsewhere. Several threads may call at once, each for another
- * communicator (§6.14). After an error the other processes may be left waiting. Intercommunicators give
- * MPI_ERR_COMM for now. */
+ * * A call is described by struct coll_args, the same for its blocking, nonblocking and persistent form. Every form is
+ * collective over the communicator and returns 0 or an error code. Counts are widened and handles, roots and the
+ * places of MPI_IN_PLACE are checked by the caller; what is significant at one process only is not looked at
+ * elsewhere. Several threads may call at once, each for another communicator (§6.14). After an error the other
+ * processes may be left waiting. */
 #ifndef COLL_COLL_H
 #define COLL_COLL_H
 
@@ -36,21 +36,26 @@ struct coll_data {
 };
 
 #define COLL_NUMBERS(array) ((struct coll_numbers){ (array), sizeof *(array) })
-/* Blocks of one size, one after the other. */
+/* Blocks of one size, one after the other; or a single one. */
 #define COLL_SAME(buffer, number, datatype) \
-    (&(struct coll_data){ .buf = (void *)(buffer), .count = (number), .type = (datatype) })
+    ((struct coll_data){ .buf = (void *)(uintptr_t)(buffer), .count = (number), .type = (datatype) })
+/* Blocks of one type, each with its own size, one after the other. */
+#define COLL_PACKED(buffer, numbers, datatype) \
+    ((struct coll_data){ .buf = (void *)(uintptr_t)(buffer), .counts = COLL_NUMBERS(numbers), .type = (datatype) })
 /* Blocks of one type, each with its own size and place. */
-#define COLL_VARYING(buffer, numbers, places, datatype)    \
-    (&(struct coll_data){ .buf = (void *)(buffer),         \
-                          .counts = COLL_NUMBERS(numbers), \
-                          .displs = COLL_NUMBERS(places),  \
-                          .type = (datatype) })
+#define COLL_VARYING(buffer, numbers, places, datatype)       \
+    ((struct coll_data){ .buf = (void *)(uintptr_t)(buffer), \
+                         .counts = COLL_NUMBERS(numbers),     \
+                         .displs = COLL_NUMBERS(places),      \
+                         .type = (datatype) })
 /* Blocks each with its own size, place and type (MPI_Alltoallw). */
-#define COLL_MIXED(buffer, numbers, places, handles)       \
-    (&(struct coll_data){ .buf = (void *)(buffer),         \
-                          .counts = COLL_NUMBERS(numbers), \
-                          .displs = COLL_NUMBERS(places),  \
-                          .types = (handles) })
+#define COLL_MIXED(buffer, numbers, places, handles)          \
+    ((struct coll_data){ .buf = (void *)(uintptr_t)(buffer), \
+                         .counts = COLL_NUMBERS(numbers),     \
+                         .displs = COLL_NUMBERS(places),      \
+                         .types = (handles) })
+/* None. */
+#define COLL_NOTHING ((struct coll_data){ .buf = NULL })
 
 struct blocked;
 struct job_head;
@@ -70,52 +75,58 @@ void coll_comm_close(struct comm *comm);
 /* What a long wait that is not for a message waits for. False: not one of ours. */
 bool coll_describe_wait(const struct progress_long *told, struct blocked *out) COLD;
 
-/* §6.3, §6.4 */
-int coll_barrier(struct comm *comm);
-int coll_bcast(struct comm *comm, void *buf, MPI_Count count, struct type *type, int root);
-
-/* §6.5 to §6.8. The plain forms take COLL_SAME on both sides; the v forms COLL_VARYING on the side that
- * differs; MPI_Alltoallw COLL_MIXED on both. */
-int coll_gather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root);
-int coll_scatter(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root);
-int coll_allgather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv);
-int coll_allgatherv(struct comm *comm, const struct coll_data *send, const struct coll_data *recv);
-int coll_alltoall(struct comm *comm, const struct coll_data *send, const struct coll_data *recv);
-
-/* What a reduction works on (§6.9 to §6.11). `send` may be MPI_IN_PLACE where the call allows it. */
-struct coll_reduction {
-    const void *send;
-    void *recv;
-    MPI_Count count;
-    struct type *type;
-    struct op *op;
+/* In this order in tables; 5 bits of a tag. */
+enum coll_operation {
+    COLL_BARRIER, COLL_BCAST, COLL_GATHER, COLL_GATHERV, COLL_SCATTER, COLL_SCATTERV, COLL_ALLGATHER, COLL_ALLGATHERV,
+    COLL_ALLTOALL, COLL_ALLTOALLV, COLL_ALLTOALLW, COLL_REDUCE, COLL_ALLREDUCE, COLL_REDUCE_SCATTER_BLOCK,
+    COLL_REDUCE_SCATTER, COLL_SCAN, COLL_EXSCAN, COLL_NEIGHBOR_ALLGATHER, COLL_NEIGHBOR_ALLGATHERV,
+    COLL_NEIGHBOR_ALLTOALL, COLL_NEIGHBOR_ALLTOALLV, COLL_NEIGHBOR_ALLTOALLW,
+    COLL_OPERATIONS,
+    COLL_INTERNAL = 31, /* what room comm does with messages of its own */
 };
 
-#define COLL_REDUCTION(sendbuf, recvbuf, number, datatype, operation) \
-    (&(struct coll_reduction){ (sendbuf), (recvbuf), (number), (datatype), (operation) })
+/* What a call is to do.
+ *
+ *   bcast              send: the buffer, of all
+ *   plain forms        COLL_SAME on both sides
+ *   v forms            COLL_VARYING on the side that differs, or both (alltoallv)
+ *   w forms            COLL_MIXED on both
+ *   reductions         send, recv: the operands and the result; reduce_scatter_block: count of each block in both;
+ *                      reduce_scatter: recv COLL_PACKED, send the same type without a count
+ *   neighborhoods      blocks by places in the lists of neighbours
+ *
+ * send.buf or recv.buf may be MPI_IN_PLACE where the standard allows it. */
+struct coll_args {
+    enum coll_operation operation;
+    int root;                   /* also MPI_ROOT, MPI_PROC_NULL */
+    struct op *op;              /* of a reduction */
+    struct coll_data send, recv;
+};
 
-/* Operands are combined in the order of ranks, whatever the operation. The results of allreduce are the same
- * to the bit on all processes. */
-int coll_reduce(struct comm *comm, const struct coll_reduction *args, int root);
-int coll_allreduce(struct comm *comm, const struct coll_reduction *args);
-int coll_scan(struct comm *comm, const struct coll_reduction *args);
-int coll_exscan(struct comm *comm, const struct coll_reduction *args);
-/* args->count is that of each block. */
-int coll_reduce_scatter_block(struct comm *comm, const struct coll_reduction *args);
-/* args->count is not used. */
-int coll_reduce_scatter(struct comm *comm, const struct coll_reduction *args, struct coll_numbers counts);
+/* For the bindings and for calls from other rooms. */
+#define COLL_ARGS(operation_, send_, recv_, op_, root_) (&(struct coll_args){ operation_, root_, op_, send_, recv_ })
+
+/* The blocking form. Results of reductions are combined in the order of ranks, whatever the operation; those of
+ * allreduce are the same to the bit everywhere. */
+int coll_run(struct comm *comm, const struct coll_args *args);
+/* The nonblocking form (§6.12, §8.7): local. */
+int coll_start(struct comm *comm, const struct coll_args *args, struct req **out);
+/* The persistent form (§6.13, §8.8): local; begun by req_start, in any order on the processes. */
+int coll_make(struct comm *comm, const struct coll_args *args, struct req **out);
+/* coll_run for MPI_Barrier. */
+int coll_barrier(struct comm *comm);
 
 /* For room comm: `size` bytes from the first process of `group` to all the others in it, along a tree, over a
  * communicator that has them all; only they communicate. `tag` keeps concurrent calls apart (§7.4.2): it is
  * the user's, 0 to INT_MAX, and does not meet those of other collectives; or COLL_NEXT_TAG, and then the call
  * is collective over `comm` like any other. Error: MPI_ERR_GROUP if a process is not in `comm`. */
 enum { COLL_NEXT_TAG = -1 };
-/* Begin a collective call: refuse intercommunicators, take the tag of its messages. `call` names it
- * in reports. Also for collective calls of other rooms. */
-int coll_begin(struct comm *comm, int *tag, const char *call);
+/* Begin a collective call of another room, which brings its messages: their tag. `call` names it in reports. */
+int coll_begin(struct comm *comm, const char *call);
 
-/* For room comm: tags of messages between the leaders of two groups, in the context of collectives, which no collective
- * call uses. The first for the two sides of an intercommunicator, the others by the user's tag or the like. */
+/* For room comm: tags of messages between the leaders of two groups, in the context of collectives, which no
+ * collective call uses. The first for the two sides of an intercommunicator, the others by the user's tag or the
+ * like. */
 #define COLL_SIDES_TAG INT_MIN
 static inline int coll_leader_tag(int tag)
 {

@@ -475,8 +475,8 @@ static void *rank_main(void *arg)
     return NULL;
 }
 
-/* The number of messages of a call is part of what an algorithm promises: of the first barrier, by which all learn that
- * there is no shelf, and of the next. */
+/* The number of messages of a call is part of what an algorithm promises: of the first barrier, by which all learn
+ * that there is no shelf, and of the next. */
 static void *barrier_main(void *arg)
 {
     CHECK_INT(coll_barrier(arg), 0);

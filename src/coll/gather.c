@@ -1,64 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. MPI_Gather(v) and MPI_Scatter(v) (MPI 5.0 §6.5, §6.6): the root deals with the others in the
- * order of ranks, each block straight to its place; no temporary memory. */
-#include "coll/int_coll.h"
+/* Room: coll. MPI_Gather(v) and MPI_Scatter(v) (MPI 5.0 §6.5, §6.6).
+ *
+ *   linear     the root deals with each of the others, each block straight to its place; n - 1 messages of m bytes
+ *              at the root, no temporary memory */
+#include "coll/algorithms.h"
 
-static int gather_at_root(struct comm *comm, int tag, const struct coll_data *send,
-                          const struct coll_data *recv)
+void coll_gather_linear(struct sched *s, const struct coll_args *args)
 {
-    int rc = coll_check_data(recv, comm->size, "recvbuf");
+    const int rank = s->comm->rank;
 
-    for (int rank = 0; rank < comm->size && !rc; rank++) {
-        const struct coll_block to = coll_data_block(recv, rank);
-
-        if (rank != comm->rank) {
-            rc = coll_recv(comm, tag, &to, rank);
-        } else if (!coll_is_in_place(send->buf)) {
-            const struct coll_block from = coll_data_block(send, 0);
-            rc = coll_copy(&from, &to);
-        }
+    if (rank != args->root) {
+        sched_send(s, coll_data_block(&args->send, 0), args->root, 0, AT_ONCE);
+        return;
     }
-    return rc;
-}
-
-static int scatter_at_root(struct comm *comm, int tag, const struct coll_data *send,
-                           const struct coll_data *recv)
-{
-    int rc = coll_check_data(send, comm->size, "sendbuf");
-
-    for (int rank = 0; rank < comm->size && !rc; rank++) {
-        const struct coll_block from = coll_data_block(send, rank);
-
-        if (rank != comm->rank) {
-            rc = coll_send(comm, tag, &from, rank);
-        } else if (!coll_is_in_place(recv->buf)) {
-            const struct coll_block to = coll_data_block(recv, 0);
-            rc = coll_copy(&from, &to);
-        }
+    for (int source = 0; source < s->comm->size; source++) {
+        if (source != rank)
+            sched_recv(s, coll_data_block(&args->recv, source), source, 0, AT_ONCE);
     }
-    return rc;
+    if (!coll_is_in_place(args->send.buf))
+        sched_copy(s, coll_data_block(&args->send, 0), coll_data_block(&args->recv, rank), AT_ONCE);
 }
 
-int coll_gather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root)
+void coll_scatter_linear(struct sched *s, const struct coll_args *args)
 {
-    int tag, rc = coll_begin(comm, &tag, "MPI_Gather or MPI_Gatherv");
+    const int rank = s->comm->rank;
 
-    if (rc)
-        return rc;
-    if (comm->rank == root)
-        return gather_at_root(comm, tag, send, recv);
-    const struct coll_block from = coll_data_block(send, 0);
-    return coll_send(comm, tag, &from, root);
-}
-
-int coll_scatter(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root)
-{
-    int tag, rc = coll_begin(comm, &tag, "MPI_Scatter or MPI_Scatterv");
-
-    if (rc)
-        return rc;
-    if (comm->rank == root)
-        return scatter_at_root(comm, tag, send, recv);
-    const struct coll_block to = coll_data_block(recv, 0);
-    return coll_recv(comm, tag, &to, root);
+    if (rank != args->root) {
+        sched_recv(s, coll_data_block(&args->recv, 0), args->root, 0, AT_ONCE);
+        return;
+    }
+    for (int dest = 0; dest < s->comm->size; dest++) {
+        if (dest != rank)
+            sched_send(s, coll_data_block(&args->send, dest), dest, 0, AT_ONCE);
+    }
+    if (!coll_is_in_place(args->recv.buf))
+        sched_copy(s, coll_data_block(&args->send, rank), coll_data_block(&args->recv, 0), AT_ONCE);
 }

@@ -1,111 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. MPI_Reduce (MPI 5.0 §6.9.1): a binomial tree in which each process holds the result of a run of
- * neighbouring ranks, so that the order of operands is kept. */
-#include "coll/int_coll.h"
+/* Room: coll. MPI_Reduce (MPI 5.0 §6.9.1).
+ *
+ *   binomial   a tree in which each process holds the result of a run of neighbouring ranks, so that the order of
+ *              operands is kept; ceil(log2 n) rounds of m bytes, and of one combination. If the operator does not
+ *              commute, the root of the tree is rank 0, and the result goes on from there */
+#include "coll/algorithms.h"
 
-/* Combine with what the children send. *value is the operand at first, then one of the two rooms in turn: the
- * incoming operand lies in the one that is free and becomes the result. Stops below the parent; *distance
- * says how far away that is (at the root: at least size). */
-static int reduce_children(struct comm *comm, int tag, const struct coll_reduction *args, int root,
-                           void *const room[2], const void **value, int *distance)
+/* What comes lies in one of two rooms in turn, and becomes the value there; the room of the value before is free
+ * then. */
+int coll_part_reduce(struct sched *s, struct coll_block own, struct coll_block result, int root)
 {
-    const int size = comm->size, place = (comm->rank - root + size) % size;
-    int rc = 0;
+    const int size = s->comm->size, place = (s->comm->rank - root + size) % size;
+    const bool is_in_place = !place && own.buf == result.buf;
+    struct coll_block value = own, room[2] = { { NULL, 0, NULL }, { NULL, 0, NULL } };
+    int last = SCHED_NONE, round = 0, distance;
 
-    for (*distance = 1; *distance < size && !(place & *distance) && !rc; *distance += *distance) {
-        void *incoming = *value == room[0] ? room[1] : room[0];
-        const struct coll_block block = coll_operand(args, incoming);
-        const int child = place + *distance;
+    if (!place)
+        room[is_in_place] = result;
+    for (distance = 1; distance < size && !(place & distance); distance += distance) {
+        struct coll_block *in = &room[round % 2];
+        int got;
 
-        if (child >= size)
+        if (place + distance >= size)
             continue;
-        rc = coll_recv(comm, tag, &block, (child + root) % size);
-        if (!rc)
-            op_reduce(args->op, *value, incoming, args->count, args->type);
-        *value = incoming;
+        if (!in->type)
+            *in = sched_items(s, own.type, own.count);
+        got = sched_recv_local(s, *in, (place + distance + root) % size, 0,
+                               AFTER(round > 1 || is_in_place ? last : SCHED_NONE));
+        last = sched_reduce(s, value, *in, AFTER(got, last));
+        value = *in;
+        round++;
     }
-    return rc;
+    if (place)
+        sched_send_local(s, value, (place - distance + root) % size, 0, AFTER(last));
+    else if (value.buf != result.buf)
+        last = sched_copy(s, value, result, AFTER(last));
+    return last;
 }
 
-static int reduce_at_root(struct comm *comm, int tag, const struct coll_reduction *args, void *result)
+void coll_reduce_binomial(struct sched *s, const struct coll_args *args)
 {
-    const void *value = coll_input(args);
-    struct coll_temp temp;
-    int distance, rc = coll_temp_alloc(&temp, args->type, args->count);
+    const int rank = s->comm->rank, top = args->op->is_commutative ? args->root : 0;
+    const struct coll_block own = coll_operand(args, coll_input(args)), result = coll_operand(args, args->recv.buf);
+    struct coll_block at_top = result;
+    int last;
 
-    if (rc)
-        return rc;
-    rc = reduce_children(comm, tag, args, comm->rank, (void *[]){ result, temp.buf }, &value, &distance);
-    if (!rc)
-        coll_operand_copy(args, result, value);
-    coll_temp_free(&temp);
-    return rc;
-}
-
-static int reduce_below_root(struct comm *comm, int tag, const struct coll_reduction *args, int root)
-{
-    const int size = comm->size, place = (comm->rank - root + size) % size;
-    const void *value = coll_input(args);
-    struct coll_temp temp[2] = { { NULL, NULL }, { NULL, NULL } };
-    int rc = 0, distance = 1;
-
-    if (!(place & 1) && place + 1 < size)
-        rc = coll_temp_alloc(&temp[0], args->type, args->count);
-    if (!rc && !(place & 3) && place + 2 < size)
-        rc = coll_temp_alloc(&temp[1], args->type, args->count);
-    if (!rc)
-        rc =
-            reduce_children(comm, tag, args, root, (void *[]){ temp[0].buf, temp[1].buf }, &value, &distance);
-    if (!rc) {
-        const struct coll_block block = coll_operand(args, value);
-        rc = coll_send(comm, tag, &block, (place - distance + root) % size);
-    }
-    coll_temp_free(&temp[0]);
-    coll_temp_free(&temp[1]);
-    return rc;
-}
-
-int coll_reduce_tree(struct comm *comm, int tag, const struct coll_reduction *args, int root, void *result)
-{
-    if (comm->rank != root)
-        return reduce_below_root(comm, tag, args, root);
-    if (comm->size > 1)
-        return reduce_at_root(comm, tag, args, result);
-    coll_operand_copy(args, result, coll_input(args));
-    return 0;
-}
-
-/* The order of operands begins with rank 0: the tree's root is rank 0, and the result goes on from there. */
-static int reduce_in_order(struct comm *comm, int tag, const struct coll_reduction *args, int root)
-{
-    struct coll_temp temp = { NULL, NULL };
-    struct coll_block block;
-    int rc = 0;
-
-    if (comm->rank == 0)
-        rc = coll_temp_alloc(&temp, args->type, args->count);
-    if (!rc)
-        rc = coll_reduce_tree(comm, tag, args, 0, temp.buf);
-    if (!rc && comm->rank == 0) {
-        block = coll_operand(args, temp.buf);
-        rc = coll_send(comm, tag, &block, root);
-    } else if (!rc && comm->rank == root) {
-        block = coll_operand(args, args->recv);
-        rc = coll_recv(comm, tag, &block, 0);
-    }
-    coll_temp_free(&temp);
-    return rc;
-}
-
-int coll_reduce(struct comm *comm, const struct coll_reduction *args, int root)
-{
-    int tag, rc = coll_begin(comm, &tag, "MPI_Reduce");
-
-    if (!rc)
-        rc = coll_check_reduction(args, comm->rank == root);
-    if (rc)
-        return rc;
-    if (root == 0 || args->op->is_commutative)
-        return coll_reduce_tree(comm, tag, args, root, args->recv);
-    return reduce_in_order(comm, tag, args, root);
+    if (rank == top && rank != args->root)
+        at_top = sched_items(s, own.type, own.count);
+    last = coll_part_reduce(s, own, at_top, top);
+    if (top == args->root)
+        return;
+    if (rank == top)
+        sched_send(s, at_top, args->root, 1, AFTER(last));
+    else if (rank == args->root)
+        sched_recv(s, result, top, 1, AFTER(last));
 }

@@ -1,68 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. MPI_Reduce_scatter(_block) (MPI 5.0 §6.10): reduce to rank 0, which hands out the blocks. */
-#include "coll/int_coll.h"
+/* Room: coll. MPI_Reduce_scatter(_block) (MPI 5.0 §6.10); m is the size of all blocks together.
+ *
+ *   tree       reduce to rank 0, which hands out the blocks; log2 n rounds of m bytes, then n messages from rank 0,
+ *              which keeps all of it for a while */
+#include "coll/algorithms.h"
 
-static MPI_Count count_of(const struct coll_reduction *args, const struct coll_numbers *counts, int rank)
+static MPI_Count count_of(const struct coll_args *args, int rank)
 {
-    return counts->p ? coll_number(counts, rank) : args->count;
+    return args->recv.counts.p ? coll_number(&args->recv.counts, rank) : args->recv.count;
 }
 
-/* Rank 0: `result` holds the blocks of all, one after the other. */
-static int hand_out(struct comm *comm, int tag, const struct coll_reduction *args,
-                    const struct coll_numbers *counts, void *result)
+void coll_reduce_scatter_tree(struct sched *s, const struct coll_args *args)
 {
-    struct coll_block from = { result, 0, args->type };
-    int rc = 0;
+    const int size = s->comm->size, rank = s->comm->rank;
+    const MPI_Count count = args->recv.counts.p ? coll_sum(&args->recv, size) : args->recv.count * size;
+    const struct coll_block own = { (void *)(uintptr_t)coll_input(args), count, args->recv.type };
+    const struct coll_block result = { args->recv.buf, count_of(args, rank), args->recv.type };
+    struct coll_block all = own;
+    MPI_Count first = 0;
+    int last;
 
-    for (int rank = 0; rank < comm->size && !rc; rank++) {
-        from.count = count_of(args, counts, rank);
-        if (rank == comm->rank)
-            type_copy(args->recv, from.count, from.type, from.buf, from.count, from.type);
+    if (!rank)
+        all = sched_items(s, own.type, count);
+    last = coll_part_reduce(s, own, all, 0);
+    if (rank) {
+        sched_recv(s, result, 0, 1, AFTER(last));
+        return;
+    }
+    for (int dest = 0; dest < size; dest++) {
+        const struct coll_block block = coll_part(all, first, count_of(args, dest));
+
+        first += block.count;
+        if (dest)
+            sched_send(s, block, dest, 1, AFTER(last));
         else
-            rc = coll_send(comm, tag, &from, rank);
-        from.buf = coll_address(from.buf, from.count * from.type->extent);
+            sched_copy(s, block, result, AFTER(last));
     }
-    return rc;
-}
-
-static int reduce_scatter(struct comm *comm, const struct coll_reduction *args,
-                          const struct coll_numbers *counts)
-{
-    struct coll_reduction all = *args;
-    struct coll_temp temp = { NULL, NULL };
-    int tag, rc = coll_begin(comm, &tag, counts ? "MPI_Reduce_scatter" : "MPI_Reduce_scatter_block");
-
-    if (rc)
-        return rc;
-    all.count = 0;
-    for (int rank = 0; rank < comm->size; rank++)
-        all.count += count_of(args, counts, rank);
-    rc = coll_check_reduction(&all, true);
-    if (!rc)
-        rc = coll_check_buffer(coll_input(args), all.count, args->type,
-                               args->send == coll_input(args) ? "sendbuf" : "recvbuf");
-    if (!rc)
-        rc = coll_check_buffer(args->recv, count_of(args, counts, comm->rank), args->type, "recvbuf");
-    if (!rc && comm->rank == 0)
-        rc = coll_temp_alloc(&temp, args->type, all.count);
-    if (!rc)
-        rc = coll_reduce_tree(comm, tag, &all, 0, temp.buf);
-    if (!rc && comm->rank == 0) {
-        rc = hand_out(comm, tag, args, counts, temp.buf);
-    } else if (!rc) {
-        const struct coll_block to = { args->recv, count_of(args, counts, comm->rank), args->type };
-        rc = coll_recv(comm, tag, &to, 0);
-    }
-    coll_temp_free(&temp);
-    return rc;
-}
-
-int coll_reduce_scatter_block(struct comm *comm, const struct coll_reduction *args)
-{
-    return reduce_scatter(comm, args, &(struct coll_numbers){ NULL, 0 });
-}
-
-int coll_reduce_scatter(struct comm *comm, const struct coll_reduction *args, struct coll_numbers counts)
-{
-    return reduce_scatter(comm, args, &counts);
 }

@@ -1,75 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. MPI_Scan and MPI_Exscan (MPI 5.0 §6.11): in round k each process combines with the value of the
- * process 2^k ranks before, which covers the 2^k ranks up to that one. ceil(log2(size)) rounds. */
-#include "coll/int_coll.h"
+/* Room: coll. MPI_Scan and MPI_Exscan (MPI 5.0 §6.11).
+ *
+ *   doubling   in round k each process combines with the value of the process 2^k ranks before, which covers the 2^k
+ *              ranks up to that one. ceil(log2 n) rounds of m bytes and one combination; exscan: one message more,
+ *              by which the inclusive results move on by one rank */
+#include "coll/algorithms.h"
 
-/* `value` holds the operand and then the result; `incoming` is room for another. */
-static int scan_doubling(struct comm *comm, int tag, const struct coll_reduction *args, void *value,
-                         void *incoming)
+/* `value` holds the operand and then the result, `in` takes what comes. */
+static int double_up(struct sched *s, struct coll_block value, struct coll_block in, int last)
 {
-    const int size = comm->size, rank = comm->rank;
-    const struct coll_block out = coll_operand(args, value), in = coll_operand(args, incoming);
-    int rc = 0;
+    const int size = s->comm->size, rank = s->comm->rank;
+    int sub = 0;
 
-    for (int distance = 1; distance < size && !rc; distance += distance) {
-        const int dest = rank + distance < size ? rank + distance : MPI_PROC_NULL;
-        const int source = rank >= distance ? rank - distance : MPI_PROC_NULL;
+    for (int distance = 1; distance < size; distance += distance, sub++) {
+        int out = SCHED_NONE;
 
-        rc = coll_exchange(comm, tag, &out, dest, &in, source);
-        if (!rc && source != MPI_PROC_NULL)
-            op_reduce(args->op, incoming, value, args->count, args->type);
+        if (rank + distance < size)
+            out = sched_send(s, value, rank + distance, sub, AFTER(last));
+        if (rank >= distance)
+            last = sched_reduce(s, in, value, AFTER(sched_recv(s, in, rank - distance, sub, AFTER(last)), out, last));
+        else
+            last = sched_join(s, AFTER(out, last));
     }
-    return rc;
+    return last;
 }
 
-int coll_scan(struct comm *comm, const struct coll_reduction *args)
+void coll_scan_doubling(struct sched *s, const struct coll_args *args)
 {
-    struct coll_temp temp;
-    int tag, rc = coll_begin(comm, &tag, "MPI_Scan");
+    const struct coll_block own = coll_operand(args, coll_input(args)), result = coll_operand(args, args->recv.buf);
+    const int rank = s->comm->rank, size = s->comm->size;
+    const bool is_exclusive = args->operation == COLL_EXSCAN;
+    struct coll_block value = is_exclusive ? sched_items(s, own.type, own.count) : result;
+    int last = value.buf == own.buf ? SCHED_NONE : sched_copy(s, own, value, AT_ONCE);
 
-    if (!rc)
-        rc = coll_check_reduction(args, true);
-    if (!rc)
-        rc = coll_temp_alloc(&temp, args->type, args->count);
-    if (rc)
-        return rc;
-    coll_operand_copy(args, args->recv, coll_input(args));
-    rc = scan_doubling(comm, tag, args, args->recv, temp.buf);
-    coll_temp_free(&temp);
-    return rc;
-}
-
-/* The inclusive result moves on by one rank; that of rank 0 stays untouched. */
-static int exscan(struct comm *comm, int tag, const struct coll_reduction *args, void *value, void *incoming)
-{
-    const int rank = comm->rank, last = comm->size - 1;
-    const struct coll_block out = coll_operand(args, value), in = coll_operand(args, args->recv);
-    int rc;
-
-    coll_operand_copy(args, value, coll_input(args));
-    rc = scan_doubling(comm, tag, args, value, incoming);
-    if (rc)
-        return rc;
-    return coll_exchange(comm, tag, &out, rank < last ? rank + 1 : MPI_PROC_NULL, &in,
-                         rank > 0 ? rank - 1 : MPI_PROC_NULL);
-}
-
-int coll_exscan(struct comm *comm, const struct coll_reduction *args)
-{
-    struct coll_temp value, incoming;
-    int tag, rc = coll_begin(comm, &tag, "MPI_Exscan");
-
-    if (!rc)
-        rc = coll_check_reduction(args, comm->rank > 0);
-    if (!rc)
-        rc = coll_temp_alloc(&value, args->type, args->count);
-    if (rc)
-        return rc;
-    rc = coll_temp_alloc(&incoming, args->type, args->count);
-    if (!rc) {
-        rc = exscan(comm, tag, args, value.buf, incoming.buf);
-        coll_temp_free(&incoming);
-    }
-    coll_temp_free(&value);
-    return rc;
+    last = double_up(s, value, sched_items(s, own.type, own.count), last);
+    if (is_exclusive && rank + 1 < size)
+        sched_send(s, value, rank + 1, SCHED_SUBS - 1, AFTER(last));
+    if (is_exclusive && rank)
+        sched_recv(s, result, rank - 1, SCHED_SUBS - 1, AFTER(last)); /* the operand may have lain there */
 }

@@ -16,7 +16,7 @@
 
 #include "base/err.h"
 #include "base/setting.h"
-#include "coll/coll.h"
+#include "coll/int_call.h"
 #include "obj/blocked.h"
 #include "progress/progress.h"
 #include "sys/share.h"
@@ -78,6 +78,7 @@ void coll_fini(void)
     if (area.book)
         munmap(area.book, area_size(area.procs));
     area.book = NULL;
+    sched_close();
 }
 
 static struct shelf_line *lines_of(struct comm_shelf shelf)
@@ -184,7 +185,7 @@ static bool is_over(void *arg)
     return wait->next == wait->end;
 }
 
-bool coll_describe_wait(const struct progress_long *told, struct blocked *out)
+bool shelf_describe_wait(const struct progress_long *told, struct blocked *out)
 {
     const struct wait *wait = told->arg;
 

@@ -14,7 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "obj/blocked.h"
 #include "obj/comm.h"
+#include "progress/progress.h"
 #include "sys/job.h"
 
 enum { SHELVES = 256 };
@@ -43,6 +45,8 @@ struct comm_shelf shelf_take(int members);
 void shelf_open(struct comm *comm, struct comm_shelf shelf);
 /* This member will not use it again. The last one frees it. */
 void shelf_leave(struct comm_shelf shelf);
+/* What a wait for members is about. False: it is none. */
+bool shelf_describe_wait(const struct progress_long *told, struct blocked *out) COLD;
 /* A barrier on the communicator's shelf. Blocks. */
 void shelf_barrier(struct comm *comm);
 

@@ -102,7 +102,8 @@ static int tell(const struct meeting *m, struct agreed *agreed, int led)
     int rc;
 
     agreed->error = led ? err_class(led) : 0;
-    rc = coll_bcast(m->local, agreed, offsetof(struct agreed, data), byte, m->leader);
+    rc = coll_run(m->local, COLL_ARGS(COLL_BCAST, COLL_SAME(agreed, offsetof(struct agreed, data), byte), COLL_NOTHING,
+                                      NULL, m->leader));
     if (led || rc)
         return led ? led : rc;
     if (agreed->error)
@@ -110,7 +111,8 @@ static int tell(const struct meeting *m, struct agreed *agreed, int led)
     if (!data)
         rc = alloc_data(agreed);
     if (!rc && agreed->size)
-        rc = coll_bcast(m->local, agreed->data, (MPI_Count)agreed->size, byte, m->leader);
+        rc = coll_run(m->local, COLL_ARGS(COLL_BCAST, COLL_SAME(agreed->data, (MPI_Count)agreed->size, byte),
+                                          COLL_NOTHING, NULL, m->leader));
     return rc;
 }
 

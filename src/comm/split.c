@@ -77,7 +77,8 @@ int comm_split_exchange(struct comm *comm, struct split_entry *entries)
     int rc;
 
     comm->coll_outer = "MPI_Comm_split";
-    rc = coll_allgather(comm, COLL_SAME(MPI_IN_PLACE, 0, byte), COLL_SAME(entries, sizeof *entries, byte));
+    rc = coll_run(comm, COLL_ARGS(COLL_ALLGATHER, COLL_SAME(MPI_IN_PLACE, 0, byte),
+                                  COLL_SAME(entries, sizeof *entries, byte), NULL, 0));
     comm->coll_outer = NULL;
     return rc;
 }

@@ -39,6 +39,7 @@ struct comm {
     struct send_buffer *buffer;      /* attached for buffered sends, owned by room p2p; NULL: none */
     struct attrs *attrs;             /* of the user; owned; NULL: none */
     uint32_t coll_sequence;          /* collective calls so far: tag of the next one's messages */
+    uint32_t coll_persistent;        /* persistent collective operations made so far */
     const char *coll_call;           /* the last collective call, for reports */
     const char *coll_calls[COMM_CALLS]; /* by their numbers the last ones, by the names that the user knows */
     const char *coll_outer;          /* the call that makes collective calls itself; NULL: none */

@@ -131,12 +131,16 @@ struct p2p_req {
     uint8_t state;                     /* enum p2p_state */
     uint8_t flags;                     /* enum wire_flag */
     uint8_t then;                      /* enum p2p_then: once the control record in `out` has gone out */
-    bool is_special;                   /* one of the next three, or a piece: completing it takes more than saying so */
+    bool is_special;                   /* one of the next four, or a piece: completing it takes more than saying so */
     bool is_detached;                  /* the user has freed it: release when it completes */
     bool is_cancelling;                /* send: the receiver has been asked to give it up */
     bool is_half;                      /* of a pair: report to it */
+    bool is_reported;                  /* its slip goes into an inbox */
     uint8_t mode;                      /* of one that was set up to be started: enum p2p_mode, P2P_NOBODY */
-    struct p2p_pair *pair;             /* of a half */
+    union {
+        struct p2p_pair *pair;         /* of a half */
+        struct p2p_inbox *inbox;       /* of one that is reported */
+    };
     size_t moved;                      /* stream: bytes packed or unpacked so far */
     uint64_t started;                  /* receive: when a long stream was asked for; 0: it is not measured */
     size_t wanted;                     /* bytes that are to move: the smaller of message and buffer */
@@ -153,6 +157,7 @@ struct p2p_req {
         struct wire_reply reply;
         struct wire_part_offer offer;
     } control;                         /* payload of the record in `out` */
+    struct p2p_slip *slip;             /* of one that is reported */
 };
 
 /* A send and a receive that are one request of the user's; sendrecv.c. */
@@ -359,7 +364,7 @@ static ALWAYS_INLINE void request_init(struct p2p_req *r, struct channel *channe
     r->state = P2P_NEW;
     r->flags = r->then = r->mode = 0;
     r->moved = 0;
-    r->is_special = r->is_detached = r->is_cancelling = r->is_half = false;
+    r->is_special = r->is_detached = r->is_cancelling = r->is_half = r->is_reported = false;
 }
 
 /* request_create, when many are alive. */
@@ -385,6 +390,8 @@ void recv_set_up(struct p2p_req *r, void *buf, MPI_Count count, int source, int 
 /* Begin it, as a call of its own would; it may be complete, and gone, on return. Neither fails nor allocates. */
 void send_start(struct p2p_req *r);
 void recv_start(struct p2p_req *r);
+/* report.c: say that it is complete; the request may be gone afterwards. */
+void report_complete(struct p2p_req *r);
 /* sendrecv.c: a half is complete, its pair may be, and the half is gone. */
 void half_complete(struct p2p_req *r);
 /* persistent.c: MPI_Start of one of ours; without the lock. */

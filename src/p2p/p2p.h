@@ -96,9 +96,26 @@ int p2p_improbe(struct comm *comm, int source, int tag, int *flag, struct messag
 int p2p_mrecv(struct message *message, void *buf, MPI_Count count, struct type *type, MPI_Status *status);
 int p2p_imrecv(struct message *message, void *buf, MPI_Count count, struct type *type, struct req **out);
 
+/* For one who waits for many requests of one communicator, and wants to be told which ones are complete: an inbox,
+ * and a slip for each request that is put into it. `news` is not 0 when something may lie in it; it is stored last,
+ * so several inboxes may share one. */
+struct p2p_slip {
+    struct p2p_slip *next;
+};
+struct p2p_inbox {
+    struct p2p_slip *first, **end; /* with the lock of the communicator's lane; first NULL: empty */
+    _Atomic uint32_t *news;
+};
+
+/* Put `slip` into the inbox when the request of a p2p_isend or p2p_irecv is complete. False: it is already. Inbox and
+ * slip stay where they are until the slip has been taken; then the request may be released, and not before. */
+bool p2p_report(struct req *req, struct p2p_inbox *inbox, struct p2p_slip *slip);
+/* All slips that lie in it, in the order in which they came; NULL: none. */
+struct p2p_slip *p2p_inbox_take(const struct comm *comm, struct p2p_inbox *inbox);
+
 /* Every communicator belongs to a lane: a matcher, transports and a lock apart from those of the others. Which one is
- * in its context, so that all its processes agree: contexts from P2P_CTX_SPREAD on go round the lanes beyond the first.
- * A process takes any context, whatever its own level of threads. */
+ * in its context, so that all its processes agree: contexts from P2P_CTX_SPREAD on go round the lanes beyond the
+ * first. A process takes any context, whatever its own level of threads. */
 #define P2P_CTX_SPREAD (UINT32_C(1) << 31)
 
 static inline int p2p_lane_of(uint32_t ctx)

@@ -43,6 +43,10 @@ void complete_special(struct p2p_req *r)
         half_complete(r);
         return;
     }
+    if (r->is_reported) {
+        report_complete(r);
+        return;
+    }
     if (!r->is_detached) {
         req_complete(&r->req);
         return;

@@ -266,12 +266,21 @@ static bool sleep_once(const struct wait *wait, uint64_t limit_ns, bool *has_mov
     return wait->is_done(wait->arg);
 }
 
+static bool word_is_set(void *arg)
+{
+    const _Atomic uint32_t *word = arg;
+
+    return atomic_load_explicit(word, memory_order_acquire); /* pairs with who sets it */
+}
+
 /* Sleep until the wait is over, telling whoever wants to know. */
 static NOINLINE COLD void sleep_on(const struct wait *wait, uint64_t limit_ns, bool has_moved)
 {
     const struct progress_watch *watch = progress.watch;
-    struct progress_long told = { wait->done, wait->is_done, wait->arg, has_moved, false };
+    struct progress_long told = { .is_done = wait->is_done, .arg = wait->arg, .has_moved = has_moved };
 
+    if (wait->is_done == word_is_set)
+        told.done = wait->done;
     do {
         if (watch)
             watch->look(&told);
@@ -304,13 +313,6 @@ void progress_wait_until(progress_done_fn *is_done, void *arg)
         wait_long(&wait);
 }
 
-static bool word_is_set(void *arg)
-{
-    const _Atomic uint32_t *word = arg;
-
-    return atomic_load_explicit(word, memory_order_acquire); /* pairs with who sets it */
-}
-
 static NOINLINE void wait_for_word(_Atomic uint32_t *done, struct progress_hint hint)
 {
     const struct wait wait = { word_is_set, done, hint, done };
@@ -334,6 +336,26 @@ void progress_wait_look(progress_done_fn *is_done, void *arg)
             return;
     }
     wait_long(&wait);
+}
+
+void progress_wait_hinted(progress_done_fn *is_done, void *arg, struct progress_hint hint,
+                          const _Atomic uint32_t *news)
+{
+    const struct wait wait = { is_done, arg, hint, news };
+    const int first_polls = atomic_load_explicit(&progress.first_polls, memory_order_relaxed);
+
+    for (int idle = 0; idle < first_polls;) {
+        if (is_done(arg))
+            return;
+        if (hint.poll(hint.arg, news) || (unlikely(has_work()) && progress_poll())) {
+            idle = 0;
+        } else {
+            cpu_relax();
+            idle++;
+        }
+    }
+    if (!is_done(arg))
+        wait_long(&wait);
 }
 
 /* The first spins go straight to the hint: this is the way of a short message. */

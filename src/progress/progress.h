@@ -120,6 +120,11 @@ void progress_wait(_Atomic uint32_t *done, struct progress_hint hint);
 /* Return when is_done(arg) says true; it is asked after every poll, and not again once it has said so. */
 void progress_wait_until(progress_done_fn *is_done, void *arg);
 
+/* The same with an idea where news will come from; the hint's source may stop when *news is not 0. The first spins go
+ * straight there. */
+void progress_wait_hinted(progress_done_fn *is_done, void *arg, struct progress_hint hint,
+                          const _Atomic uint32_t *news);
+
 /* The same for what others store in shared memory, which is_done looks at itself: it may be asked more often than
  * anything is polled. Who stores it wakes this process. */
 void progress_wait_look(progress_done_fn *is_done, void *arg);

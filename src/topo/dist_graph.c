@@ -193,7 +193,8 @@ static int exchange_counts(struct comm *comm, struct exchange *x)
     int rc;
 
     comm->coll_outer = create_call;
-    rc = coll_alltoall(comm, COLL_SAME(x->send_counts, 1, count), COLL_SAME(x->recv_counts, 1, count));
+    rc = coll_run(comm, COLL_ARGS(COLL_ALLTOALL, COLL_SAME(x->send_counts, 1, count),
+                                  COLL_SAME(x->recv_counts, 1, count), NULL, 0));
     comm->coll_outer = NULL;
     for (int rank = 0; rank < x->size; rank++) {
         x->recv_places[rank] = x->incoming;
@@ -210,8 +211,8 @@ static int exchange_ends(struct comm *comm, struct exchange *x)
 
     in_bytes(x->send_counts, 4 * x->size);
     comm->coll_outer = create_call;
-    rc = coll_alltoall(comm, COLL_VARYING(x->send, x->send_counts, x->send_places, byte),
-                       COLL_VARYING(x->recv, x->recv_counts, x->recv_places, byte));
+    rc = coll_run(comm, COLL_ARGS(COLL_ALLTOALLV, COLL_VARYING(x->send, x->send_counts, x->send_places, byte),
+                                  COLL_VARYING(x->recv, x->recv_counts, x->recv_places, byte), NULL, 0));
     comm->coll_outer = NULL;
     return rc;
 }

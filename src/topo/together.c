@@ -17,11 +17,12 @@ int topo_agree(struct comm *comm, const char *call, int rc, uint64_t hash, const
 {
     /* Maxima: of the errors and who has them, of the value, and of its complement, which gives the minimum. */
     uint64_t seen[3] = { rc ? (uint64_t)err_class(rc) << 32 | (uint32_t)comm->rank : 0, hash, ~hash };
+    struct type *type = obj_type(MPI_UINT64_T);
     int failed;
 
     comm->coll_outer = call;
-    failed = coll_allreduce(comm,
-                            COLL_REDUCTION(MPI_IN_PLACE, seen, 3, obj_type(MPI_UINT64_T), obj_op(MPI_MAX)));
+    failed = coll_run(comm, COLL_ARGS(COLL_ALLREDUCE, COLL_SAME(MPI_IN_PLACE, 3, type), COLL_SAME(seen, 3, type),
+                                      obj_op(MPI_MAX), 0));
     comm->coll_outer = NULL;
     if (rc || failed)
         return rc ? rc : failed;

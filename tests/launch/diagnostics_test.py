@@ -73,6 +73,9 @@ EXPECTED = {
     351: ['-n', 2, FAULTS, 'not_persistent'],
     352: ['-n', 2, FAULTS, 'active'],
     371: ['-n', 2, FAULTS, 'wrong_type'],
+    720: ['-n', 2, FAULTS, 'neighbors'],
+    721: ['-n', 2, FAULTS, 'cancel_coll'],
+    722: ['-n', 2, FAULTS, 'free_coll'],
     401: ['-n', 2, '-env', 'PARLEY_UNEXPECTED_MAX', '1M', FAULTS, 'flood'],
 }
 # Those that take more than a command line: see the functions of these names.

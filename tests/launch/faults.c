@@ -184,6 +184,34 @@ static void fortran(void)
     FAULT MPI_Abi_set_fortran_booleans(4, (void *)(uintptr_t)&yes, (void *)(uintptr_t)&no);
 }
 
+static void neighbors(void)
+{
+    FAULT MPI_Neighbor_allgather(data, 1, MPI_INT, result, 1, MPI_INT, MPI_COMM_WORLD);
+}
+
+/* Rank 1 does not come. */
+static MPI_Request begun(void)
+{
+    MPI_Request request;
+
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    return request;
+}
+
+static void cancel_coll(void)
+{
+    MPI_Request request = begun();
+
+    FAULT MPI_Cancel(&request);
+}
+
+static void free_coll(void)
+{
+    MPI_Request request = begun();
+
+    FAULT MPI_Request_free(&request);
+}
+
 static void twice(void)
 {
     FAULT MPI_Init(NULL, NULL);
@@ -402,6 +430,9 @@ static const struct {
     { "memory", memory, 0 },
     { "handler", handler, 0 },
     { "fortran", fortran, 0 },
+    { "neighbors", neighbors, 0 },
+    { "cancel_coll", cancel_coll, 0 },
+    { "free_coll", free_coll, 0 },
     { "twice", twice, 0 },
     { "finalized", finalized, 0 },
     { "no_buffer", no_buffer, 0 },

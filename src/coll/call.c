@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll. A collective call, from its arguments to a schedule: checks, numbers and tags, the choice of an
+ * algorithm, and the three forms. Knows: schedules, the table of algorithms. Does not know: what they do.
+ *
+ * The tag of a message is -COLL_TAG_FIRST less a number of 30 bits, so that calls and the messages in them are told
+ * apart:
+ *
+ *   bits    nonpersistent                            persistent
+ *   29      0                                        1
+ *   28      which call on the communicator …         which one was made on it …
+ *   15 11   … (14 bits)                              … (18 bits)
+ *   14 10   the operation                            10 … 6: the operation
+ *    9  6   hash of what all must give alike         -
+ *    5  0   `sub`                                    `sub`
+ *
+ * A persistent operation keeps its tags, since processes may start several of them in any order. */
+#include "base/err.h"
+#include "coll/algorithms.h"
+
+static const struct {
+    const char *blocking, *nonblocking, *persistent;
+} names[COLL_OPERATIONS] = {
+#define NAMES(name, small) { "MPI_" #name, "MPI_I" #small, "MPI_" #name "_init" }
+    [COLL_BARRIER] = NAMES(Barrier, barrier),
+    [COLL_BCAST] = NAMES(Bcast, bcast),
+    [COLL_GATHER] = NAMES(Gather, gather),
+    [COLL_GATHERV] = NAMES(Gatherv, gatherv),
+    [COLL_SCATTER] = NAMES(Scatter, scatter),
+    [COLL_SCATTERV] = NAMES(Scatterv, scatterv),
+    [COLL_ALLGATHER] = NAMES(Allgather, allgather),
+    [COLL_ALLGATHERV] = NAMES(Allgatherv, allgatherv),
+    [COLL_ALLTOALL] = NAMES(Alltoall, alltoall),
+    [COLL_ALLTOALLV] = NAMES(Alltoallv, alltoallv),
+    [COLL_ALLTOALLW] = NAMES(Alltoallw, alltoallw),
+    [COLL_REDUCE] = NAMES(Reduce, reduce),
+    [COLL_ALLREDUCE] = NAMES(Allreduce, allreduce),
+    [COLL_REDUCE_SCATTER_BLOCK] = NAMES(Reduce_scatter_block, reduce_scatter_block),
+    [COLL_REDUCE_SCATTER] = NAMES(Reduce_scatter, reduce_scatter),
+    [COLL_SCAN] = NAMES(Scan, scan),
+    [COLL_EXSCAN] = NAMES(Exscan, exscan),
+    [COLL_NEIGHBOR_ALLGATHER] = NAMES(Neighbor_allgather, neighbor_allgather),
+    [COLL_NEIGHBOR_ALLGATHERV] = NAMES(Neighbor_allgatherv, neighbor_allgatherv),
+    [COLL_NEIGHBOR_ALLTOALL] = NAMES(Neighbor_alltoall, neighbor_alltoall),
+    [COLL_NEIGHBOR_ALLTOALLV] = NAMES(Neighbor_alltoallv, neighbor_alltoallv),
+    [COLL_NEIGHBOR_ALLTOALLW] = NAMES(Neighbor_alltoallw, neighbor_alltoallw),
+#undef NAMES
+};
+
+const char *coll_name(enum coll_operation operation, enum coll_form form)
+{
+    if (operation >= COLL_OPERATIONS)
+        return "a call that makes a communicator";
+    switch (form) {
+    case COLL_BLOCKING: return names[operation].blocking;
+    case COLL_NONBLOCKING: return names[operation].nonblocking;
+    default: return names[operation].persistent;
+    }
+}
+
+/* --- numbers --- */
+
+/* Count a call, and remember its name for reports; from 1. */
+static uint32_t next_call(struct comm *comm, const char *call)
+{
+    comm->coll_call = call;
+    comm->coll_calls[comm->coll_sequence % COMM_CALLS] = comm->coll_outer ? comm->coll_outer : call;
+    return ++comm->coll_sequence;
+}
+
+static int tag_of_call(uint32_t sequence, enum coll_operation operation, unsigned hash)
+{
+    return -COLL_TAG_FIRST - (int)((sequence & COLL_SEQUENCE_MASK) << 15 | (unsigned)operation << 10 |
+                                   (hash & 15) << 6);
+}
+
+static int tag_of_persistent(uint32_t number, enum coll_operation operation)
+{
+    return -COLL_TAG_FIRST - (int)(1U << 29 | (number & COLL_PERSISTENT_MASK) << 11 | (unsigned)operation << 6);
+}
+
+int coll_begin(struct comm *comm, const char *call)
+{
+    return tag_of_call(next_call(comm, call), COLL_INTERNAL, 0);
+}
+
+/* Bytes that all members of the call's communicator give alike; 0: they need not. */
+static uint64_t common_bytes(const struct comm *comm, const struct coll_args *args)
+{
+    const bool is_root = args->root == comm->rank;
+    const struct coll_data *data;
+
+    switch (args->operation) {
+    case COLL_BCAST: data = &args->send; break;
+    case COLL_GATHER: data = is_root ? &args->recv : &args->send; break;
+    case COLL_SCATTER: data = is_root ? &args->send : &args->recv; break;
+    case COLL_ALLGATHER:
+    case COLL_ALLTOALL: data = &args->recv; break;
+    case COLL_REDUCE:
+    case COLL_ALLREDUCE:
+    case COLL_REDUCE_SCATTER_BLOCK:
+    case COLL_SCAN:
+    case COLL_EXSCAN: data = &args->recv; break;
+    default: return 0;
+    }
+    return type_bytes(data->type, data->count);
+}
+
+/* Of what they have to give alike. */
+static unsigned hash_of(const struct comm *comm, const struct coll_args *args)
+{
+    uint64_t hash;
+
+    if (comm->is_inter)
+        return 0;
+    hash = common_bytes(comm, args) * UINT64_C(0x9E3779B97F4A7C15);
+    hash += (unsigned)args->root * UINT64_C(0xC2B2AE3D27D4EB4F);
+    return (unsigned)(hash >> 59);
+}
+
+/* --- checks --- */
+
+static bool is_root_of(const struct comm *comm, int root)
+{
+    return comm->is_inter ? root == MPI_ROOT : root == comm->rank;
+}
+
+/* Buffers that come with arrays of counts, which the bindings do not look at. */
+static int check_varying(const struct comm *comm, const struct coll_args *args)
+{
+    const int peers = comm->remote_size;
+    int rc = 0;
+
+    switch (args->operation) {
+    case COLL_GATHERV: return is_root_of(comm, args->root) ? coll_check_data(&args->recv, peers, "recvbuf") : 0;
+    case COLL_SCATTERV: return is_root_of(comm, args->root) ? coll_check_data(&args->send, peers, "sendbuf") : 0;
+    case COLL_ALLGATHERV: return coll_check_data(&args->recv, peers, "recvbuf");
+    case COLL_ALLTOALLV:
+    case COLL_ALLTOALLW:
+        if (!coll_is_in_place(args->send.buf))
+            rc = coll_check_data(&args->send, peers, "sendbuf");
+        return rc ? rc : coll_check_data(&args->recv, peers, "recvbuf");
+    default: return 0;
+    }
+}
+
+static COLD int same_buffer(void)
+{
+    return err(MPI_ERR_BUFFER,
+               "E0335: data are sent from the place where they are received; MPI_IN_PLACE is for that");
+}
+
+/* Does the operator go with the type, and are operand and result apart, where there is a result? */
+static int check_reduction(const struct comm *comm, const struct coll_args *args)
+{
+    const bool is_rooted = args->operation == COLL_REDUCE;
+    const bool has_result = is_rooted ? !comm->is_inter && is_root_of(comm, args->root)
+                                      : args->operation != COLL_EXSCAN || comm->rank > 0;
+    MPI_Count count = args->recv.count;
+
+    if (is_rooted && comm->is_inter && args->root == MPI_PROC_NULL)
+        return 0;
+    if (args->operation == COLL_REDUCE_SCATTER)
+        count = coll_sum(&args->recv, comm->size);
+    if (unlikely(has_result && args->send.buf == args->recv.buf && count > 0 && args->recv.type->size > 0))
+        return same_buffer();
+    if (args->operation == COLL_REDUCE_SCATTER || args->operation == COLL_REDUCE_SCATTER_BLOCK) {
+        int rc = coll_check_buffer(coll_input(args), count, args->recv.type,
+                                   coll_is_in_place(args->send.buf) ? "recvbuf" : "sendbuf");
+        if (!rc && args->operation == COLL_REDUCE_SCATTER)
+            rc = coll_check_buffer(args->recv.buf, coll_number(&args->recv.counts, comm->rank), args->recv.type,
+                                   "recvbuf");
+        if (rc)
+            return rc;
+    }
+    return op_check(args->op, args->recv.type);
+}
+
+static int check(const struct comm *comm, const struct coll_args *args)
+{
+    if (args->operation >= COLL_NEIGHBOR_ALLGATHER)
+        return coll_neighbor_check(comm, args);
+    if (args->op)
+        return check_reduction(comm, args);
+    return check_varying(comm, args);
+}
+
+/* --- the three forms --- */
+
+static int build(struct sched *s, const struct coll_args *args, enum coll_form form)
+{
+    struct comm *comm = s->comm;
+    const struct coll_algorithm *algorithm = coll_choose(comm, args);
+
+    s->call = coll_name(args->operation, form);
+    s->sequence = next_call(comm, s->call);
+    if (comm->coll_outer)
+        s->call = comm->coll_outer;
+    if (form == COLL_PERSISTENT)
+        s->tag = tag_of_persistent(comm->coll_persistent++, args->operation);
+    else
+        s->tag = tag_of_call(s->sequence, args->operation, hash_of(comm, args));
+    if (comm->is_inter)
+        s->local_tag = tag_of_call(next_call(comm->local, s->call), COLL_INTERNAL, 0);
+    if (args->op) {
+        s->op = args->op;
+        op_ref(s->op);
+    }
+    algorithm->build(s, args);
+    return s->failed;
+}
+
+int coll_run(struct comm *comm, const struct coll_args *args)
+{
+    struct sched s;
+    int rc = check(comm, args);
+
+    if (rc)
+        return rc;
+    sched_init(&s, comm);
+    rc = build(&s, args, COLL_BLOCKING);
+    if (!rc)
+        rc = sched_run(&s);
+    sched_fini(&s);
+    return rc;
+}
+
+static int make_request(struct comm *comm, const struct coll_args *args, enum coll_form form, struct sched **out)
+{
+    int rc = check(comm, args);
+
+    if (rc)
+        return rc;
+    *out = sched_create(comm, form == COLL_PERSISTENT);
+    if (!*out)
+        return err(MPI_ERR_NO_MEM, "no memory for a request");
+    rc = build(*out, args, form);
+    if (rc)
+        (*out)->req.ops->release(&(*out)->req);
+    return rc;
+}
+
+int coll_start(struct comm *comm, const struct coll_args *args, struct req **out)
+{
+    struct sched *s;
+    const int rc = make_request(comm, args, COLL_NONBLOCKING, &s);
+
+    if (rc)
+        return rc;
+    *out = &s->req;
+    sched_start(s);
+    return 0;
+}
+
+int coll_make(struct comm *comm, const struct coll_args *args, struct req **out)
+{
+    struct sched *s;
+    const int rc = make_request(comm, args, COLL_PERSISTENT, &s);
+
+    if (!rc)
+        *out = &s->req;
+    return rc;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll. Neighborhood collectives (MPI 5.0 §8.6): the block at each place in the list of destinations goes to
+ * that neighbour, the one at each place in the list of sources comes from there.
+ *
+ *   direct     a message for each edge, all at once
+ *
+ * In a grid both lists are: dimension by dimension the neighbour below, then the one above. What is sent below
+ * arrives as what comes from above, also where both are one process (§8.6): the messages carry the place of the
+ * receiver. In graphs several edges between two processes keep their order. */
+#include "base/err.h"
+#include "coll/algorithms.h"
+#include "obj/topology.h"
+
+/* Rank of the neighbour in a grid at place `i`; MPI_PROC_NULL: beyond its edge. */
+static int grid_neighbor(const struct topology *t, int i)
+{
+    const int along = i / 2, size = t->cart.dims[along];
+    int coord = t->cart.coords[along] + (i % 2 ? 1 : -1), rank = 0;
+
+    if (!t->cart.periods[along] && (coord < 0 || coord >= size))
+        return MPI_PROC_NULL;
+    coord = (coord + size) % size;
+    for (int d = 0; d < t->cart.ndims; d++)
+        rank = rank * t->cart.dims[d] + (d == along ? coord : t->cart.coords[d]);
+    return rank;
+}
+
+struct neighbors {
+    int count;
+    const int *ranks;             /* NULL: of a grid */
+    const struct topology *grid;
+};
+
+static struct neighbors neighbors_of(const struct comm *comm, bool is_out)
+{
+    const struct topology *t = comm->topology;
+    int first;
+
+    switch (t->kind) {
+    case MPI_CART: return (struct neighbors){ 2 * t->cart.ndims, NULL, t };
+    case MPI_GRAPH:
+        first = comm->rank ? t->graph.index[comm->rank - 1] : 0;
+        return (struct neighbors){ t->graph.index[comm->rank] - first, t->graph.edges + first, NULL };
+    default:
+        return is_out ? (struct neighbors){ t->dist.outdegree, t->dist.destinations, NULL }
+                      : (struct neighbors){ t->dist.indegree, t->dist.sources, NULL };
+    }
+}
+
+static int neighbor_at(const struct neighbors *n, int i)
+{
+    return n->ranks ? n->ranks[i] : grid_neighbor(n->grid, i);
+}
+
+void coll_neighbor_direct(struct sched *s, const struct coll_args *args)
+{
+    const struct neighbors in = neighbors_of(s->comm, false), out = neighbors_of(s->comm, true);
+    const bool is_one = args->operation == COLL_NEIGHBOR_ALLGATHER || args->operation == COLL_NEIGHBOR_ALLGATHERV;
+
+    for (int i = 0; i < in.count; i++) {
+        const int source = neighbor_at(&in, i);
+        if (source != MPI_PROC_NULL)
+            sched_recv(s, coll_data_block(&args->recv, i), source, in.grid ? i : 0, AT_ONCE);
+    }
+    for (int i = 0; i < out.count; i++) {
+        const int dest = neighbor_at(&out, i);
+        if (dest != MPI_PROC_NULL)
+            sched_send(s, coll_data_block(&args->send, is_one ? 0 : i), dest, out.grid ? i ^ 1 : 0, AT_ONCE);
+    }
+}
+
+int coll_neighbor_check(const struct comm *comm, const struct coll_args *args)
+{
+    const bool has_arrays = args->recv.counts.p;
+    int rc = 0;
+
+    if (!comm->topology)
+        return err(MPI_ERR_TOPOLOGY, "E0720: the communicator has no topology, so its processes have no neighbors");
+    if (args->send.counts.p)
+        rc = coll_check_data(&args->send, neighbors_of(comm, true).count, "sendbuf");
+    if (!rc && has_arrays)
+        rc = coll_check_data(&args->recv, neighbors_of(comm, false).count, "recvbuf");
+    return rc;
+}

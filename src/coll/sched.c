@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll. Building schedules, and the order of their steps in a run. Knows: type, op. Does not know: messages, or
+ * what an algorithm is. */
+#include "coll/sched.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+enum { MEMORY_ALIGN = 16 };
+
+/* One temporary buffer; the next one follows. */
+struct sched_memory {
+    struct sched_memory *next;
+    size_t unused; /* keeps what follows aligned */
+};
+
+_Static_assert(sizeof(struct sched_memory) % MEMORY_ALIGN == 0, "what follows is aligned");
+
+void sched_init(struct sched *s, struct comm *comm)
+{
+    s->comm = comm;
+    s->op = NULL;
+    s->steps = s->first_steps;
+    s->edges = s->first_edges;
+    s->step_count = s->edge_count = 0;
+    s->step_room = SCHED_FIRST_STEPS;
+    s->edge_room = SCHED_FIRST_EDGES;
+    s->memory = NULL;
+    s->failed = 0;
+}
+
+static void let_go_of(const struct coll_block *block)
+{
+    if (block->type && !block->type->is_permanent)
+        type_unref(block->type);
+}
+
+static void keep(const struct coll_block *block)
+{
+    if (block->type && !block->type->is_permanent)
+        type_ref(block->type);
+}
+
+void sched_fini(struct sched *s)
+{
+    for (int i = 0; i < s->step_count; i++) {
+        let_go_of(&s->steps[i].from);
+        let_go_of(&s->steps[i].to);
+    }
+    if (s->steps != s->first_steps)
+        mem_free(s->steps);
+    if (s->edges != s->first_edges)
+        mem_free(s->edges);
+    while (s->memory) {
+        struct sched_memory *memory = s->memory;
+        s->memory = memory->next;
+        mem_free(memory);
+    }
+    if (s->op)
+        op_unref(s->op);
+}
+
+static COLD int no_memory(struct sched *s, size_t bytes, const char *what)
+{
+    if (!s->failed)
+        s->failed = err(MPI_ERR_NO_MEM, "no memory for %zu bytes of %s of a collective operation", bytes, what);
+    return s->failed;
+}
+
+/* Twice the room for an array whose first elements lie in the schedule itself. */
+static COLD int grow(struct sched *s, void **array, const void *first, int *room, size_t size)
+{
+    const size_t old = (size_t)*room * size;
+    void *more = *room > INT_MAX / 2 ? NULL : mem_alloc(2 * old);
+
+    if (!more)
+        return no_memory(s, 2 * old, "steps");
+    memcpy(more, *array, old);
+    if (*array != first)
+        mem_free(*array);
+    *array = more;
+    *room *= 2;
+    return 0;
+}
+
+void sched_also(struct sched *s, int step, int before)
+{
+    struct sched_step *source;
+
+    if (step < 0 || before < 0 || s->failed)
+        return;
+    if (unlikely(s->edge_count == s->edge_room) &&
+        grow(s, (void **)&s->edges, s->first_edges, &s->edge_room, sizeof *s->edges))
+        return;
+    source = &s->steps[before];
+    s->edges[s->edge_count] = (struct sched_edge){ step, -1 };
+    if (source->first_edge < 0)
+        source->first_edge = s->edge_count;
+    else
+        s->edges[source->last_edge].next = s->edge_count;
+    source->last_edge = s->edge_count++;
+    s->steps[step].needs++;
+}
+
+static int add(struct sched *s, struct sched_step what, const int *after)
+{
+    const int step = s->step_count;
+
+    if (s->failed)
+        return SCHED_NONE;
+    if (unlikely(step == s->step_room) &&
+        grow(s, (void **)&s->steps, s->first_steps, &s->step_room, sizeof *s->steps))
+        return SCHED_NONE;
+    what.first_edge = what.last_edge = -1;
+    s->steps[step] = what;
+    s->step_count++;
+    keep(&what.from);
+    keep(&what.to);
+    for (; *after != SCHED_END; after++)
+        sched_also(s, step, *after);
+    return step;
+}
+
+int sched_send(struct sched *s, struct coll_block block, int dest, int sub, const int *after)
+{
+    return add(s, (struct sched_step){ .kind = SCHED_SEND, .from = block, .peer = dest,
+                                       .sub = (uint8_t)(sub % SCHED_SUBS) }, after);
+}
+
+int sched_recv(struct sched *s, struct coll_block block, int source, int sub, const int *after)
+{
+    return add(s, (struct sched_step){ .kind = SCHED_RECV, .from = block, .peer = source,
+                                       .sub = (uint8_t)(sub % SCHED_SUBS) }, after);
+}
+
+int sched_send_local(struct sched *s, struct coll_block block, int dest, int sub, const int *after)
+{
+    return add(s, (struct sched_step){ .kind = SCHED_SEND, .from = block, .peer = dest,
+                                       .sub = (uint8_t)(sub % SCHED_SUBS), .is_local = s->comm->is_inter }, after);
+}
+
+int sched_recv_local(struct sched *s, struct coll_block block, int source, int sub, const int *after)
+{
+    return add(s, (struct sched_step){ .kind = SCHED_RECV, .from = block, .peer = source,
+                                       .sub = (uint8_t)(sub % SCHED_SUBS), .is_local = s->comm->is_inter }, after);
+}
+
+int sched_copy(struct sched *s, struct coll_block from, struct coll_block to, const int *after)
+{
+    return add(s, (struct sched_step){ .kind = SCHED_COPY, .from = from, .to = to }, after);
+}
+
+int sched_reduce(struct sched *s, struct coll_block in, struct coll_block inout, const int *after)
+{
+    return add(s, (struct sched_step){ .kind = SCHED_REDUCE, .from = in, .to = inout }, after);
+}
+
+int sched_join(struct sched *s, const int *after)
+{
+    return add(s, (struct sched_step){ .kind = SCHED_NOTHING }, after);
+}
+
+void *sched_bytes(struct sched *s, size_t len)
+{
+    struct sched_memory *memory = s->failed ? NULL : mem_alloc(sizeof *memory + len);
+
+    if (!memory) {
+        no_memory(s, len, "intermediate results");
+        return NULL;
+    }
+    memory->next = s->memory;
+    s->memory = memory;
+    return memory + 1;
+}
+
+struct coll_block sched_items(struct sched *s, struct type *type, MPI_Count count)
+{
+    const struct type_span span = type_span(type, count);
+    const uintptr_t memory = (uintptr_t)sched_bytes(s, span.len + MEMORY_ALIGN);
+    /* The items' address, not their first byte, is aligned: so are then their parts, for user functions. */
+    const uintptr_t buf = memory - (uintptr_t)span.low;
+
+    return (struct coll_block){ (void *)((buf + MEMORY_ALIGN - 1) & ~(uintptr_t)(MEMORY_ALIGN - 1)), count, type };
+}
+
+/* --- the order of a run --- */
+
+static void enqueue(struct sched *s, int i)
+{
+    struct sched_step *step = &s->steps[i];
+    const bool is_message = step->kind == SCHED_SEND || step->kind == SCHED_RECV;
+    struct sched_queue *queue = is_message ? &s->messages : &s->work;
+
+    step->next = -1;
+    if (queue->first < 0)
+        queue->first = i;
+    else
+        s->steps[queue->last].next = i;
+    queue->last = i;
+}
+
+static int dequeue(const struct sched *s, struct sched_queue *queue)
+{
+    const int i = queue->first;
+
+    if (i >= 0)
+        queue->first = s->steps[i].next;
+    return i;
+}
+
+void sched_rewind(struct sched *s)
+{
+    s->left = s->step_count;
+    s->error = 0;
+    s->messages.first = s->work.first = -1;
+    for (int i = 0; i < s->step_count; i++) {
+        struct sched_step *step = &s->steps[i];
+        step->waits = step->needs;
+        step->req = NULL;
+        if (!step->waits)
+            enqueue(s, i);
+    }
+}
+
+int sched_next(struct sched *s)
+{
+    const int i = dequeue(s, &s->messages);
+
+    return i >= 0 ? i : dequeue(s, &s->work);
+}
+
+void sched_over(struct sched *s, int step)
+{
+    s->left--;
+    for (int e = s->steps[step].first_edge; e >= 0; e = s->edges[e].next) {
+        const int follower = s->edges[e].to;
+        if (!--s->steps[follower].waits)
+            enqueue(s, follower);
+    }
+}
+
+int sched_work(const struct sched *s, const struct sched_step *step)
+{
+    switch (step->kind) {
+    case SCHED_COPY: return coll_copy(&step->from, &step->to);
+    case SCHED_REDUCE: op_reduce(s->op, step->from.buf, step->to.buf, step->from.count, step->from.type); break;
+    default: break;
+    }
+    return 0;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll. Schedules: what one process does in a collective operation, as steps that wait for each other. An
+ * algorithm builds one (this part); blocking, nonblocking and persistent calls run it (sched_run.c), and so does a
+ * simulation of many ranks in one process (sim.c).
+ *
+ * A step is a message sent or received, a copy, or a reduction. It begins when all the steps that it was told to come
+ * after are over. Steps that may begin at once do so in the order in which they were made, messages first.
+ *
+ * Messages of one call between two processes are told apart by `sub`, 0 to 63: a round, a segment, the place of an
+ * edge. Those in one direction with the same number match in the order in which they begin, so the builder either
+ * gives different numbers or lets one wait for the other.
+ *
+ * Building cannot fail in the middle: without memory the schedule is marked as failed, what is added is ignored, and
+ * whoever has asked for the schedule learns of it at the end. Buffers may be wrong addresses then. */
+#ifndef COLL_SCHED_H
+#define COLL_SCHED_H
+
+#include "base/list.h"
+#include "coll/int_coll.h"
+#include "obj/req.h"
+#include "p2p/p2p.h"
+
+enum sched_kind { SCHED_NOTHING, SCHED_SEND, SCHED_RECV, SCHED_COPY, SCHED_REDUCE };
+
+/* In place of a step: none. It ends lists of steps as well, where none is SCHED_NONE. */
+enum { SCHED_NONE = -1, SCHED_END = -2 };
+
+enum {
+    SCHED_SUBS = 64,
+    SCHED_FIRST_STEPS = 12,  /* for which there is room without asking for memory */
+    SCHED_FIRST_EDGES = 16,
+};
+
+struct sched_edge {
+    int to, next; /* a step that waits; the next edge from the same step, or -1 */
+};
+
+struct sched_step {
+    struct p2p_slip slip;      /* first */
+    struct coll_block from;    /* sent, received, copied from, or reduced in */
+    struct coll_block to;      /* copied to, or reduced into */
+    struct req *req;           /* of a message under way */
+    int peer;                  /* rank of a message */
+    uint8_t kind;              /* enum sched_kind */
+    uint8_t sub;
+    bool is_local;             /* of an intercommunicator: a message in the local group */
+    int needs, waits;          /* steps that come before: all, and those not over in this run */
+    int first_edge, last_edge; /* to those that come after; -1: none */
+    int next;                  /* in a queue of the run; -1: the last */
+};
+
+struct sched_queue {
+    int first, last; /* steps; first -1: empty */
+};
+
+struct sched {
+    struct req req;            /* first: the handle is its address */
+    struct list link;          /* among those that are polled */
+    struct comm *comm;
+    struct op *op;             /* referenced; NULL: none */
+    const char *call;          /* for reports */
+    uint32_t sequence;         /* which collective call on the communicator, from 1 */
+    int tag, local_tag;        /* of the messages with sub 0; the latter in the local group */
+    struct sched_step *steps;
+    struct sched_edge *edges;
+    int step_count, step_room, edge_count, edge_room;
+    struct sched_memory *memory; /* temporary buffers */
+    int failed;                /* while building: an error code */
+
+    /* of a run */
+    int left;                  /* steps not over */
+    int error;                 /* the first one; the others go on, so that nobody waits for them */
+    struct sched_queue messages, work; /* that may begin */
+    struct p2p_inbox inbox[2]; /* of the communicator, of the local group */
+    _Atomic uint32_t news;
+    int oldest;                /* a step whose message has been under way for long; or SCHED_NONE */
+
+    struct sched_step first_steps[SCHED_FIRST_STEPS];
+    struct sched_edge first_edges[SCHED_FIRST_EDGES];
+};
+
+/* Steps that the next one comes after: any number, SCHED_NONE among them. */
+#define AFTER(...) ((const int[]){ __VA_ARGS__, SCHED_END })
+#define AT_ONCE ((const int[]){ SCHED_END })
+
+/* All of these return the step, which others may be told to come after. Blocks stay where they are until the operation
+ * is over; their types are referenced. */
+int sched_send(struct sched *s, struct coll_block block, int dest, int sub, const int *after);
+int sched_recv(struct sched *s, struct coll_block block, int source, int sub, const int *after);
+/* In the local group of an intercommunicator; of an intracommunicator the same as above. */
+int sched_send_local(struct sched *s, struct coll_block block, int dest, int sub, const int *after);
+int sched_recv_local(struct sched *s, struct coll_block block, int source, int sub, const int *after);
+/* Error of the operation: MPI_ERR_TRUNCATE if `to` is smaller. */
+int sched_copy(struct sched *s, struct coll_block from, struct coll_block to, const int *after);
+/* inout = in OP inout: `in` is that of the lower ranks. Both blocks have one count and type. */
+int sched_reduce(struct sched *s, struct coll_block in, struct coll_block inout, const int *after);
+/* Nothing: over when all that it comes after is. */
+int sched_join(struct sched *s, const int *after);
+/* One more that `step` comes after. */
+void sched_also(struct sched *s, int step, int before);
+
+/* Temporary memory that lives as long as the schedule: `count` items, with room for their gaps, aligned as malloc's;
+ * as many bytes. */
+struct coll_block sched_items(struct sched *s, struct type *type, MPI_Count count);
+void *sched_bytes(struct sched *s, size_t len);
+
+/* An empty schedule of a communicator; only what building needs is set. */
+void sched_init(struct sched *s, struct comm *comm);
+/* Give back what belongs to it: memory and references, not the request's own. */
+void sched_fini(struct sched *s);
+
+/* Ready for a run, from the beginning. */
+void sched_rewind(struct sched *s);
+/* The next step of the queues, messages first; SCHED_NONE: none may begin now. */
+int sched_next(struct sched *s);
+/* A step is over: those that waited for it alone join the queues. */
+void sched_over(struct sched *s, int step);
+/* Do a copy or a reduction. */
+int sched_work(const struct sched *s, const struct sched_step *step);
+
+/* Part of a block: `count` items from number `first` on. */
+static inline struct coll_block coll_part(struct coll_block block, MPI_Count first, MPI_Count count)
+{
+    block.buf = coll_address(block.buf, first * block.type->extent);
+    block.count = count;
+    return block;
+}
+
+static inline size_t coll_bytes(const struct coll_block *block)
+{
+    return type_bytes(block->type, block->count);
+}
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll. Running schedules: a blocking one by the thread that has called, the others, which are requests,
+ * whenever something is polled. Those are kept in lists by the lanes of their communicators, so that threads with
+ * communicators of their own do not wait for each other's reductions.
+ *
+ * A step that fails is over, and the rest goes on: the other processes wait for it. The first error is the result.
+ * Knows: p2p, progress. Does not know: algorithms. */
+#include <pthread.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "coll/int_call.h"
+#include "coll/shelf.h"
+#include "obj/blocked.h"
+
+enum { REQUESTS_PER_CHUNK = 4 };
+
+/* Guards the list and what is in it; taken before lanes' locks. */
+struct group_of_lane {
+    pthread_mutex_t lock;
+    struct list list;
+    _Atomic unsigned count;
+} ALIGNED(CACHE_LINE);
+
+static struct {
+    struct group_of_lane groups[NET_LANES];
+    pthread_mutex_t lock;   /* guards the rest */
+    struct mem_pool pool;
+    bool is_polled;
+} running = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* --- steps --- */
+
+static void note(struct sched *s, int rc)
+{
+    if (unlikely(rc) && !s->error)
+        s->error = rc;
+}
+
+static void message_is_over(struct sched *s, struct sched_step *step)
+{
+    struct req *req = step->req;
+
+    note(s, req->error);
+    step->req = NULL;
+    req->ops->release(req);
+    sched_over(s, (int)(step - s->steps));
+}
+
+static void begin_message(struct sched *s, struct sched_step *step)
+{
+    struct comm *comm = step->is_local ? s->comm->local : s->comm;
+    const int tag = (step->is_local ? s->local_tag : s->tag) - step->sub;
+    const struct coll_block *block = &step->from;
+    int rc;
+
+    if (step->kind == SCHED_SEND)
+        rc = p2p_isend(comm, block->buf, block->count, block->type, step->peer, tag, P2P_STANDARD | P2P_COLL,
+                       &step->req);
+    else
+        rc = p2p_irecv(comm, block->buf, block->count, block->type, step->peer, tag, P2P_COLL, &step->req);
+    if (unlikely(rc)) {
+        note(s, rc);
+        step->req = NULL;
+        sched_over(s, (int)(step - s->steps));
+    } else if (!p2p_report(step->req, &s->inbox[step->is_local], &step->slip)) {
+        message_is_over(s, step);
+    }
+}
+
+/* All that may begin now. */
+static void begin_steps(struct sched *s)
+{
+    int i;
+
+    while ((i = sched_next(s)) >= 0) {
+        struct sched_step *step = &s->steps[i];
+
+        if (step->kind == SCHED_SEND || step->kind == SCHED_RECV) {
+            begin_message(s, step);
+        } else {
+            note(s, sched_work(s, step));
+            sched_over(s, i);
+        }
+    }
+}
+
+static void take_slips(struct sched *s, bool is_local)
+{
+    struct p2p_slip *slip = p2p_inbox_take(is_local ? s->comm->local : s->comm, &s->inbox[is_local]);
+
+    while (slip) {
+        struct sched_step *step = CONTAINER_OF(slip, struct sched_step, slip);
+        slip = slip->next;
+        message_is_over(s, step);
+    }
+}
+
+/* Go on with what has come. True when everything is over. */
+static bool move_on(struct sched *s)
+{
+    while (s->left && atomic_load_explicit(&s->news, memory_order_acquire)) { /* pairs with p2p_report's store */
+        /* before the inboxes' locks are released, so who puts something in later sets it again */
+        atomic_store_explicit(&s->news, 0, memory_order_relaxed);
+        take_slips(s, false);
+        if (s->comm->is_inter)
+            take_slips(s, true);
+        begin_steps(s);
+    }
+    return !s->left;
+}
+
+static void begin(struct sched *s)
+{
+    for (int i = 0; i < 2; i++)
+        s->inbox[i] = (struct p2p_inbox){ .news = &s->news };
+    atomic_store_explicit(&s->news, 0, memory_order_relaxed);
+    s->oldest = SCHED_NONE;
+    sched_rewind(s);
+    begin_steps(s);
+}
+
+/* --- a call that blocks --- */
+
+/* The message that has been waited for longest, a receive if there is one: news will most likely come from there. */
+static int find_oldest(const struct sched *s)
+{
+    int found = SCHED_NONE;
+
+    for (int i = 0; i < s->step_count; i++) {
+        const struct sched_step *step = &s->steps[i];
+        if (step->req && step->kind == SCHED_RECV)
+            return i;
+        if (step->req && found < 0)
+            found = i;
+    }
+    return found;
+}
+
+static struct req *oldest(struct sched *s)
+{
+    if (s->oldest < 0 || !s->steps[s->oldest].req)
+        s->oldest = find_oldest(s);
+    return s->oldest < 0 ? NULL : s->steps[s->oldest].req;
+}
+
+static bool is_over(void *arg)
+{
+    return move_on(arg);
+}
+
+static int poll_oldest(void *arg, const _Atomic uint32_t *news)
+{
+    const struct req *req = oldest(arg);
+
+    return req && req->hint.poll ? req->hint.poll(req->hint.arg, news) : progress_poll();
+}
+
+int sched_run(struct sched *s)
+{
+    begin(s);
+    if (s->left)
+        progress_wait_hinted(is_over, s, (struct progress_hint){ poll_oldest, s }, &s->news);
+    return s->error;
+}
+
+/* --- those that are requests --- */
+
+static struct sched *sched_of(const struct req *req)
+{
+    return (struct sched *)(uintptr_t)req;
+}
+
+static struct group_of_lane *group_of(const struct sched *s)
+{
+    return &running.groups[p2p_lane_of(s->comm->ctx)];
+}
+
+/* With the group's lock; the request may be gone afterwards. */
+static void end(struct group_of_lane *group, struct sched *s)
+{
+    list_remove(&s->link);
+    atomic_fetch_sub_explicit(&group->count, 1, memory_order_relaxed);
+    progress_work(-1);
+    s->req.error = s->error;
+    req_complete(&s->req);
+}
+
+static int poll_group(struct group_of_lane *group)
+{
+    int events = 0;
+
+    if (progress_is_last_look)
+        pthread_mutex_lock(&group->lock);
+    else if (pthread_mutex_trylock(&group->lock))
+        return 0;
+    LIST_FOR_EACH_SAFE(link, &group->list) {
+        struct sched *s = CONTAINER_OF(link, struct sched, link);
+        if (!atomic_load_explicit(&s->news, memory_order_relaxed))
+            continue;
+        events++;
+        if (move_on(s))
+            end(group, s);
+    }
+    pthread_mutex_unlock(&group->lock);
+    return events;
+}
+
+static int poll_all(void *arg)
+{
+    int events = 0;
+
+    (void)arg;
+    for (int i = 0; i < NET_LANES; i++) {
+        if (atomic_load_explicit(&running.groups[i].count, memory_order_relaxed))
+            events += poll_group(&running.groups[i]);
+    }
+    return events;
+}
+
+void sched_start(struct sched *s)
+{
+    struct group_of_lane *group = group_of(s);
+
+    pthread_mutex_lock(&group->lock);
+    list_append(&group->list, &s->link);
+    atomic_fetch_add_explicit(&group->count, 1, memory_order_relaxed);
+    progress_work(1);
+    begin(s);
+    if (!s->left || move_on(s))
+        end(group, s);
+    pthread_mutex_unlock(&group->lock);
+}
+
+static int start(struct req *req)
+{
+    sched_start(sched_of(req));
+    return 0;
+}
+
+static void release(struct req *req)
+{
+    struct sched *s = sched_of(req);
+
+    sched_fini(s);
+    comm_unref(s->comm);
+    pthread_mutex_lock(&running.lock);
+    req->obj.kind = OBJ_FREED;
+    mem_pool_put(&running.pool, s);
+    pthread_mutex_unlock(&running.lock);
+}
+
+static int cancel(struct req *req)
+{
+    return err(MPI_ERR_REQUEST, "E0721: %s cannot be cancelled, no collective operation can", sched_of(req)->call);
+}
+
+static int detach(struct req *req)
+{
+    if (req_is_done(req)) {
+        release(req);
+        return 0;
+    }
+    return err(MPI_ERR_REQUEST, "E0722: the request of %s cannot be freed before it is complete", sched_of(req)->call);
+}
+
+static void describe_blocking(struct sched *s, struct blocked *out)
+{
+    const struct req *req = oldest(s);
+
+    *out = (struct blocked){ .call = s->call, .comm = s->comm, .count = -1 };
+    if (req)
+        req->ops->describe(req, out);
+    out->call = s->call;
+    out->of = NULL;
+    out->is_coll = true;
+    out->sequence = s->sequence;
+}
+
+/* Another thread may be at it, then little is known. */
+static void describe(const struct req *req, struct blocked *out)
+{
+    struct sched *s = sched_of(req);
+    struct group_of_lane *group = group_of(s);
+
+    *out = (struct blocked){ .comm = s->comm, .count = -1 };
+    if (!pthread_mutex_trylock(&group->lock)) {
+        describe_blocking(s, out);
+        pthread_mutex_unlock(&group->lock);
+    }
+    out->call = req->is_persistent ? "MPI_Wait after MPI_Start" : "MPI_Wait";
+    out->of = s->call;
+}
+
+static const struct req_ops sched_ops = {
+    .release = release,
+    .cancel = cancel,
+    .detach = detach,
+    .start = start,
+    .describe = describe,
+};
+
+/* With running.lock. */
+static void prepare(void)
+{
+    if (!running.pool.size) {
+        mem_pool_init(&running.pool, sizeof(struct sched), REQUESTS_PER_CHUNK);
+        for (int i = 0; i < NET_LANES; i++) {
+            pthread_mutex_init(&running.groups[i].lock, NULL);
+            list_init(&running.groups[i].list);
+        }
+    }
+    if (!running.is_polled)
+        progress_add(poll_all, NULL);
+    running.is_polled = true;
+}
+
+struct sched *sched_create(struct comm *comm, bool is_persistent)
+{
+    struct sched *s;
+
+    pthread_mutex_lock(&running.lock);
+    prepare();
+    s = mem_pool_get(&running.pool);
+    pthread_mutex_unlock(&running.lock);
+    if (!s)
+        return NULL;
+    /* is_send: its status is empty */
+    s->req = (struct req){ .ops = &sched_ops, .comm = comm, .is_send = true, .is_persistent = is_persistent };
+    obj_init(&s->req.obj, OBJ_REQUEST);
+    obj_ref(&comm->obj);
+    sched_init(s, comm);
+    return s;
+}
+
+void sched_close(void)
+{
+    if (running.is_polled)
+        progress_remove(poll_all, NULL);
+    running.is_polled = false;
+    mem_pool_fini(&running.pool);
+    running.pool.size = 0;
+}
+
+bool coll_describe_wait(const struct progress_long *told, struct blocked *out)
+{
+    if (told->is_done != is_over)
+        return shelf_describe_wait(told, out);
+    describe_blocking((struct sched *)(uintptr_t)told->arg, out);
+    return true;
+}
