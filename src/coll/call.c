@@ -69,13 +69,14 @@ static uint32_t next_call(struct comm *comm, const char *call)
 
 static int tag_of_call(uint32_t sequence, enum coll_operation operation, unsigned hash)
 {
-    return -COLL_TAG_FIRST - (int)((sequence & COLL_SEQUENCE_MASK) << 15 | (unsigned)operation << 10 |
-                                   (hash & 15) << 6);
+    return -COLL_TAG_FIRST - (int)((sequence & COLL_SEQUENCE_MASK) << COLL_SEQUENCE_BIT | (unsigned)operation << 10 |
+                                   (hash & 15) << COLL_SUB_BITS);
 }
 
 static int tag_of_persistent(uint32_t number, enum coll_operation operation)
 {
-    return -COLL_TAG_FIRST - (int)(1U << 29 | (number & COLL_PERSISTENT_MASK) << 11 | (unsigned)operation << 6);
+    return -COLL_TAG_FIRST - (int)(1U << COLL_PERSISTENT_BIT | (number & COLL_PERSISTENT_MASK) << 11 |
+                                   (unsigned)operation << COLL_SUB_BITS);
 }
 
 int coll_begin(struct comm *comm, const char *call)
@@ -103,18 +104,6 @@ static uint64_t common_bytes(const struct comm *comm, const struct coll_args *ar
     default: return 0;
     }
     return type_bytes(data->type, data->count);
-}
-
-/* Of what they have to give alike. */
-static unsigned hash_of(const struct comm *comm, const struct coll_args *args)
-{
-    uint64_t hash;
-
-    if (comm->is_inter)
-        return 0;
-    hash = common_bytes(comm, args) * UINT64_C(0x9E3779B97F4A7C15);
-    hash += (unsigned)args->root * UINT64_C(0xC2B2AE3D27D4EB4F);
-    return (unsigned)(hash >> 59);
 }
 
 /* --- checks --- */
@@ -186,36 +175,50 @@ static int check(const struct comm *comm, const struct coll_args *args)
 
 /* --- the three forms --- */
 
-static int build(struct sched *s, const struct coll_args *args, enum coll_form form)
+/* Name, number and tags. On an intercommunicator roots differ, and so do amounts. */
+static void number(struct sched *s, const struct coll_args *args, enum coll_form form)
 {
     struct comm *comm = s->comm;
-    const struct coll_algorithm *algorithm = coll_choose(comm, args);
+    uint64_t hash;
 
     s->call = coll_name(args->operation, form);
     s->sequence = next_call(comm, s->call);
     if (comm->coll_outer)
         s->call = comm->coll_outer;
+    s->operation = args->operation;
+    s->root = args->root;
+    s->bytes = comm->is_inter ? 0 : common_bytes(comm, args);
+    hash = s->bytes * UINT64_C(0x9E3779B97F4A7C15) + (unsigned)args->root * UINT64_C(0xC2B2AE3D27D4EB4F);
     if (form == COLL_PERSISTENT)
         s->tag = tag_of_persistent(comm->coll_persistent++, args->operation);
     else
-        s->tag = tag_of_call(s->sequence, args->operation, hash_of(comm, args));
+        s->tag = tag_of_call(s->sequence, args->operation, comm->is_inter ? 0 : (unsigned)(hash >> 60));
     if (comm->is_inter)
         s->local_tag = tag_of_call(next_call(comm->local, s->call), COLL_INTERNAL, 0);
+}
+
+/* A call with an error counts too: the other processes, which may have found none, have counted it. */
+static int build(struct sched *s, const struct coll_args *args, enum coll_form form)
+{
+    int rc;
+
+    number(s, args, form);
+    rc = check(s->comm, args);
+    if (rc)
+        return rc;
     if (args->op) {
         s->op = args->op;
         op_ref(s->op);
     }
-    algorithm->build(s, args);
+    coll_choose(s->comm, args)->build(s, args);
     return s->failed;
 }
 
 int coll_run(struct comm *comm, const struct coll_args *args)
 {
     struct sched s;
-    int rc = check(comm, args);
+    int rc;
 
-    if (rc)
-        return rc;
     sched_init(&s, comm);
     rc = build(&s, args, COLL_BLOCKING);
     if (!rc)
@@ -226,10 +229,8 @@ int coll_run(struct comm *comm, const struct coll_args *args)
 
 static int make_request(struct comm *comm, const struct coll_args *args, enum coll_form form, struct sched **out)
 {
-    int rc = check(comm, args);
+    int rc;
 
-    if (rc)
-        return rc;
     *out = sched_create(comm, form == COLL_PERSISTENT);
     if (!*out)
         return err(MPI_ERR_NO_MEM, "no memory for a request");

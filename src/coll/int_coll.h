@@ -6,8 +6,16 @@
 
 #include "coll/coll.h"
 
-/* See call.c. */
-enum { COLL_TAG_FIRST = 16, COLL_SEQUENCE_MASK = (1 << 14) - 1, COLL_PERSISTENT_MASK = (1 << 18) - 1 };
+/* Tags; see call.c. */
+enum {
+    COLL_TAG_FIRST = 16,
+    COLL_TAG_BITS = 30,
+    COLL_PERSISTENT_BIT = 29,
+    COLL_SEQUENCE_BIT = 15,
+    COLL_SEQUENCE_MASK = (1 << 14) - 1,
+    COLL_PERSISTENT_MASK = (1 << 18) - 1,
+    COLL_SUB_BITS = 6,
+};
 
 /* `count` items at `buf`: what one message carries. */
 struct coll_block {

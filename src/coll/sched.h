@@ -60,6 +60,9 @@ struct sched {
     struct op *op;             /* referenced; NULL: none */
     const char *call;          /* for reports */
     uint32_t sequence;         /* which collective call on the communicator, from 1 */
+    enum coll_operation operation;
+    int root;
+    uint64_t bytes;            /* that all have to give alike; 0: they need not */
     int tag, local_tag;        /* of the messages with sub 0; the latter in the local group */
     struct sched_step *steps;
     struct sched_edge *edges;
@@ -70,6 +73,8 @@ struct sched {
     /* of a run */
     int left;                  /* steps not over */
     int error;                 /* the first one; the others go on, so that nobody waits for them */
+    bool has_waited;           /* for long: see whether the others disagree */
+    bool is_given_up;          /* they do: no step begins any more */
     struct sched_queue messages, work; /* that may begin */
     struct p2p_inbox inbox[2]; /* of the communicator, of the local group */
     _Atomic uint32_t news;
@@ -113,6 +118,9 @@ void sched_fini(struct sched *s);
 void sched_rewind(struct sched *s);
 /* The next step of the queues, messages first; SCHED_NONE: none may begin now. */
 int sched_next(struct sched *s);
+/* Another process has begun something else with the same number: an error that names both; else 0. Takes time in the
+ * number of messages that wait for collective calls. */
+int sched_disagreement(const struct sched *s) COLD;
 /* A step is over: those that waited for it alone join the queues. */
 void sched_over(struct sched *s, int step);
 /* Do a copy or a reduction. */

@@ -76,7 +76,9 @@ static void begin_steps(struct sched *s)
     while ((i = sched_next(s)) >= 0) {
         struct sched_step *step = &s->steps[i];
 
-        if (step->kind == SCHED_SEND || step->kind == SCHED_RECV) {
+        if (unlikely(s->is_given_up)) {
+            sched_over(s, i);
+        } else if (step->kind == SCHED_SEND || step->kind == SCHED_RECV) {
             begin_message(s, step);
         } else {
             note(s, sched_work(s, step));
@@ -110,12 +112,35 @@ static bool move_on(struct sched *s)
     return !s->left;
 }
 
+/* Nobody knows what is meant: take back what can be, so that the call ends. */
+static COLD void give_up(struct sched *s, int rc)
+{
+    note(s, rc);
+    s->is_given_up = true;
+    for (int i = 0; i < s->step_count; i++) {
+        struct req *req = s->steps[i].req;
+        if (req)
+            req->ops->cancel(req);
+    }
+}
+
+/* After a long wait. */
+static COLD void look_around(struct sched *s)
+{
+    const int rc = s->is_given_up ? 0 : sched_disagreement(s);
+
+    s->has_waited = false;
+    if (rc)
+        give_up(s, rc);
+}
+
 static void begin(struct sched *s)
 {
     for (int i = 0; i < 2; i++)
         s->inbox[i] = (struct p2p_inbox){ .news = &s->news };
     atomic_store_explicit(&s->news, 0, memory_order_relaxed);
     s->oldest = SCHED_NONE;
+    s->has_waited = s->is_given_up = false;
     sched_rewind(s);
     begin_steps(s);
 }
@@ -146,7 +171,11 @@ static struct req *oldest(struct sched *s)
 
 static bool is_over(void *arg)
 {
-    return move_on(arg);
+    struct sched *s = arg;
+
+    if (unlikely(s->has_waited))
+        look_around(s);
+    return move_on(s);
 }
 
 static int poll_oldest(void *arg, const _Atomic uint32_t *news)
@@ -196,6 +225,8 @@ static int poll_group(struct group_of_lane *group)
         return 0;
     LIST_FOR_EACH_SAFE(link, &group->list) {
         struct sched *s = CONTAINER_OF(link, struct sched, link);
+        if (unlikely(s->has_waited))
+            look_around(s);
         if (!atomic_load_explicit(&s->news, memory_order_relaxed))
             continue;
         events++;
@@ -264,10 +295,12 @@ static int detach(struct req *req)
     return err(MPI_ERR_REQUEST, "E0722: the request of %s cannot be freed before it is complete", sched_of(req)->call);
 }
 
-static void describe_blocking(struct sched *s, struct blocked *out)
+/* Whoever asks has waited for long. */
+static void describe_run(struct sched *s, struct blocked *out)
 {
     const struct req *req = oldest(s);
 
+    s->has_waited = true;
     *out = (struct blocked){ .call = s->call, .comm = s->comm, .count = -1 };
     if (req)
         req->ops->describe(req, out);
@@ -285,7 +318,7 @@ static void describe(const struct req *req, struct blocked *out)
 
     *out = (struct blocked){ .comm = s->comm, .count = -1 };
     if (!pthread_mutex_trylock(&group->lock)) {
-        describe_blocking(s, out);
+        describe_run(s, out);
         pthread_mutex_unlock(&group->lock);
     }
     out->call = req->is_persistent ? "MPI_Wait after MPI_Start" : "MPI_Wait";
@@ -346,6 +379,6 @@ bool coll_describe_wait(const struct progress_long *told, struct blocked *out)
 {
     if (told->is_done != is_over)
         return shelf_describe_wait(told, out);
-    describe_blocking((struct sched *)(uintptr_t)told->arg, out);
+    describe_run((struct sched *)(uintptr_t)told->arg, out);
     return true;
 }

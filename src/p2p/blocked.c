@@ -178,6 +178,16 @@ void p2p_each_unexpected(p2p_visit_envelope *visit, void *arg)
     }
 }
 
+void p2p_each_of_coll(const struct comm *comm, p2p_visit_envelope *visit, void *arg)
+{
+    struct channel *channel = channel_of(comm, P2P_COLL);
+    struct visit v = { visit, arg, channel };
+
+    lane_lock(channel->lane);
+    match_each_arrival(&channel->match, on_arrival, &v);
+    lane_unlock(channel->lane);
+}
+
 bool p2p_find_calls(uint32_t ctx, uint64_t sequence, uint64_t *begun, const char **name)
 {
     const struct channel *channel = NULL;

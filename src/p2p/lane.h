@@ -62,6 +62,8 @@ typedef void p2p_visit_envelope(const struct p2p_envelope *e, void *arg);
  * particular order. Those of the library's own are left out. Take time for each. */
 void p2p_each_unexpected(p2p_visit_envelope *visit, void *arg) COLD;
 void p2p_each_posted(p2p_visit_envelope *visit, void *arg) COLD;
+/* The library's own for collective calls on a communicator, oldest first. */
+void p2p_each_of_coll(const struct comm *comm, p2p_visit_envelope *visit, void *arg) COLD;
 /* How many collective calls have been begun on the communicator with a context, and the name of one of them, as
  * comm_call_name. False: there is no such communicator here. */
 bool p2p_find_calls(uint32_t ctx, uint64_t sequence, uint64_t *begun, const char **name) COLD;

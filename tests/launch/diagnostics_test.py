@@ -73,6 +73,7 @@ EXPECTED = {
     351: ['-n', 2, FAULTS, 'not_persistent'],
     352: ['-n', 2, FAULTS, 'active'],
     371: ['-n', 2, FAULTS, 'wrong_type'],
+    700: ['-n', 2, FAULTS, 'disagree'],
     720: ['-n', 2, FAULTS, 'neighbors'],
     721: ['-n', 2, FAULTS, 'cancel_coll'],
     722: ['-n', 2, FAULTS, 'free_coll'],

@@ -198,6 +198,14 @@ static MPI_Request begun(void)
     return request;
 }
 
+static void disagree(void)
+{
+    if (!other)
+        MPI_Bcast(data, 1, MPI_INT, 1, MPI_COMM_WORLD);
+    else
+        FAULT MPI_Allreduce(data, result, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
 static void cancel_coll(void)
 {
     MPI_Request request = begun();
@@ -431,6 +439,7 @@ static const struct {
     { "handler", handler, 0 },
     { "fortran", fortran, 0 },
     { "neighbors", neighbors, 0 },
+    { "disagree", disagree, 0 },
     { "cancel_coll", cancel_coll, 0 },
     { "free_coll", free_coll, 0 },
     { "twice", twice, 0 },
