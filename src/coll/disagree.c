@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: coll. Processes that make different collective calls with the same number on a communicator (MPI 5.0 §6.14):
  * their messages do not match, so one of them waits for ever. Who has waited for long looks at the messages that have
- * come and that nobody has asked for: their tags say what the others have called (call.c). Nothing is done for it before.
- * Knows: tags. Does not know: algorithms. */
+ * come and that nobody has asked for: their tags say what the others have called (call.c). Nothing is done for it
+ * before. Knows: tags. Does not know: algorithms. */
 #include <stdio.h>
 
 #include "base/err.h"
