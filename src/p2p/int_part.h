@@ -53,8 +53,8 @@ struct part_fill {
     size_t total_left;
 };
 
-/* Nothing has arrived. */
-void part_fill_clear(struct part_fill *f);
+/* Nothing has arrived of a message of `len` bytes, at most what there is room for. Partitions beyond it lack nothing. */
+void part_fill_clear(struct part_fill *f, size_t len);
 /* Bytes [offset, offset + len) have been written. With the lock. */
 void part_fill_add(struct part_fill *f, size_t offset, size_t len);
 /* Is all of it there (acquire)? By any thread. */
@@ -129,7 +129,7 @@ void part_recv_post(struct part_req *r);
 void part_recv_start(struct part_req *r);
 /* Bytes [offset, offset + len) are there. */
 void part_recv_done(struct part_req *r, size_t offset, size_t len);
-/* Its grant is out, and the two sides do not agree on the size. */
+/* The message is longer than the receive. */
 bool part_recv_is_refused(const struct part_req *r);
 
 #endif

@@ -109,11 +109,14 @@ void part_marks_take(struct part_marks *m, struct part_run run)
     }
 }
 
-void part_fill_clear(struct part_fill *f)
+void part_fill_clear(struct part_fill *f, size_t len)
 {
-    for (int i = 0; i < f->count; i++)
-        atomic_store_explicit(&f->left[i], f->part_len, memory_order_relaxed);
-    f->total_left = f->part_len * (size_t)f->count;
+    f->total_left = len;
+    for (int i = 0; i < f->count; i++) {
+        const size_t here = size_min(len, f->part_len);
+        atomic_store_explicit(&f->left[i], here, memory_order_relaxed);
+        len -= here;
+    }
 }
 
 void part_fill_add(struct part_fill *f, size_t offset, size_t len)

@@ -119,7 +119,7 @@ static bool model_has(const struct part_fill *f, int partition)
 /* The pieces of some other division of the same bytes, in any order. */
 static void fill_by_pieces(struct part_fill *f, size_t piece)
 {
-    const size_t len = f->part_len * (size_t)f->count, pieces = (len + piece - 1) / piece;
+    const size_t len = f->total_left, pieces = (len + piece - 1) / piece;
     size_t left = len;
 
     while (left) {
@@ -148,9 +148,11 @@ static void check_fill(void)
         f.count = 1 + below(40);
         f.part_len = 1 + (size_t)below(BYTES / f.count);
         for (int again = 0; again < 2; again++) {
-            memset(is_there, false, sizeof is_there);
-            part_fill_clear(&f);
-            CHECK(!part_fill_has(&f, below(f.count)));
+            const size_t room = f.part_len * (size_t)f.count, len = again ? 1 + (size_t)below((int)room) : room;
+            memset(is_there, false, len);
+            memset(is_there + len, true, sizeof is_there - len);
+            part_fill_clear(&f, len);
+            CHECK(!part_fill_has(&f, below((int)((len - 1) / f.part_len + 1))));
             fill_by_pieces(&f, 1 + (size_t)below(again ? 100 : BYTES));
         }
     }
@@ -161,7 +163,7 @@ static void check_fill_of_nothing(void)
     _Atomic size_t word;
     struct part_fill f = { .left = &word, .count = 1 };
 
-    part_fill_clear(&f);
+    part_fill_clear(&f, 0);
     part_fill_add(&f, 0, 0);
     CHECK_INT(f.total_left, 0);
     CHECK(part_fill_has(&f, 0));

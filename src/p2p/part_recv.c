@@ -9,23 +9,28 @@
 
 bool part_recv_is_refused(const struct part_req *r)
 {
-    return r->remote_len != r->len;
+    return r->remote_len > r->len;
 }
 
 static COLD void refuse(struct part_req *r)
 {
     r->req.bytes = 0;
-    r->req.error = err(r->remote_len > r->len ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
-                       "got a partitioned message of %zu bytes, from rank %d, tag %d; the receive is for %zu bytes "
-                       "in %d partitions", r->remote_len, r->rank, r->tag, r->len, r->partitions);
+    r->req.error = err(MPI_ERR_TRUNCATE, "got a partitioned message of %zu bytes, from rank %d, tag %d; the "
+                       "receive is for %zu bytes in %d partitions", r->remote_len, r->rank, r->tag, r->len,
+                       r->partitions);
 }
 
-/* Both have met and this side has started: the sender may send one round. It is told our size as well, so that
- * both see when the sizes differ; then nothing moves, and the round is over once that is out. */
+/* Both have met and this side has started: the sender may send one round. As between other sends and receives the
+ * message may be shorter than the room for it (MPI 5.0 §4.2.3 extends §3.7.4). The sender is told our size as well, so
+ * that both see when it is too small; then nothing moves, and the round is over once that is out. */
 static void grant(struct part_req *r)
 {
-    if (part_recv_is_refused(r))
+    if (part_recv_is_refused(r)) {
         refuse(r);
+    } else {
+        r->req.bytes = (MPI_Count)r->remote_len;
+        part_fill_clear(&r->fill, r->remote_len);
+    }
     r->control.grant = (struct wire_cts){ .id = r->remote_id, .recv_id = (uintptr_t)r, .len = r->len };
     part_control_send(r, wire_head(WIRE_PART_GRANT, 0, 0, r->channel->ctx, 0), sizeof r->control.grant);
 }
@@ -63,14 +68,13 @@ void part_recv_start(struct part_req *r)
 {
     r->req.source = r->peer ? r->rank : MPI_PROC_NULL;
     r->req.tag = r->peer ? r->tag : MPI_ANY_TAG;
-    r->req.bytes = r->peer ? (MPI_Count)r->len : 0;
-    if (!r->peer) {
+    r->req.bytes = 0;
+    if (!r->peer)
         part_complete(r);
-        return;
-    }
-    part_fill_clear(&r->fill);
-    if (r->remote_id)
+    else if (r->remote_id)
         grant(r);
+    else
+        part_fill_clear(&r->fill, r->len);
 }
 
 void part_recv_done(struct part_req *r, size_t offset, size_t len)

@@ -81,10 +81,16 @@ static bool is_granted(const struct part_req *s)
     return atomic_load_explicit(&s->may_send, memory_order_relaxed);
 }
 
+/* The receiver has too little room. */
+static bool is_refused(const struct part_req *s)
+{
+    return s->peer && s->remote_len < s->len;
+}
+
 /* Nothing is to be sent: there is nothing, or nobody who takes it. */
 static bool is_empty(const struct part_req *s)
 {
-    return !s->len || !s->peer || s->remote_len != s->len;
+    return !s->len || !s->peer || is_refused(s);
 }
 
 static int taken(const struct part_req *s)
@@ -120,7 +126,7 @@ static int push_end(struct part_req *s)
 {
     if (!s->is_all_ready || s->is_end_sent)
         return 0;
-    s->is_end_sent = !s->peer || s->remote_len != s->len ||
+    s->is_end_sent = !s->peer || is_refused(s) ||
                      !s->peer->ops->send(s->peer->ep, wire_part_head(0, s->remote_id), "", 0);
     return s->is_end_sent;
 }
@@ -137,7 +143,7 @@ static void finish(struct part_req *s)
     atomic_store_explicit(&s->may_send, false, memory_order_relaxed);
     if (s->peer)
         work_remove(s->channel->lane, &s->link);
-    if (s->peer && s->remote_len != s->len)
+    if (is_refused(s))
         s->req.error = err(MPI_ERR_COUNT, "partitioned send of %zu bytes in %d partitions to rank %d with tag %d, but "
                            "the receiver's request is for %zu bytes", s->len, s->partitions, s->rank, s->tag,
                            s->remote_len);
