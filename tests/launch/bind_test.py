@@ -182,23 +182,26 @@ def test_quota():
         os.rmdir(group)
 
 
-# Rank 0 computes in four threads without the interpreter's lock; the other one sleeps.
+# Rank 0 computes in as many threads as it is told, without the interpreter's lock; the other one sleeps.
 SQUEEZED = """
-import hashlib, os, threading, time
+import hashlib, os, sys, threading, time
 def work():
     while True:
         hashlib.pbkdf2_hmac('sha256', b'x', b'y', 100000)
-for _ in range(4 if os.environ['PARLEY_RANK'] == '0' else 0):
+for _ in range(int(sys.argv[1]) if os.environ['PARLEY_RANK'] == '0' else 0):
     threading.Thread(target=work, daemon=True).start()
-time.sleep(60)
+time.sleep(float(sys.argv[2]))
 """
 
 
 def test_squeezed():
-    """More busy threads than processors, others idle: said once, unless the user binds."""
+    """More busy threads than processors, others idle: said once, unless there are more than anybody can run."""
     need_two()
     command = [os.path.join(build, 'launch', 'mpiexec'), '-n', '2', sys.executable, '-c', SQUEEZED]
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    result = subprocess.run([*command, '8', '2'], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                            preexec_fn=lambda: os.sched_setaffinity(0, ALLOWED[:2]))
+    equal((result.returncode, result.stderr), (0, ''), 'eight threads on two processors;')
+    process = subprocess.Popen([*command, '2', '60'], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                                preexec_fn=lambda: os.sched_setaffinity(0, ALLOWED[:2]))
     try:
         line = process.stderr.readline()
