@@ -304,7 +304,7 @@ int p2p_send_mode(struct comm *comm, const void *buf, MPI_Count count, struct ty
     return r.req.error;
 }
 
-/* All other standard sends. With threads a short one needs no request either. Out of line, for the seventh argument
+/* All other standard sends. With threads a short one needs no request either, as below in p2p_send. Out of line, for the seventh argument
  * would cost the short path a frame. */
 static NOINLINE int send_standard(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest,
                                   int tag)
@@ -313,12 +313,18 @@ static NOINLINE int send_standard(struct comm *comm, const void *buf, MPI_Count 
     struct lane *lane = channel->lane;
 
     if (lane->is_threaded && likely(is_rank_of(comm, dest))) {
-        bool is_sent;
-        lane_lock(lane);
-        is_sent = send_locked(channel, buf, type_bytes(type, count), type, dest, tag, P2P_STANDARD);
-        lane_unlock(lane);
-        if (likely(is_sent))
-            return 0;
+        const struct peer *peer = peer_of_rank(channel, dest);
+        const size_t len = type_bytes(type, count);
+        bool may_go = peer && type->is_contig;
+        if (likely(may_go)) {
+            lock_take(&lane->lock);
+            may_go = len < peer->send_end && peer->ep->room > 0 && !is_throttled(peer);
+            if (likely(may_go))
+                peer->ops->send_in_room(peer->ep, own_head(channel, type, tag), buf, (uint32_t)len);
+            lock_release(&lane->lock);
+            if (likely(may_go))
+                return 0;
+        }
     }
     return p2p_send_mode(comm, buf, count, type, dest, tag, P2P_STANDARD);
 }

@@ -112,6 +112,25 @@ static void word_release(struct lock *lock)
     }
 }
 
+static void set_holder(struct lock *lock, uint32_t holder)
+{
+    atomic_store_explicit(&lock->holder, holder, memory_order_relaxed);
+}
+
+/* True: this thread is inside already, and now once more. What is compared with its own number, and its own visits,
+ * are stored by this thread only; 0 is nobody's number. */
+static bool lock_again(struct lock *lock)
+{
+    const uint32_t thread = lock_self, slot = thread % LOCK_SLOTS;
+    const bool is_favoured = atomic_load_explicit(&lock->owners[slot], memory_order_relaxed) == thread &&
+                             atomic_load_explicit(&lock->visits[slot], memory_order_relaxed) & 1;
+
+    if (!thread || (!is_favoured && atomic_load_explicit(&lock->holder, memory_order_relaxed) != thread))
+        return false;
+    lock->depth++;
+    return true;
+}
+
 /* --- favour; all with the word --- */
 
 /* The favourite may be inside; it comes out without waiting for anything. */
@@ -137,12 +156,13 @@ static void begin_favour(struct lock *lock, uint32_t thread)
 {
     const uint32_t slot = thread % LOCK_SLOTS;
     _Atomic uint32_t *visits = &lock->visits[slot];
+    const uint32_t owner = atomic_load_explicit(&lock->owners[slot], memory_order_relaxed);
 
     lock->row = 0;
-    if ((lock->owners[slot] && lock->owners[slot] != thread) ||
-        atomic_load_explicit(&lock->word, memory_order_relaxed) != HELD)
+    if ((owner && owner != thread) || atomic_load_explicit(&lock->word, memory_order_relaxed) != HELD)
         return;
-    lock->owners[slot] = thread;
+    set_holder(lock, LOCK_NOBODY);
+    atomic_store_explicit(&lock->owners[slot], thread, memory_order_relaxed);
     lock->entered = visits;
     atomic_store_explicit(visits, atomic_load_explicit(visits, memory_order_relaxed) + 1, memory_order_relaxed);
     atomic_store_explicit(&lock->favourite, thread, memory_order_relaxed);
@@ -154,6 +174,7 @@ static void settle(struct lock *lock)
 {
     const uint32_t thread = self(), favourite = atomic_load_explicit(&lock->favourite, memory_order_relaxed);
 
+    set_holder(lock, thread);
     if (favourite != LOCK_NOBODY)
         end_favour(lock, favourite);
     lock->row = atomic_load_explicit(&lock->last, memory_order_relaxed) == thread ? lock->row + 1 : 0;
@@ -196,6 +217,8 @@ static bool refuses(struct lock *lock)
 
 void lock_take_slow(struct lock *lock)
 {
+    if (lock_again(lock))
+        return;
     self();
     word_take(lock);
     settle(lock);
@@ -205,6 +228,8 @@ bool lock_try_slow(struct lock *lock)
 {
     uint32_t was = atomic_load_explicit(&lock->word, memory_order_relaxed);
 
+    if (lock_again(lock))
+        return true;
     if (was & HELD || (atomic_load_explicit(&lock->last, memory_order_relaxed) != self() && refuses(lock)))
         return false;
     if (!atomic_compare_exchange_strong_explicit(&lock->word, &was, was | HELD, memory_order_acquire,
@@ -217,5 +242,6 @@ bool lock_try_slow(struct lock *lock)
 
 void lock_release_slow(struct lock *lock)
 {
+    set_holder(lock, LOCK_NOBODY);
     word_release(lock);
 }

@@ -36,9 +36,9 @@ struct lock {
     uint32_t row_wanted;           /* [holder] to become the favourite; 0: never */
     _Atomic uint32_t seen, passes; /* visits or turns as passers-by last saw them, and how many saw no change */
     _Atomic uint32_t refused;      /* passers-by since one of them got in */
-    _Atomic uint32_t holder;       /* number of the thread that is inside, or LOCK_NOBODY */
+    _Atomic uint32_t holder;       /* number of the thread that is inside by the word, or LOCK_NOBODY */
     uint32_t depth;                /* [holder] how often it has come in again without having left */
-    uint32_t owners[LOCK_SLOTS];   /* [holder] thread that has a slot of `visits`; 0: nobody yet */
+    _Atomic uint32_t owners[LOCK_SLOTS]; /* [holder] thread that has a slot of `visits`; 0: nobody yet */
     _Atomic uint32_t visits[LOCK_SLOTS] ALIGNED(CACHE_LINE); /* [owner] */
 };
 
@@ -53,57 +53,35 @@ void lock_take_slow(struct lock *lock) COLD;
 bool lock_try_slow(struct lock *lock) COLD;
 void lock_release_slow(struct lock *lock) COLD;
 
-/* True: entered as the favourite. */
+/* True: entered as the favourite. False: it is another, or this thread is inside already. */
 static ALWAYS_INLINE bool lock_enter(struct lock *lock)
 {
     const uint32_t self = lock_self;
     _Atomic uint32_t *visits = &lock->visits[self % LOCK_SLOTS];
+    const uint32_t before = atomic_load_explicit(visits, memory_order_relaxed);
 
-    if (unlikely(atomic_load_explicit(&lock->favourite, memory_order_relaxed) != self))
+    if (unlikely(atomic_load_explicit(&lock->favourite, memory_order_relaxed) != self || before & 1))
         return false;
-    atomic_store_explicit(visits, atomic_load_explicit(visits, memory_order_relaxed) + 1, memory_order_relaxed);
+    atomic_store_explicit(visits, before + 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst); /* the barrier of who ends the favour does the rest */
     if (likely(atomic_load_explicit(&lock->favourite, memory_order_acquire) == self))
         return true;
-    atomic_store_explicit(visits, atomic_load_explicit(visits, memory_order_relaxed) + 1, memory_order_release);
+    atomic_store_explicit(visits, before + 2, memory_order_release);
     return false;
-}
-
-/* True: this thread is inside already, and now once more. */
-static ALWAYS_INLINE bool lock_again(struct lock *lock)
-{
-    /* only this thread stores its own number; 0 is nobody's */
-    if (likely(atomic_load_explicit(&lock->holder, memory_order_relaxed) != lock_self))
-        return false;
-    lock->depth++;
-    return true;
-}
-
-static ALWAYS_INLINE void lock_set_holder(struct lock *lock, uint32_t holder)
-{
-    atomic_store_explicit(&lock->holder, holder, memory_order_relaxed);
 }
 
 /* May sleep while another thread holds it. */
 static ALWAYS_INLINE void lock_take(struct lock *lock)
 {
-    if (unlikely(lock_again(lock)))
-        return;
     if (unlikely(!lock_enter(lock)))
         lock_take_slow(lock);
-    lock_set_holder(lock, lock_self);
 }
 
 /* True: taken. False: another thread holds it or, as its favourite, has been there not long ago; who keeps trying gets
  * it in the end. */
 static ALWAYS_INLINE bool lock_try(struct lock *lock)
 {
-    if (unlikely(lock_again(lock)))
-        return true;
-    if (unlikely(!lock_enter(lock)) && !lock_try_slow(lock))
-        return false;
-    lock_set_holder(lock, lock_self);
-    return true;
+    return likely(lock_enter(lock)) || lock_try_slow(lock);
 }
 
 /* As often as it was taken. */
@@ -115,7 +93,6 @@ static ALWAYS_INLINE void lock_release(struct lock *lock)
         lock->depth--;
         return;
     }
-    lock_set_holder(lock, LOCK_NOBODY);
     if (likely(visits)) /* release pairs with end_favour */
         atomic_store_explicit(visits, atomic_load_explicit(visits, memory_order_relaxed) + 1, memory_order_release);
     else
