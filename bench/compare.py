@@ -55,6 +55,9 @@ PLAN = [
     Measure('memory', 'memory', 8, [], 2, 10),
     Measure('bandwidth', 'bandwidth', 2, ['--pin'], 3, 20),
     Measure('threads', 'threads', 2, [], 3, 20),
+    Measure('typed', 'typed', 2, ['--pin'], 3, 30),
+    Measure('pack', 'pack', 1, ['--pin', '--budget', '0.03'], 3, 30),
+    Measure('op', 'op', 1, ['--pin', '--budget', '0.03'], 3, 40),
 ]
 GROUPS = list(dict.fromkeys(m.group for m in PLAN))
 QUICK = ['--batches', '3', '--batch-ms', '0.2', '--budget', '0.02']

@@ -8,7 +8,7 @@ import platform
 import statistics
 import time
 
-HIGHER_IS_BETTER = {'M/s', 'MB/s'}
+HIGHER_IS_BETTER = {'M/s', 'MB/s', 'GB/s'}
 FULL_QUEUE = 100000
 LATENCY_MIDDLE = [64, 256, 1024]
 LATENCY_LONG = [4096, 8192, 16384, 32768, 65536]

@@ -40,6 +40,7 @@ struct net_sink {
 
 struct job_head;
 struct net_ops;
+struct peek_list;
 
 struct net_config {
     int proc, procs;          /* this process and how many there are; they are all on this machine */
@@ -56,10 +57,11 @@ struct net_record {
     _Atomic uint32_t users;       /* sides that have not let go yet */
     _Atomic uint64_t next;        /* bytes claimed so far, from the front */
     _Atomic uint64_t done;        /* bytes copied */
-    uint64_t address;             /* of the receiver's buffer */
+    uint64_t address;             /* of the receiver's buffer, or of its list of blocks */
     uint64_t len;
     _Atomic int32_t error;        /* errno of a copy that failed */
-    uint32_t reserved[5];
+    uint32_t reserved[3];
+    uint64_t blocks;              /* how many are in that list; 0: there is none, the buffer is one run */
 } ALIGNED(CACHE_LINE);
 
 _Static_assert(sizeof(struct net_record) == CACHE_LINE, "a record is one line");
@@ -127,6 +129,8 @@ struct net_ops {
     bool (*can_copy)(struct net_ep *ep);
     int (*copy_from)(struct net_ep *ep, void *local, uint64_t remote, size_t len);
     int (*copy_to)(struct net_ep *ep, const void *local, uint64_t remote, size_t len);
+    /* The same between pieces on both sides (sys/peek.h): from the other process, or to it. */
+    int (*copy_list)(struct net_ep *ep, struct peek_list *list, bool is_to);
     /* A record of this process for a copy with this peer: NULL when all are in use. The peer finds it by index. */
     struct net_record *(*record_open)(struct net_ep *ep, uint32_t *index);
     struct net_record *(*record_find)(struct net_ep *ep, uint32_t index);

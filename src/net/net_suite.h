@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "net/net.h"
+#include "sys/peek.h"
 
 enum { SUITE_RECORDS = 4000 };
 
@@ -151,6 +152,20 @@ static void suite_release(struct suite_end *end)
     }
 }
 
+static void suite_copy_list(struct suite_end *from, struct suite_end *to)
+{
+    char source[] = "abcdef", target[8] = "";
+    struct peek_list list = { .here = { { target, 1 }, { target + 1, 5 } }, .here_count = 2,
+                              .there = { { source + 2, 4 }, { source, 2 } }, .there_count = 2 };
+
+    CHECK_INT(to->ops->copy_list(to->ep, &list, false), 0);
+    CHECK(!strcmp(target, "cdefab"));
+    list = (struct peek_list){ .here = { { source, 3 } }, .here_count = 1,
+                               .there = { { target, 2 }, { target + 4, 1 } }, .there_count = 2 };
+    CHECK_INT(from->ops->copy_list(from->ep, &list, true), 0);
+    CHECK(!strcmp(target, "abefcb"));
+}
+
 /* Both ends share a record; two let go, and it is free again, however often. */
 static void suite_copy(struct suite_end *from, struct suite_end *to)
 {
@@ -167,6 +182,7 @@ static void suite_copy(struct suite_end *from, struct suite_end *to)
     CHECK_INT(from->ops->copy_to(from->ep, source, (uintptr_t)target, sizeof source), 0);
     CHECK(!memcmp(source, target, sizeof source));
     CHECK(to->ops->copy_from(to->ep, target, 8, sizeof target) != 0);
+    suite_copy_list(from, to);
     for (int i = 0; i < 1000;) {
         record = to->ops->record_open(to->ep, &index);
         if (!record)

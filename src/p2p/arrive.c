@@ -62,6 +62,7 @@ static struct message *message_create(struct lane *lane, uint32_t ctx, const str
     message->len = a->len;
     message->sync_id = a->sync_id;
     message->address = a->address;
+    message->blocks = a->blocks;
     if (len)
         memcpy(message->data, payload, len);
     return message;
@@ -138,6 +139,7 @@ static NOINLINE int arrive_answered(struct lane *lane, int proc, struct net_head
         a.len = rts.len;
         a.sync_id = rts.id;
         a.address = rts.address;
+        a.blocks = rts.blocks;
     } else {
         memcpy(&a.sync_id, payload, WIRE_SYNC_ID);
         a.len = len - WIRE_SYNC_ID;

@@ -57,6 +57,21 @@ static void add_eager(struct text *text, const struct peer *peer, size_t limit)
         add(text, "; longer ones are faster by one copy");
 }
 
+/* Messages whose bytes do not lie in one run, by the length of their blocks; those that were seen. */
+static void add_gaps(struct text *text, const struct speed *speed)
+{
+    for (int class = 0; class < SPEED_BLOCK_CLASSES; class++) {
+        const struct speed_gaps *gaps = &speed->gaps[class];
+        if (!gaps->offers)
+            continue;
+        add(text, "\n%18s  with gaps, blocks of %d bytes and more: %s", "", SPEED_BLOCK_MIN << class,
+            gaps->packed > 0 && gaps->packed < gaps->listed ? "packed, in pieces through cells"
+                                                            : "both copy, block by block");
+        add_speed(text, "; block by block takes ", gaps->listed);
+        add_speed(text, ", packed ", gaps->packed);
+    }
+}
+
 /* From `first` bytes on, when the system lets the two processes copy. */
 static void add_copies(struct text *text, struct peer *peer, size_t first)
 {
@@ -73,6 +88,7 @@ static void add_copies(struct text *text, struct peer *peer, size_t first)
         add(text, "offered; both copy, the halves of what is left");
     add_speed(text, "; a part takes ", speed->part);
     add_speed(text, ", pieces ", speed->stream);
+    add_gaps(text, speed);
 }
 
 size_t p2p_explain(int proc, char *text, size_t size)

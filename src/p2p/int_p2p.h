@@ -24,6 +24,7 @@ enum {
     P2P_REQUESTS_POOLED = 512, /* more at a time are allocated one by one, so that their memory can go back */
     P2P_MESSAGES_POOLED = 256, /* the same of short unexpected messages */
     P2P_NOBODY = 128,          /* a mode of persistent requests: the partner is MPI_PROC_NULL */
+    P2P_LISTS = 128,           /* beside enum wire_flag, never on the wire: `lists` is there */
     P2P_HIDDEN = 64,           /* a mode of a receive: its buffer is out of bounds, its length stands in `wanted` */
 };
 
@@ -119,6 +120,8 @@ enum p2p_state {
 /* A request may not end before its control record is out, since the record stands in it. */
 enum p2p_then { THEN_NOTHING, THEN_COMPLETE, THEN_COPY };
 
+struct p2p_lists;
+
 struct p2p_req {
     struct req req;                    /* first: the handle is its address */
     struct channel *channel;
@@ -129,9 +132,10 @@ struct p2p_req {
     struct peer *peer;                 /* other side; receive: known from the match on, if it must be answered */
     struct match_entry match;          /* receive */
     uint8_t state;                     /* enum p2p_state */
-    uint8_t flags;                     /* enum wire_flag */
+    uint8_t flags;                     /* enum wire_flag, P2P_LISTS */
     uint8_t then;                      /* enum p2p_then: once the control record in `out` has gone out */
-    bool is_special;                   /* one of the next four, or a piece: completing it takes more than saying so */
+    bool is_special;                   /* one of the next four, a piece, or with lists: completing it takes more than
+                                        * saying so */
     bool is_detached;                  /* the user has freed it: release when it completes */
     bool is_cancelling;                /* send: the receiver has been asked to give it up */
     bool is_half;                      /* of a pair: report to it */
@@ -142,10 +146,12 @@ struct p2p_req {
         struct p2p_inbox *inbox;       /* of one that is reported */
     };
     size_t moved;                      /* stream: bytes packed or unpacked so far */
-    uint64_t started;                  /* receive: when a long stream was asked for; 0: it is not measured */
+    uint64_t started;                  /* receive: when a stream or a copy with lists began; 0: it is not measured */
     size_t wanted;                     /* bytes that are to move: the smaller of message and buffer */
     uint64_t remote_id;                /* of the request on the other side */
-    uint64_t remote_address;           /* receive: of the message in the sender */
+    uint64_t remote_address;           /* receive: of the message in the sender, or of its list of blocks */
+    uint64_t remote_blocks;            /* receive, with WIRE_LISTED: how many blocks */
+    struct p2p_lists *lists;           /* with P2P_LISTS: where the bytes of both sides lie; owned */
     struct net_record *record;
     struct outgoing out;
     struct net_head head;              /* of the record in `out` */
@@ -181,7 +187,7 @@ struct message {
     int source, tag;
     size_t len;
     uint64_t sync_id;                  /* EAGER with SYNC, RTS: the sender's id; else 0 */
-    uint64_t address;
+    uint64_t address, blocks;          /* of an offer, as in struct wire_rts */
     struct lane *lane;
     struct channel *channel;           /* NULL: an orphan */
     void *memory;                      /* what was allocated for it and its data; NULL: it is from the pool */
@@ -341,7 +347,7 @@ struct arrival {
     unsigned kind, flags;
     size_t len;
     uint64_t sync_id;  /* EAGER with SYNC, RTS */
-    uint64_t address;  /* RTS */
+    uint64_t address, blocks; /* RTS */
 };
 
 /* recv.c: give a message to receive `r` and complete it, or begin what leads there. */
@@ -431,6 +437,25 @@ void rndv_begin(struct p2p_req *r);
 void rndv_on_cts(struct p2p_req *r, unsigned kind, const struct wire_cts *cts);
 void rndv_on_data(uint64_t recv_id, const void *payload, size_t len);
 int rndv_work(struct lane *lane);
+
+/* lists.c: may a message of `len` bytes be copied block by block, as far as this side goes? */
+bool lists_pay(const struct p2p_req *r, size_t len);
+/* Receive: length of the blocks on average, on the side where they are shorter. */
+size_t lists_block(const struct p2p_req *r, size_t len);
+/* List where bytes [offset, offset + len) of r's stream lie; false if there is no memory, and then nothing is
+ * changed. Completing the request releases it. */
+bool lists_open(struct p2p_req *r, size_t offset, size_t len);
+/* The other side's: a list of so many blocks at `address` there; none: one run of `len` bytes. False, and
+ * lists_can_copy is false, if it cannot be had. */
+bool lists_meet(struct p2p_req *r, uint64_t address, size_t blocks, size_t len);
+bool lists_can_copy(const struct p2p_req *r);
+/* Copy bytes of what was listed; 0 or an errno. */
+int lists_copy(const struct p2p_req *r, uint64_t at, size_t len);
+/* What this side has told the other one of. */
+const struct type_block *lists_own(const struct p2p_req *r, size_t *count);
+/* The other process has written there: for memcheck. */
+void lists_written(const struct p2p_req *r);
+void lists_close(struct p2p_req *r);
 
 /* send.c: send as one record now, if nothing stands in the way: true. The way to `dest` is known. */
 bool send_now(struct channel *channel, const void *buf, MPI_Count count, struct type *type, int dest, int tag);

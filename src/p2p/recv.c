@@ -34,6 +34,7 @@ static NOINLINE void deliver_rts(struct p2p_req *r, const struct arrival *a)
 {
     r->remote_id = a->sync_id;
     r->remote_address = a->address;
+    r->remote_blocks = a->blocks;
     r->flags = (uint8_t)a->flags;
     r->wanted = a->len <= r->len ? a->len : r->len;
     r->req.bytes = (MPI_Count)r->wanted;
@@ -72,6 +73,7 @@ static void deliver_message(struct p2p_req *r, struct message *message)
         .len = message->len,
         .sync_id = message->sync_id,
         .address = message->address,
+        .blocks = message->blocks,
     };
 
     deliver(r, &a, message->data);

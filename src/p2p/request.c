@@ -33,6 +33,8 @@ void complete_special(struct p2p_req *r)
 {
     if (r->mode & P2P_HIDDEN)
         recv_show(r);
+    if (r->flags & P2P_LISTS)
+        lists_close(r);
     if (!r->req.ops) { /* a piece, no request of the user's */
         part_piece_done(r);
         return;

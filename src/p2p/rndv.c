@@ -2,10 +2,10 @@
 /* Room: p2p. Long messages: the receiver has met an offer (RTS) and chooses how the bytes move.
  *
  *   same process   copied at once from the sender's buffer; FIN
- *   by record      both buffers are one run and the system lets the two processes copy: both claim parts of the
- *                  message from a counter in a shared record, the sender writes its parts, the receiver reads its
- *                  own. A sender that is computing claims nothing, and the receiver does it alone. Whoever sees all
- *                  parts done completes its side.
+ *   by record      both buffers are one run, or blocks that are long enough (lists.c), and the system lets the two
+ *                  processes copy: both claim parts of the message from a counter in a shared record, the sender
+ *                  writes its parts, the receiver reads its own. A sender that is computing claims nothing, and the
+ *                  receiver does it alone. Whoever sees all parts done completes its side.
  *   stream         the sender packs into the transport's buffers, the receiver unpacks, in order
  *
  * Knows: net, type, obj. Does not know: matching. */
@@ -30,6 +30,19 @@ enum {
 static struct p2p_req *request_at(struct list *link)
 {
     return CONTAINER_OF(link, struct p2p_req, link);
+}
+
+/* Are both buffers one run? */
+static bool is_plain(const struct p2p_req *r)
+{
+    return type_is_run(r->type, r->count) && r->flags & WIRE_CONTIG;
+}
+
+/* With gaps on a side: may it be copied block by block? */
+static bool has_choice(const struct p2p_req *r)
+{
+    return r->flags & (WIRE_CONTIG | WIRE_LISTED) && lists_pay(r, r->wanted - r->moved) &&
+           r->peer->ops->can_copy(r->peer->ep);
 }
 
 /* --- within the process --- */
@@ -79,25 +92,44 @@ static size_t claim_part(struct net_record *record, uint64_t *at)
     return part;
 }
 
+/* A part; 0 or an errno. */
+static int copy_part(struct p2p_req *r, uint64_t at, size_t len)
+{
+    const struct net_ops *ops = r->peer->ops;
+    char *const own = type_run(r->type, r->buf) + r->moved + at;
+    uint64_t start;
+    int failed;
+
+    if (r->flags & P2P_LISTS)
+        return lists_copy(r, at, len);
+    if (r->req.is_send)
+        return ops->copy_to(r->peer->ep, own, r->record->address + at, len);
+    start = speed_start(&r->peer->speed);
+    failed = ops->copy_from(r->peer->ep, own, r->remote_address + at, len);
+    speed_part(&r->peer->speed, len, start);
+    return failed;
+}
+
+/* Does this side not know where the other one's bytes lie? Then that one copies alone. */
+static bool is_blind(const struct p2p_req *r)
+{
+    return r->flags & P2P_LISTS ? !lists_can_copy(r) : r->record->blocks > 0;
+}
+
 /* Claim one part and copy it. */
 static bool copy_some(struct p2p_req *r)
 {
     const struct net_ops *ops = r->peer->ops;
     struct net_record *record = r->record;
     uint64_t at;
-    const size_t len = claim_part(record, &at);
-    char *own = type_run(r->type, r->buf) + r->moved + at;
-    uint64_t start;
+    const size_t len = is_blind(r) ? 0 : claim_part(record, &at);
     int failed;
 
     if (!len)
         return false;
-    start = r->req.is_send ? 0 : speed_start(&r->peer->speed);
-    failed = r->req.is_send ? ops->copy_to(r->peer->ep, own, record->address + at, len)
-                            : ops->copy_from(r->peer->ep, own, r->remote_address + at, len);
+    failed = copy_part(r, at, len);
     if (failed)
         atomic_store_explicit(&record->error, failed, memory_order_relaxed);
-    speed_part(&r->peer->speed, len, start);
     /* acquire and release: whoever sees all bytes counted sees them copied */
     if (atomic_fetch_add_explicit(&record->done, len, memory_order_acq_rel) + len == record->len)
         ops->wake(r->peer->ep);
@@ -113,6 +145,19 @@ static COLD int copy_failed(const struct p2p_req *r, int failed)
                r->peer->proc, strerror(failed));
 }
 
+/* Receiver: the whole is there, partly written by the sender. */
+static void all_copied(struct p2p_req *r)
+{
+    const size_t len = r->wanted - r->moved;
+
+    if (!(r->flags & P2P_LISTS)) {
+        memcheck_written(type_run(r->type, r->buf) + r->moved, len);
+        return;
+    }
+    lists_written(r);
+    speed_gaps(&r->peer->speed, lists_block(r, len), len, r->started, false);
+}
+
 static void copy_finish(struct p2p_req *r)
 {
     const int failed = atomic_load_explicit(&r->record->error, memory_order_relaxed);
@@ -121,7 +166,7 @@ static void copy_finish(struct p2p_req *r)
         r->req.error = copy_failed(r, failed);
     r->peer->ops->record_close(r->peer->ep, r->record);
     if (!r->req.is_send)
-        memcheck_written((char *)r->buf + r->moved, r->wanted - r->moved); /* partly by the sender */
+        all_copied(r);
     work_remove(r->channel->lane, &r->link);
     p2p_complete(r);
 }
@@ -156,14 +201,18 @@ static void copy_alone(struct p2p_req *r)
 /* Receiver: false when all records are in use. */
 static bool copy_begin(struct p2p_req *r)
 {
-    const size_t len = r->wanted - r->moved;
     uint32_t index;
 
     r->record = r->peer->ops->record_open(r->peer->ep, &index);
     if (!r->record)
         return false;
-    r->record->address = (uintptr_t)type_run(r->type, r->buf) + r->moved;
-    r->record->len = len;
+    r->record->len = r->wanted - r->moved;
+    if (type_is_run(r->type, r->count)) {
+        r->record->address = (uintptr_t)type_run(r->type, r->buf) + r->moved;
+        r->record->blocks = 0;
+    } else {
+        r->record->address = (uintptr_t)lists_own(r, &r->record->blocks);
+    }
     r->control.cts = (struct wire_cts){ .id = r->remote_id, .len = r->wanted, .record = index };
     control_send(r, WIRE_CTS_COPY, sizeof r->control.cts, THEN_COPY);
     return true;
@@ -194,6 +243,16 @@ static bool stream_push(struct p2p_req *s, int *sent)
     return s->moved == s->wanted;
 }
 
+static void stream_measured(const struct p2p_req *r)
+{
+    struct speed *speed = &r->peer->speed;
+
+    if (is_plain(r))
+        speed_stream(speed, r->wanted, r->started);
+    else
+        speed_gaps(speed, lists_block(r, r->wanted), r->wanted, r->started, true);
+}
+
 void rndv_on_data(uint64_t recv_id, const void *payload, size_t len)
 {
     struct p2p_req *r = (struct p2p_req *)(uintptr_t)recv_id;
@@ -203,15 +262,49 @@ void rndv_on_data(uint64_t recv_id, const void *payload, size_t len)
     if (r->moved < r->wanted)
         return;
     if (r->started)
-        speed_stream(&r->peer->speed, r->wanted, r->started);
+        stream_measured(r);
     p2p_complete(r);
 }
 
 /* --- both sides --- */
 
-static bool can_copy(const struct p2p_req *r)
+static bool prepare_lists(struct p2p_req *r)
 {
-    return type_is_run(r->type, r->count) && r->flags & WIRE_CONTIG && r->peer->ops->can_copy(r->peer->ep);
+    const size_t len = r->wanted - r->moved;
+
+    if (!lists_open(r, r->moved, len))
+        return false;
+    r->started = clock_ns();
+    if (lists_meet(r, r->remote_address, r->flags & WIRE_LISTED ? r->remote_blocks : 0, len))
+        return true;
+    lists_close(r);
+    return false;
+}
+
+/* Shall the system copy it? If there are lists to be made for that, they are. */
+static bool choose_copy(struct p2p_req *r)
+{
+    struct speed *speed = &r->peer->speed;
+    const size_t len = r->wanted - r->moved;
+
+    if (is_plain(r))
+        return r->peer->ops->can_copy(r->peer->ep) && !speed_prefers_stream(speed, len);
+    return has_choice(r) && !speed_prefers_packing(speed, lists_block(r, len)) && prepare_lists(r);
+}
+
+/* Is the time of this stream worth knowing? */
+static bool is_measured(const struct p2p_req *r)
+{
+    return is_plain(r) ? !r->moved && r->wanted >= STREAM_TIMED : has_choice(r);
+}
+
+/* The sender takes part: it must know where the bytes of both sides lie. */
+static void meet_receiver(struct p2p_req *s)
+{
+    const struct net_record *record = s->record;
+
+    if (s->flags & P2P_LISTS || (record->blocks && lists_open(s, s->moved, s->wanted - s->moved)))
+        lists_meet(s, record->address, record->blocks, record->len);
 }
 
 void rndv_begin(struct p2p_req *r)
@@ -222,13 +315,13 @@ void rndv_begin(struct p2p_req *r)
             copy_here(r, (const struct p2p_req *)(uintptr_t)r->remote_id);
         r->control.reply = (struct wire_reply){ r->remote_id };
         control_send(r, WIRE_FIN, sizeof r->control.reply, THEN_COMPLETE);
-    } else if (can_copy(r) && !speed_prefers_stream(&r->peer->speed, r->wanted - r->moved)) {
+    } else if (choose_copy(r)) {
         if (r->wanted - r->moved < SPEED_TOGETHER)
             copy_alone(r);
         else if (!copy_begin(r))
             work_add(r->channel->lane, &r->channel->lane->no_record, &r->link);
     } else {
-        r->started = !r->moved && r->wanted >= STREAM_TIMED ? clock_ns() : 0;
+        r->started = is_measured(r) ? clock_ns() : 0;
         r->control.cts = (struct wire_cts){ .id = r->remote_id, .recv_id = (uintptr_t)r, .len = r->wanted };
         control_send(r, WIRE_CTS_STREAM, sizeof r->control.cts, THEN_NOTHING);
     }
@@ -243,6 +336,7 @@ void rndv_on_cts(struct p2p_req *s, unsigned kind, const struct wire_cts *cts)
     s->wanted = cts->len;
     if (kind == WIRE_CTS_COPY) {
         s->record = s->peer->ops->record_find(s->peer->ep, cts->record);
+        meet_receiver(s);
         work_add(lane, &lane->copies, &s->link);
     } else {
         s->remote_id = cts->recv_id;

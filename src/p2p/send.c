@@ -91,11 +91,18 @@ static int push_rts(struct outgoing *out, struct peer *peer)
 
 static void prepare_rts(struct p2p_req *r)
 {
-    const bool is_run = type_is_run(r->type, r->count);
+    struct wire_rts *const rts = &r->control.rts;
+    unsigned flags = r->flags;
 
-    r->flags |= is_run ? WIRE_CONTIG : 0;
-    r->control.rts = (struct wire_rts){ (uintptr_t)r, r->len, is_run ? (uintptr_t)type_run(r->type, r->buf) : 0 };
-    r->head = wire_head(WIRE_RTS, r->flags, r->type->signature, r->channel->ctx,
+    *rts = (struct wire_rts){ .id = (uintptr_t)r, .len = r->len };
+    if (type_is_run(r->type, r->count)) {
+        flags |= WIRE_CONTIG;
+        rts->address = (uintptr_t)type_run(r->type, r->buf);
+    } else if (lists_pay(r, r->len) && r->peer->ops->can_copy(r->peer->ep) && lists_open(r, 0, r->len)) {
+        flags |= WIRE_LISTED;
+        rts->address = (uintptr_t)lists_own(r, &rts->blocks);
+    }
+    r->head = wire_head(WIRE_RTS, flags, r->type->signature, r->channel->ctx,
                         match_key(r->channel->comm->rank, r->req.tag));
     r->head_len = sizeof r->control.rts;
     r->out.push = push_rts;

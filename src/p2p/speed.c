@@ -143,3 +143,30 @@ bool speed_prefers_stream(struct speed *speed, size_t len)
         return !is_faster && (stream < 3 * copy || speed->offers < 4 * TRIAL_EVERY);
     return is_faster;
 }
+
+/* --- with gaps --- */
+
+static struct speed_gaps *gaps_of(struct speed *speed, size_t block)
+{
+    int class = 0;
+
+    while (class < SPEED_BLOCK_CLASSES - 1 && block >= (size_t)SPEED_BLOCK_MIN << (class + 1))
+        class++;
+    return &speed->gaps[class];
+}
+
+bool speed_prefers_packing(struct speed *speed, size_t block)
+{
+    struct speed_gaps *const gaps = gaps_of(speed, block);
+    const bool is_trial = gaps->offers++ % TRIAL_EVERY / TRIAL == 1;
+    const bool is_faster = gaps->packed && gaps->packed < gaps->listed;
+
+    return is_trial ? !is_faster : is_faster;
+}
+
+void speed_gaps(struct speed *speed, size_t block, size_t len, uint64_t start, bool is_packed)
+{
+    struct speed_gaps *const gaps = gaps_of(speed, block);
+
+    learn(is_packed ? &gaps->packed : &gaps->listed, len, start);
+}

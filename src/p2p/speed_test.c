@@ -108,11 +108,37 @@ static void test_stream(void)
     CHECK(streamed(&speed, &far, 1 << 20, 5120) < 100);
 }
 
+/* Messages with gaps go the faster way, by the length of their blocks, also when it becomes another one. */
+static int packed(struct speed *speed, size_t block, double listed_cost, double packed_cost)
+{
+    int count = 0;
+
+    for (int i = 0; i < 5120; i++) {
+        const bool is_packed = speed_prefers_packing(speed, block);
+        speed_gaps(speed, block, 1 << 20, ago((is_packed ? packed_cost : listed_cost) * (1 << 20)), is_packed);
+        count += is_packed;
+    }
+    return count;
+}
+
+static void test_gaps(void)
+{
+    struct speed speed = { 0 };
+
+    CHECK(packed(&speed, 1500, 40, 20) > 4500);
+    CHECK(packed(&speed, 5000, 10, 20) < 200);
+    CHECK(packed(&speed, 1 << 20, 10, 20) < 200);
+    CHECK(packed(&speed, 1500, 40, 20) > 4900);
+    packed(&speed, 1500, 10, 20);
+    CHECK(packed(&speed, 1500, 10, 20) < 200);
+}
+
 int main(void)
 {
     test_limit();
     test_classes();
     test_nothing_seen();
     test_stream();
+    test_gaps();
     return 0;
 }

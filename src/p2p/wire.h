@@ -41,6 +41,7 @@ enum wire_kind {
 enum wire_flag {
     WIRE_SYNC = 1,   /* EAGER: acknowledge at the match */
     WIRE_CONTIG = 2, /* RTS: address is that of one run of bytes */
+    WIRE_LISTED = 4, /* RTS: address is that of a list of blocks (struct type_block) in the sender */
 };
 
 enum wire_throttle {
@@ -52,7 +53,8 @@ enum wire_throttle {
 struct wire_rts {
     uint64_t id;      /* the sender's */
     uint64_t len;     /* of the message */
-    uint64_t address; /* of its first byte in the sender, with WIRE_CONTIG */
+    uint64_t address; /* of its first byte in the sender, with WIRE_CONTIG; of the list, with WIRE_LISTED */
+    uint64_t blocks;  /* how many the list has */
 };
 
 struct wire_cts {
@@ -76,7 +78,7 @@ struct wire_part_offer {
 
 enum { WIRE_SYNC_ID = sizeof(uint64_t), WIRE_OFFSET_BITS = 48 };
 
-_Static_assert(sizeof(struct wire_cts) == 32 && sizeof(struct wire_rts) == 24, "payloads have no holes");
+_Static_assert(sizeof(struct wire_cts) == 32 && sizeof(struct wire_rts) == 32, "payloads have no holes");
 _Static_assert(sizeof(struct wire_part_offer) == 32, "payloads have no holes");
 
 enum { WIRE_SIGNATURE_SHIFT = 16 };

@@ -24,7 +24,7 @@
 #define JOB_MAGIC UINT64_C(0x424f4a59454c5250) /* "PRLEYJOB" in memory of a little-endian machine */
 #define JOB_NO_CTX UINT64_MAX
 enum {
-    JOB_MAJOR = 2,
+    JOB_MAJOR = 3,
     JOB_MINOR = 3,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,

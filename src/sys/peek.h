@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 /* Allow every process of the same user to look into this one where a security module would refuse. */
 void peek_allow(void);
@@ -13,5 +14,17 @@ void peek_allow(void);
  * ESRCH: the process is gone). */
 int peek_read(int pid, void *local, uint64_t remote, size_t len);
 int peek_write(int pid, const void *local, uint64_t remote, size_t len);
+
+enum { PEEK_PIECES = 256 }; /* a call takes no more pieces on a side; the system's own limit is higher */
+
+/* Pieces of memory of both processes that have the same length in all, in this order. The arrays are used up. */
+struct peek_list {
+    struct iovec here[PEEK_PIECES], there[PEEK_PIECES];
+    size_t here_count, there_count;
+};
+
+/* Copy all of it, to here or to there; as peek_read. */
+int peek_read_list(int pid, struct peek_list *list);
+int peek_write_list(int pid, struct peek_list *list);
 
 #endif

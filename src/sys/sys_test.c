@@ -47,6 +47,25 @@ static void test_wake(void)
 
 static char shared_text[64] = "before";
 
+/* Pieces of both sides that are cut at other places; a bad one in the middle. */
+static void check_list(int child)
+{
+    char first[3] = "", second[5] = "", word[] = "AFT", rest[] = "ER";
+    struct peek_list list = { .here = { { first, 2 }, { second, 4 } }, .here_count = 2,
+                              .there = { { shared_text, 3 }, { shared_text + 3, 3 } }, .there_count = 2 };
+
+    CHECK_INT(peek_read_list(child, &list), 0);
+    CHECK(!strcmp(first, "be") && !strcmp(second, "fore"));
+    list = (struct peek_list){ .here = { { word, 3 }, { rest, 2 } }, .here_count = 2,
+                               .there = { { shared_text + 10, 1 }, { shared_text + 20, 4 } }, .there_count = 2 };
+    CHECK_INT(peek_write_list(child, &list), 0);
+    CHECK_INT(peek_read(child, first, (uintptr_t)(shared_text + 20), 2), 0);
+    CHECK(!strcmp(first, "FT"));
+    list = (struct peek_list){ .here = { { second, 5 } }, .here_count = 1,
+                               .there = { { shared_text, 1 }, { (void *)8, 4 } }, .there_count = 2 };
+    CHECK_INT(peek_read_list(child, &list), EFAULT);
+}
+
 static void test_peek(void)
 {
     char text[64] = "";
@@ -67,6 +86,7 @@ static void test_peek(void)
     } else {
         CHECK_INT(rc, 0);
         CHECK(!strcmp(text, "before"));
+        check_list(child);
         CHECK_INT(peek_write(child, "after", (uintptr_t)shared_text, 6), 0);
         CHECK_INT(peek_read(child, text, 8, 8), EFAULT);
     }

@@ -54,6 +54,7 @@ struct plan {
     uint8_t align;                 /* the largest of all elements */
     bool is_disjoint;              /* EVEN, BLOCKS up to PLAN_FIELDS: no two blocks overlap */
     size_t size;                   /* bytes of data, more than 0 */
+    size_t blocks;                 /* in how many blocks; some of them may touch */
     MPI_Count low, high;           /* the bytes lie in [low, high), from the plan's own place */
     MPI_Count count, stride;
     const struct plan *child;

@@ -45,6 +45,7 @@ void plan_init_block(struct plan *plan, size_t len, const struct type_unit *unit
 {
     plan->kind = PLAN_BLOCK;
     plan->size = len;
+    plan->blocks = 1;
     plan->high = (MPI_Count)len;
     plan->unit = unit;
     if (!unit)
@@ -83,6 +84,7 @@ static bool loop_measure(struct plan *plan)
         return false;
     plan->size = (size_t)size;
     plan->external = (size_t)external;
+    plan->blocks = (size_t)plan->count * child->blocks; /* not more than bytes */
     plan->align = child->align;
     plan->unit = child->unit;
     plan->has_any = child->has_any;
@@ -406,6 +408,7 @@ static bool list_count(struct plan *plan, const struct plan *child, MPI_Count di
         __builtin_add_overflow(disp, child->low, &low) || __builtin_add_overflow(disp, child->high, &high))
         return false;
     plan->size = (size_t)size;
+    plan->blocks += child->blocks;
     plan->low = is_first || low < plan->low ? low : plan->low;
     plan->high = is_first || high > plan->high ? high : plan->high;
     if (__builtin_sub_overflow(plan->high, plan->low, &size))

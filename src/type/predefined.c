@@ -193,6 +193,7 @@ static void init_pair_list(struct plan *list, struct predefined_plan *own, bool 
 {
     list->kind = is_map ? PLAN_LIST : PLAN_BLOCKS;
     list->count = 2;
+    list->blocks = 2;
     list->is_disjoint = !is_map;
     list->disps = own->disps;
     list->ends = own->ends;

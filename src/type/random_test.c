@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random types, six constructors deep, against a walk over their type maps: packing and unpacking in any two parts,
- * sizes, bounds, elements, signatures, external32. Arguments: --full for many more cases; a number as seed. */
+ * lists of blocks, sizes, bounds, elements, signatures, external32. Arguments: --full for many more cases; a number
+ * as seed. */
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -446,6 +447,23 @@ static void check_split(const struct type *type, int items, int total, int at)
     REQUIRE(memcmp(copy + window, expected + window, (size_t)window_len) == 0);
 }
 
+/* The bytes from `from` on, told as blocks. */
+static void check_blocks(const struct type *type, int items, int from, int len)
+{
+    static struct type_block blocks[STREAM];
+    const size_t most = type_block_count(type, items);
+    const size_t n = type_list_blocks(type, memory + REACH, items, (size_t)from, (size_t)len, blocks);
+    uint64_t begin = 0;
+
+    REQUIRE(n <= most && most <= STREAM && n > 0 && blocks[n - 1].end == (uint64_t)len);
+    for (size_t i = 0; i < n; begin = blocks[i++].end) {
+        REQUIRE(blocks[i].end > begin);
+        for (uint64_t at = begin; at < blocks[i].end; at++)
+            REQUIRE(blocks[i].address + (at - begin) == (uintptr_t)memory + (uintptr_t)places[from + (int)at]);
+        REQUIRE(!i || blocks[i].address != blocks[i - 1].address + (begin - (i > 1 ? blocks[i - 2].end : 0)));
+    }
+}
+
 static void check_moving(const struct pair *pair, int items)
 {
     const int total = walk(&pair->model, items);
@@ -472,6 +490,9 @@ static void check_moving(const struct pair *pair, int items)
         const int from = between(0, total - 1), len = between(0, total - from);
         type_pack(pair->type, memory + REACH, items, (size_t)from, packed, (size_t)len);
         REQUIRE(memcmp(packed, stream + from, (size_t)len) == 0);
+        if (len)
+            check_blocks(pair->type, items, from, len);
+        check_blocks(pair->type, items, 0, total);
     }
 }
 

@@ -135,6 +135,19 @@ void type_pack(const struct type *type, const void *buf, MPI_Count count, size_t
 void type_unpack(const struct type *type, void *buf, MPI_Count count, size_t offset, const void *in,
                  size_t len);
 
+/* The stream as blocks of memory, for copies that others make. Block i holds the bytes of the stream up to `end`, from
+ * where the one before ended; the first begins at the offset that was asked for. */
+struct type_block {
+    uint64_t address, end;
+};
+
+/* How many blocks `count` items have at most. Some data, no overflow: there are not more than bytes. */
+size_t type_block_count(const struct type *type, MPI_Count count);
+/* Bytes [offset, offset + len) of the stream as blocks, in order; those that touch are one. Returns how many; `out` has
+ * room for all that type_block_count says. */
+size_t type_list_blocks(const struct type *type, const void *buf, MPI_Count count, size_t offset, size_t len,
+                        struct type_block *out);
+
 /* Items from one place to another whose type may be different but has the same signature. Copies the
  * smaller of the two amounts of data, and returns it in bytes. The places do not overlap, but may be the
  * same one. */

@@ -265,6 +265,11 @@ static int chaos_copy_to(struct net_ep *ep, const void *local, uint64_t remote, 
     return chaos_of(ep)->ops->copy_to(inner_of(ep), local, remote, len);
 }
 
+static int chaos_copy_list(struct net_ep *ep, struct peek_list *list, bool is_to)
+{
+    return chaos_of(ep)->ops->copy_list(inner_of(ep), list, is_to);
+}
+
 static struct net_record *chaos_record_open(struct net_ep *ep, uint32_t *index)
 {
     struct chaos *chaos = chaos_of(ep);
@@ -288,6 +293,7 @@ static void chaos_record_close(struct net_ep *ep, struct net_record *record)
     .commit = chaos_commit, .release = chaos_release, .wishes = chaos_wishes, .wake = chaos_wake, \
     .poll = chaos_poll, .poll_ep = chaos_poll_ep, .is_silent = chaos_is_silent, .take = net_take_nothing, \
     .can_copy = chaos_can_copy, .copy_from = chaos_copy_from, .copy_to = chaos_copy_to, \
+    .copy_list = chaos_copy_list, \
     .record_open = chaos_record_open, .record_find = chaos_record_find, .record_close = chaos_record_close
 
 const struct net_ops chaos_self_ops = {

@@ -57,6 +57,11 @@ int shm_copy_to(struct net_ep *ep, const void *local, uint64_t remote, size_t le
     return peek_write(pid_of(ep), local, remote, len);
 }
 
+int shm_copy_list(struct net_ep *ep, struct peek_list *list, bool is_to)
+{
+    return is_to ? peek_write_list(pid_of(ep), list) : peek_read_list(pid_of(ep), list);
+}
+
 struct net_record *shm_record_open(struct net_ep *ep, uint32_t *index)
 {
     struct shm *shm = (struct shm *)(void *)ep->net;

@@ -144,6 +144,7 @@ const struct net_ops shm_ops = {
     .can_copy = shm_can_copy,
     .copy_from = shm_copy_from,
     .copy_to = shm_copy_to,
+    .copy_list = shm_copy_list,
     .record_open = shm_record_open,
     .record_find = shm_record_find,
     .record_close = shm_record_close,
