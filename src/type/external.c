@@ -2,7 +2,10 @@
 /* Room: type. external32: data as every MPI reads and writes them (MPI 5.0 §5.3, §14.5.2). Big-endian, without gaps,
  * each type with a fixed length: long has 4 bytes, wchar_t 2, long double is binary128. An integer that becomes
  * shorter keeps its low bytes and its sign.
+ * A range of the stream is the rest of an element that it cuts, whole elements, and the beginning of one.
  * Knows: maps and units. Does not know: what a type is for. */
+#include <assert.h>
+#include <float.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -11,7 +14,10 @@
 
 _Static_assert(HAS_FLOAT128, "long double becomes binary128");
 
-enum { IS_LITTLE = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
+enum {
+    IS_LITTLE = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+    REAL_BYTES = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double), /* of a long double that hold the number */
+};
 
 /* --- elements --- */
 
@@ -101,9 +107,9 @@ static void get_special(const struct type_unit *unit, char *to, const char *from
     default:
         for (size_t part = 0; part < unit->size / sizeof u.real; part++) {
             swap_parts((char *)&wide, from + part * sizeof wide, 1, sizeof wide);
-            memset(&u, 0, sizeof u); /* the bytes of memory that hold no number */
             u.real = (long double)wide;
-            memcpy(to + part * sizeof u.real, &u.real, sizeof u.real);
+            memset(to + part * sizeof u.real, 0, sizeof u.real);
+            memcpy(to + part * sizeof u.real, &u.real, REAL_BYTES);
         }
     }
 }
@@ -142,42 +148,197 @@ static void convert(const struct type_unit *unit, size_t n, uintptr_t memory, ch
 
 /* --- types --- */
 
-/* The whole of a map; returns where the stream goes on. */
-static char *convert_map(const struct plan *map, uintptr_t memory, char *stream, bool is_pack)
+/* Bytes of the stream before entry `i` of a map that is no block. Entries of EVEN and BLOCKS have one unit. */
+static size_t begin_of(const struct plan *map, size_t i)
 {
-    const size_t even = map->kind == PLAN_EVEN ? plan_even_len(map) : 0;
-
-    if (map->kind == PLAN_BLOCK) {
-        convert(map->unit, (size_t)map->elements, memory, stream, is_pack);
-        return stream + map->external;
-    }
-    for (size_t i = 0; i < (size_t)map->count; i++) {
-        if (map->kind == PLAN_LOOP) {
-            stream = convert_map(map->child, memory + i * (uintptr_t)map->stride, stream, is_pack);
-        } else if (map->kind == PLAN_LIST) {
-            stream = convert_map(map->children[i], plan_place(memory, map->disps[i]), stream, is_pack);
-        } else {
-            const size_t n = (even ? even : map->ends[i] - plan_begin(map, i)) / map->unit->size;
-            convert(map->unit, n, plan_place(memory, map->disps[i]), stream, is_pack);
-            stream += n * map->unit->external;
-        }
-    }
-    return stream;
+    if (map->kind == PLAN_LOOP)
+        return i * map->child->external;
+    if (map->kind == PLAN_LIST)
+        return i ? map->external_ends[i - 1] : 0;
+    return (map->ends ? plan_begin(map, i) : i * plan_even_len(map)) / map->unit->size * map->unit->external;
 }
 
-static void convert_items(const struct type *type, MPI_Count count, uintptr_t buf, char *stream, bool is_pack)
+/* The entry that holds byte `at` of the stream. */
+static size_t entry_at(const struct plan *map, size_t at)
+{
+    size_t in_memory;
+
+    if (map->kind == PLAN_LOOP)
+        return at / map->child->external;
+    if (map->kind == PLAN_LIST)
+        return plan_find_end(map->external_ends, (size_t)map->count, at);
+    in_memory = at / map->unit->external * map->unit->size;
+    return map->ends ? plan_find(map, in_memory) : in_memory / plan_even_len(map);
+}
+
+static uintptr_t place_of(const struct plan *map, size_t i, uintptr_t memory)
+{
+    return map->kind == PLAN_LOOP ? memory + i * (uintptr_t)map->stride : plan_place(memory, map->disps[i]);
+}
+
+/* Whole elements from `from` on, `len` bytes of the stream. */
+static void convert_units(const struct type_unit *unit, uintptr_t memory, size_t from, char *stream, size_t len,
+                          bool is_pack)
+{
+    convert(unit, len / unit->external, memory + from / unit->external * unit->size, stream, is_pack);
+}
+
+/* The same of a map. */
+static void convert_map(const struct plan *map, uintptr_t memory, size_t from, char *stream, size_t len, bool is_pack)
+{
+    if (map->kind == PLAN_BLOCK) {
+        convert_units(map->unit, memory, from, stream, len, is_pack);
+        return;
+    }
+    for (size_t i = entry_at(map, from); len; i++) {
+        const size_t begin = begin_of(map, i), n = size_min(begin_of(map, i + 1) - from, len);
+        const uintptr_t place = place_of(map, i, memory);
+
+        if (map->kind == PLAN_LOOP || map->kind == PLAN_LIST)
+            convert_map(map->kind == PLAN_LOOP ? map->child : map->children[i], place, from - begin, stream, n,
+                        is_pack);
+        else
+            convert_units(map->unit, place, from - begin, stream, n, is_pack);
+        from += n;
+        stream += n;
+        len -= n;
+    }
+}
+
+/* And of items. */
+static void convert_items(const struct type *type, uintptr_t buf, size_t from, char *stream, size_t len, bool is_pack)
 {
     const struct plan *const map = type->map.plan;
     const uintptr_t first = plan_place(buf, type->map.disp);
 
-    if (!map)
-        return;
     if (map->kind == PLAN_BLOCK && type->extent == (MPI_Count)map->size) {
-        convert(map->unit, (size_t)(map->elements * count), first, stream, is_pack);
+        convert_units(map->unit, first, from, stream, len, is_pack);
         return;
     }
-    for (MPI_Count i = 0; i < count; i++)
-        stream = convert_map(map, first + (uintptr_t)i * (uintptr_t)type->extent, stream, is_pack);
+    while (len) {
+        const size_t item = from / map->external, skip = from % map->external;
+        const size_t n = size_min(map->external - skip, len);
+
+        convert_map(map, first + item * (uintptr_t)type->extent, skip, stream, n, is_pack);
+        from += n;
+        stream += n;
+        len -= n;
+    }
+}
+
+/* --- any byte --- */
+
+/* An element of the stream. */
+struct element {
+    const struct type_unit *unit;
+    uintptr_t memory;
+    size_t begin; /* in the stream */
+};
+
+/* The one that holds byte `at`. */
+static struct element element_at(const struct type *type, uintptr_t buf, size_t at)
+{
+    const struct plan *map = type->map.plan;
+    const size_t item = at / map->external;
+    struct element e = { NULL, plan_place(buf, type->map.disp) + item * (uintptr_t)type->extent,
+                         item * map->external };
+    size_t n;
+
+    while (map->kind == PLAN_LOOP || map->kind == PLAN_LIST) {
+        const size_t i = entry_at(map, at - e.begin);
+        e.memory = place_of(map, i, e.memory);
+        e.begin += begin_of(map, i);
+        map = map->kind == PLAN_LOOP ? map->child : map->children[i];
+    }
+    if (map->kind != PLAN_BLOCK) {
+        const size_t i = entry_at(map, at - e.begin);
+        e.memory = place_of(map, i, e.memory);
+        e.begin += begin_of(map, i);
+    }
+    e.unit = map->unit;
+    n = (at - e.begin) / e.unit->external;
+    e.memory += n * e.unit->size;
+    e.begin += n * e.unit->external;
+    return e;
+}
+
+size_t external_bytes(const struct type *type, MPI_Count count)
+{
+    return type->map.plan ? type->map.plan->external * (size_t)count : 0;
+}
+
+/* What of [from, until) lies before the next whole element, or before `until`; 0: one begins at `from`. */
+static size_t cut_head(const struct element *first, size_t from, size_t until)
+{
+    return from == first->begin ? 0 : size_min(first->begin + first->unit->external, until) - from;
+}
+
+void external_pack_range(const struct type *type, const void *buf, MPI_Count count, size_t offset, void *out,
+                         size_t len)
+{
+    const size_t until = offset + len;
+    char element[EXTERNAL_ELEMENT_MAX], *stream = out;
+    struct element e;
+    size_t head, whole;
+
+    assert(until <= external_bytes(type, count));
+    if (!len)
+        return;
+    e = element_at(type, (uintptr_t)buf, offset);
+    head = cut_head(&e, offset, until);
+    if (head) {
+        convert(e.unit, 1, e.memory, element, true);
+        memcpy(stream, element + (offset - e.begin), head);
+        offset += head;
+        stream += head;
+    }
+    if (offset == until)
+        return;
+    e.begin = until;
+    if (until < external_bytes(type, count))
+        e = element_at(type, (uintptr_t)buf, until);
+    whole = e.begin > offset ? e.begin - offset : 0;
+    convert_items(type, (uintptr_t)buf, offset, stream, whole, true);
+    if (e.begin < until) {
+        convert(e.unit, 1, e.memory, element, true);
+        memcpy(stream + whole, element, until - e.begin);
+    }
+}
+
+/* The rest of the element that the last piece has cut, or as much of it as has come; how many bytes. */
+static size_t unpack_rest(struct external_cursor *cursor, const struct type *type, void *buf, const char *in,
+                          size_t len)
+{
+    const struct element e = element_at(type, (uintptr_t)buf, cursor->at);
+    const size_t head = cut_head(&e, cursor->at, cursor->at + len);
+
+    memcpy(cursor->element + (cursor->at - e.begin), in, head);
+    cursor->at += head;
+    if (cursor->at == e.begin + e.unit->external)
+        convert(e.unit, 1, e.memory, cursor->element, false);
+    return head;
+}
+
+void external_unpack_next(struct external_cursor *cursor, const struct type *type, void *buf, MPI_Count count,
+                          const void *in, size_t len)
+{
+    const size_t all = external_bytes(type, count);
+    const char *stream = in;
+    size_t head, end, whole;
+
+    assert(cursor->at + len <= all);
+    if (!len)
+        return;
+    head = unpack_rest(cursor, type, buf, stream, len);
+    stream += head;
+    len -= head;
+    if (!len)
+        return;
+    end = cursor->at + len;
+    whole = (end < all ? element_at(type, (uintptr_t)buf, end).begin : all) - cursor->at;
+    convert_items(type, (uintptr_t)buf, cursor->at, (char *)(uintptr_t)stream, whole, false);
+    memcpy(cursor->element, stream + whole, len - whole);
+    cursor->at = end;
 }
 
 /* --- calls --- */
@@ -221,8 +382,7 @@ int external_pack(const char *datarep, const void *in, MPI_Count count, const st
 
     if (rc)
         return rc;
-    if (needed)
-        convert_items(type, count, (uintptr_t)in, (char *)out + *position, true);
+    external_pack_range(type, in, count, 0, (char *)((uintptr_t)out + (uintptr_t)*position), (size_t)needed);
     *position += needed;
     return 0;
 }
@@ -230,13 +390,14 @@ int external_pack(const char *datarep, const void *in, MPI_Count count, const st
 int external_unpack(const char *datarep, const void *in, MPI_Count size, MPI_Count *position, void *out,
                     MPI_Count count, const struct type *type)
 {
+    struct external_cursor cursor = { 0 };
     MPI_Count needed = 0;
     const int rc = begin(datarep, count, type, size, *position, &needed);
 
     if (rc)
         return rc;
-    if (needed)
-        convert_items(type, count, (uintptr_t)out, (char *)(uintptr_t)in + *position, false);
+    external_unpack_next(&cursor, type, out, count, (const char *)((uintptr_t)in + (uintptr_t)*position),
+                         (size_t)needed);
     *position += needed;
     return 0;
 }

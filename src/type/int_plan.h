@@ -68,6 +68,7 @@ struct plan {
     bool has_any;                  /* some element is MPI_BYTE or MPI_PACKED, which match everything */
     MPI_Count elements;
     size_t external;               /* bytes in external32 */
+    size_t *external_ends;         /* LIST: as ends, of the stream in external32 */
     uint64_t hash;                 /* of the sequence of elements, signature.c */
 };
 
@@ -84,19 +85,25 @@ static inline uintptr_t plan_place(uintptr_t base, MPI_Count disp)
     return base + (uintptr_t)disp;
 }
 
-/* The list entry that holds byte `at` of the packed stream. Logarithmic. */
-static inline size_t plan_find(const struct plan *plan, size_t at)
+/* The first of `count` entries that ends after `at`: it holds that byte of the stream. Logarithmic. */
+static inline size_t plan_find_end(const size_t *ends, size_t count, size_t at)
 {
-    size_t low = 0, high = (size_t)plan->count - 1;
+    size_t low = 0, high = count - 1;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (plan->ends[middle] > at)
+        if (ends[middle] > at)
             high = middle;
         else
             low = middle + 1;
     }
     return low;
+}
+
+/* The list entry that holds byte `at` of the packed stream. */
+static inline size_t plan_find(const struct plan *plan, size_t at)
+{
+    return plan_find_end(plan->ends, (size_t)plan->count, at);
 }
 
 /* Where the data of a list entry begin in the packed stream. */

@@ -35,6 +35,7 @@ void plan_free(struct plan *nodes)
         struct plan *const next = nodes->next;
         mem_free(nodes->disps);
         mem_free(nodes->ends);
+        mem_free(nodes->external_ends);
         mem_free(nodes->children);
         mem_free(nodes);
         nodes = next;
@@ -429,7 +430,10 @@ static bool list_alloc(struct plan_builder *b, struct plan *plan, size_t count)
     plan->disps = mem_alloc(count * sizeof *plan->disps);
     plan->ends = plan->kind == PLAN_EVEN ? NULL : mem_alloc(count * sizeof *plan->ends);
     plan->children = plan->kind == PLAN_LIST ? mem_alloc(count * sizeof *plan->children) : NULL;
-    if (plan->disps && (plan->ends || plan->kind == PLAN_EVEN) && (plan->children || plan->kind != PLAN_LIST))
+    if (b->is_map && plan->kind == PLAN_LIST)
+        plan->external_ends = mem_alloc(count * sizeof *plan->external_ends);
+    if (plan->disps && (plan->ends || plan->kind == PLAN_EVEN) && (plan->children || plan->kind != PLAN_LIST) &&
+        (plan->external_ends || !b->is_map || plan->kind != PLAN_LIST))
         return true;
     b->has_no_memory = true;
     return false;
@@ -472,6 +476,8 @@ static struct type_part new_list(struct plan_builder *b, const struct plan_entri
         }
         if (plan->ends)
             plan->ends[i] = plan->size;
+        if (plan->external_ends)
+            plan->external_ends[i] = plan->external;
         if (plan->children)
             plan->children[i] = child;
     }

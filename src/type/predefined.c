@@ -185,7 +185,7 @@ static struct predefined_plan {
     struct plan whole, value, index, list;
     const struct plan *children[2];
     MPI_Count disps[2];
-    size_t ends[2];
+    size_t ends[2], external_ends[2];
 } plans[ARRAY_LEN(predefined)];
 
 /* A list of value and index, with the nodes for a map, without for bytes. */
@@ -197,6 +197,7 @@ static void init_pair_list(struct plan *list, struct predefined_plan *own, bool 
     list->is_disjoint = !is_map;
     list->disps = own->disps;
     list->ends = own->ends;
+    list->external_ends = own->external_ends;
     list->children = own->children;
     list->size = own->ends[1];
     list->high = own->disps[1] + own->index.high;
@@ -215,6 +216,8 @@ static void init_pair(struct type *type, struct predefined_plan *own)
     own->disps[1] = type->true_extent - type->units[1].size;
     own->ends[0] = own->value.size;
     own->ends[1] = (size_t)type->size;
+    own->external_ends[0] = own->value.external;
+    own->external_ends[1] = own->value.external + own->index.external;
     type->map.plan = &own->list;
     type->plan.plan = &own->whole;
     if (plan_unit_same(&type->units[0], &type->units[1])) {

@@ -263,6 +263,24 @@ int external_unpack(const char *datarep, const void *in, MPI_Count size, MPI_Cou
                     MPI_Count count, const struct type *type);
 int external_pack_size(const char *datarep, MPI_Count count, const struct type *type, MPI_Count *size);
 
+enum { EXTERNAL_ELEMENT_MAX = 32 };
+
+/* Bytes of `count` items in external32. The type is supported, and MPI_Count holds them. */
+size_t external_bytes(const struct type *type, MPI_Count count);
+/* Bytes [offset, offset + len) of that stream, which may be cut anywhere, as type_pack. */
+void external_pack_range(const struct type *type, const void *buf, MPI_Count count, size_t offset, void *out,
+                         size_t len);
+
+/* Where a stream that comes in pieces goes on; all 0 at first. */
+struct external_cursor {
+    size_t at;
+    char element[EXTERNAL_ELEMENT_MAX]; /* what has come of the element at `at`, from its first byte on */
+};
+
+/* The next `len` bytes of the stream, whatever their number: an element is converted when its last byte has come. */
+void external_unpack_next(struct external_cursor *cursor, const struct type *type, void *buf, MPI_Count count,
+                          const void *in, size_t len);
+
 /* §7.8. Error: MPI_ERR_NO_MEM. Longer names are cut at MPI_MAX_OBJECT_NAME - 1. */
 int type_set_name(struct type *type, const char *name);
 /* `name` has room for MPI_MAX_OBJECT_NAME. A type that is NULL is MPI_DATATYPE_NULL. */
