@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpiexec: reading the machine. Each object has one list of processors in /sys, so it is read once for each object and
- * not for each processor: cpuN/topology/core_cpus_list for cores, node/nodeN/cpulist for NUMA nodes, and so on. Older
- * systems have other names for the same; where nothing is found, there are no such objects. */
+/* mpiexec: reading the machine, once for each object and not for each processor. Where nothing is found, there are no
+ * such objects. */
 #include "topology.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "launch.h"
+#include "sys/hwpart.h"
 #include "sys/text.h"
 
-enum { LIST_SIZE = 16384, PATH_SIZE = 512, CACHES = 8 };
+enum { PATH_SIZE = 512 };
 
 /* Where it reads from. */
 struct source_tree {
@@ -21,48 +20,14 @@ struct source_tree {
     bool has_threads; /* cores of more than one thread are switched on, as far as is known */
 };
 
-static bool read_list(const struct source_tree *tree, struct cpus *list, const char *format, ...) PRINTF_LIKE(3, 4);
-
-static bool read_list(const struct source_tree *tree, struct cpus *list, const char *format, ...)
-{
-    char path[PATH_SIZE], text[LIST_SIZE];
-    const int length = snprintf(path, sizeof path, "%s/sys/devices/system/", tree->root);
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(path + length, sizeof path - (size_t)length, format, args);
-    va_end(args);
-    return text_read(path, text, sizeof text) && cpus_parse(text, list);
-}
-
-/* The cache of `level` that holds data of `cpu`. Its directory has that number or, with both kinds of the first level,
- * one more. */
-static bool read_cache(const struct source_tree *tree, struct cpus *list, int cpu, int level)
-{
-    char path[PATH_SIZE], text[16];
-
-    for (int i = level; i < CACHES; i++) {
-        snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/cache/index%d/level", tree->root, cpu, i);
-        if (!text_read(path, text, sizeof text))
-            return false;
-        if (atoi(text) == level)
-            return read_list(tree, list, "cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, i);
-    }
-    return false;
-}
-
 /* The processors of the object of `kind` that has `cpu`. */
 static bool read_object(const struct source_tree *tree, struct cpus *list, int cpu, enum topology_kind kind)
 {
     switch (kind) {
-    case TOPOLOGY_CORE:
-        return tree->has_threads && (read_list(tree, list, "cpu/cpu%d/topology/core_cpus_list", cpu) ||
-                                     read_list(tree, list, "cpu/cpu%d/topology/thread_siblings_list", cpu));
-    case TOPOLOGY_L2: return read_cache(tree, list, cpu, 2);
-    case TOPOLOGY_L3: return read_cache(tree, list, cpu, 3);
-    case TOPOLOGY_PACKAGE:
-        return read_list(tree, list, "cpu/cpu%d/topology/package_cpus_list", cpu) ||
-               read_list(tree, list, "cpu/cpu%d/topology/core_siblings_list", cpu);
+    case TOPOLOGY_CORE: return tree->has_threads && hwpart_read(tree->root, HWPART_CORE, cpu, list);
+    case TOPOLOGY_L2: return hwpart_read(tree->root, HWPART_L2, cpu, list);
+    case TOPOLOGY_L3: return hwpart_read(tree->root, HWPART_L3, cpu, list);
+    case TOPOLOGY_PACKAGE: return hwpart_read(tree->root, HWPART_PACKAGE, cpu, list);
     default: return false;
     }
 }
@@ -99,10 +64,10 @@ static void find_nodes(const struct source_tree *tree)
 {
     struct cpus nodes, list; /* the list of nodes has the same form */
 
-    if (!read_list(tree, &nodes, "node/online"))
+    if (!hwpart_read_list(tree->root, &nodes, "node/online"))
         return;
     for (int node = cpus_next(&nodes, 0); node < CPUS_MAX; node = cpus_next(&nodes, node + 1))
-        if (read_list(tree, &list, "node/node%d/cpulist", node))
+        if (hwpart_read_list(tree->root, &list, "node/node%d/cpulist", node))
             mark(tree->result, &list, TOPOLOGY_NUMA, node);
 }
 

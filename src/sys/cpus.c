@@ -4,6 +4,7 @@
  * what is found on the way up is that of the container. */
 #include "sys/cpus.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -75,6 +76,32 @@ bool cpus_allowed(struct cpus *cpus)
 {
     memset(cpus, 0, sizeof *cpus);
     return !sched_getaffinity(0, sizeof *cpus, (cpu_set_t *)(void *)cpus) && cpus_count(cpus) > 0;
+}
+
+static void add_mask(struct cpus *cpus, int thread)
+{
+    struct cpus mask = { 0 };
+
+    if (!sched_getaffinity(thread, sizeof mask, (cpu_set_t *)(void *)&mask))
+        for (int i = 0; i < CPUS_MAX / 64; i++)
+            cpus->word[i] |= mask.word[i];
+}
+
+void cpus_of_process(int pid, struct cpus *cpus)
+{
+    const struct dirent *entry;
+    char path[32];
+    DIR *tasks;
+
+    memset(cpus, 0, sizeof *cpus);
+    add_mask(cpus, pid);
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    tasks = opendir(path);
+    while (tasks && (entry = readdir(tasks)))
+        if (*entry->d_name != '.')
+            add_mask(cpus, atoi(entry->d_name));
+    if (tasks)
+        closedir(tasks);
 }
 
 int cpus_in_mask(void)

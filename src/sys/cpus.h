@@ -36,6 +36,9 @@ bool cpus_parse(const char *text, struct cpus *cpus);
 /* The affinity mask of the calling thread; false if the system does not tell. */
 bool cpus_allowed(struct cpus *cpus);
 
+/* The affinity masks of all threads of process `pid` together; empty if the system does not tell. */
+void cpus_of_process(int pid, struct cpus *cpus);
+
 /* Processors in the affinity mask of the calling thread, at least 1. */
 int cpus_in_mask(void);
 

@@ -25,13 +25,15 @@
 #define JOB_NO_CTX UINT64_MAX
 enum {
     JOB_MAJOR = 3,
-    JOB_MINOR = 3,
+    JOB_MINOR = 4,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,
     JOB_STATUS_SIZE = 1024,
     JOB_NAME_SIZE = 128,
     JOB_ANSWER_SIZE = 960,
     JOB_NOUN_SIZE = 16,
+    JOB_PSETS_SIZE = 3072,
+    JOB_BOUND_CPUS = 4096,
     JOB_WANTS = 4,               /* requests described in a status beside the first one */
     JOB_STRAYS = 4,
     JOB_SET_RANKS = 1024,        /* ranks that a set in a status can hold: those below */
@@ -75,7 +77,11 @@ struct job_head {
 
     /* [L] futex word: while it is not 0 no rank leaves MPI_Init, for a debugger that wants to see all first. */
     alignas(CACHE_LINE) _Atomic uint32_t hold;
-    alignas(CACHE_LINE) unsigned char unused[JOB_PAGE - 5 * CACHE_LINE];
+
+    /* [L] Names that the user has given to the process sets of the programs, in their order, each with its zero; empty:
+     * none, as for all that are not there (from 2.4). */
+    alignas(CACHE_LINE) char psets[JOB_PSETS_SIZE];
+    alignas(CACHE_LINE) unsigned char unused[JOB_PAGE - JOB_PSETS_SIZE - 5 * CACHE_LINE];
 };
 
 /* What a rank is blocked in, and where what it waits for comes from or goes to: the peer. */
@@ -176,9 +182,12 @@ struct job_proc {
     alignas(CACHE_LINE) _Atomic uint32_t sleep; /* [R] [O] futex word, meaning owned by progress */
     _Atomic uint32_t generation;                /* [O] counts wakes */
 
-    /* Line 2 and on: reserved. */
+    /* Line 2 and on. */
+    alignas(CACHE_LINE) uint64_t bound[JOB_BOUND_CPUS / 64]; /* [L] processors that it is started on, a bit each; none:
+                                                              * it is not bound, or to later ones (from 2.4) */
+
     alignas(CACHE_LINE) unsigned char unused[JOB_PAGE - JOB_NET_SIZE - JOB_STATUS_SIZE - JOB_ANSWER_SIZE -
-                                             3 * CACHE_LINE];
+                                             JOB_BOUND_CPUS / 8 - 3 * CACHE_LINE];
 
     /* Asking a rank that waits. */
     alignas(CACHE_LINE) struct job_question question; /* [L] */
