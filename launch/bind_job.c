@@ -2,6 +2,7 @@
 /* mpiexec: binding for a job. What need not be known is not looked at: for a job of one rank, or one with more threads
  * than processors, nothing of the machine is read. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "bind.h"
@@ -54,6 +55,17 @@ static bool is_asked(const struct binding *binding)
            binding->has_threads || binding->is_shown;
 }
 
+/* Ranks are told where all of them are, so that they can say who is near whom. */
+static void tell_ranks(struct job *job)
+{
+    for (int rank = 0; rank < job->size; rank++) {
+        const struct cpus *mask = &job->masks[rank];
+
+        if (cpus_next(mask, JOB_BOUND_CPUS) == CPUS_MAX)
+            memcpy(job_proc(job->head, rank)->bound, mask->word, JOB_BOUND_CPUS / 8);
+    }
+}
+
 void bind_job(struct job *job)
 {
     const struct binding *binding = &job->options.binding;
@@ -75,6 +87,8 @@ void bind_job(struct job *job)
         bind_show(&topology, &plan, job->size);
     job->head->cpus = (uint32_t)plan.cpus;
     job->masks = plan.masks;
+    if (plan.masks)
+        tell_ranks(job);
     job->is_bound_as_asked = binding->to != BIND_SHARE || binding->width || binding->only;
     topology_free(&topology);
 }

@@ -62,6 +62,8 @@ struct app {
     struct pass pass;
     const char *wdir;   /* NULL: that of mpiexec */
     const char *path;   /* directories to search before PATH; or NULL */
+    const char *pset;   /* name of its process set; NULL: none is given */
+    const char *soft, *file, *memory_kinds; /* as given, for MPI_INFO_ENV; NULL: not said */
     char *program;      /* found file; relative to wdir or absolute */
     struct strings env; /* with room for the rank's own variables at the end */
 };

@@ -274,7 +274,6 @@ void options_begin_app(struct reader *reader)
     reader->app = &all->apps[all->app_count++];
     *reader->app = (struct app){ .ranks = -1 };
     reader->listed = reader->short_count = 0;
-    reader->soft = NULL;
 }
 
 void options_read_options(struct reader *reader)

@@ -61,7 +61,6 @@ struct reader {
     int nodes;                   /* srun's -N; Open MPI's, which is the same as ranks here; 0: not said */
     int listed;                  /* slots of the hosts of this block; 0: none listed */
     int short_count;   /* -c: ranks as Open MPI has it, processors a rank as srun has it; 0: not said */
-    const char *soft;  /* of this block; NULL: not said */
     bool has_config;   /* the programs came from a file */
     bool is_in_config; /* and we are inside it: a colon is an argument like any other */
     bool is_in_file;   /* inside of -file */
@@ -98,6 +97,8 @@ void options_apply_per_node(struct reader *reader, const char *name, char **valu
 void options_apply_one_per_node(struct reader *reader, const char *name, char **values);
 void options_apply_nodes(struct reader *reader, const char *name, char **values);
 void options_apply_soft(struct reader *reader, const char *name, char **values);
+void options_apply_pset(struct reader *reader, const char *name, char **values);
+void options_apply_memory_kinds(struct reader *reader, const char *name, char **values);
 void options_apply_arch(struct reader *reader, const char *name, char **values);
 void options_apply_wdir(struct reader *reader, const char *name, char **values);
 void options_apply_path(struct reader *reader, const char *name, char **values);

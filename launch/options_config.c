@@ -136,6 +136,7 @@ void options_apply_file(struct reader *reader, const char *name, char **values)
 
     if (reader->is_in_file)
         die(EXIT_USAGE, "E0101: -%s %s: not inside such a file", name, values[0]);
+    reader->app->file = values[0];
     rest = read_text(name, values[0]);
     for (char *line; (line = next_line(&rest));)
         options_split(line, &words);

@@ -113,7 +113,33 @@ void options_apply_soft(struct reader *reader, const char *name, char **values)
 {
     if (largest_allowed(values[0], OPTIONS_MAX_RANKS) < 0)
         die(EXIT_USAGE, "E0101: -%s %s: a list of N, FROM:TO and FROM:TO:STEP is needed", name, values[0]);
-    reader->soft = values[0];
+    reader->app->soft = values[0];
+}
+
+enum { PSET_NAME_MAX = 1000 }; /* less than MPI_MAX_PSET_NAME_LEN, also with a scheme in front */
+
+/* A name is a URI, or becomes one; those of the standard are not the user's. */
+void options_apply_pset(struct reader *reader, const char *name, char **values)
+{
+    const char *at = values[0];
+
+    while (*at > ' ' && *at < 0x7f)
+        at++;
+    if (!*values[0] || *at)
+        die(EXIT_USAGE, "E0101: -%s %s: a name without blanks is needed", name, values[0]);
+    if (!strncasecmp(values[0], "mpi://", strlen("mpi://")))
+        die(EXIT_USAGE, "E0101: -%s %s: mpi:// is kept for the standard's own sets; take another name", name,
+            values[0]);
+    if (strlen(values[0]) > PSET_NAME_MAX)
+        die(EXIT_USAGE, "E0101: -%s %.40s...: the name has %zu characters, %d are allowed", name, values[0],
+            strlen(values[0]), PSET_NAME_MAX);
+    reader->app->pset = values[0];
+}
+
+void options_apply_memory_kinds(struct reader *reader, const char *name, char **values)
+{
+    (void)name;
+    reader->app->memory_kinds = values[0];
 }
 
 static int count_hard(const struct reader *reader)
@@ -132,7 +158,7 @@ static int count_hard(const struct reader *reader)
         return bind_ranks(&reader->options->binding);
     if (reader->listed > 0)
         return reader->listed;
-    return reader->soft ? cpus_in_mask() : 1;
+    return reader->app->soft ? cpus_in_mask() : 1;
 }
 
 int options_count_ranks(const struct reader *reader)
@@ -141,11 +167,11 @@ int options_count_ranks(const struct reader *reader)
 
     if (reader->app->ranks > 0 && reader->short_count > 0)
         reader->options->binding.width = reader->short_count;
-    if (!reader->soft)
+    if (!reader->app->soft)
         return ranks;
-    allowed = largest_allowed(reader->soft, ranks);
+    allowed = largest_allowed(reader->app->soft, ranks);
     if (allowed == 0)
-        die(EXIT_USAGE, "E0101: -soft %s: it has no number from 1 to %d (the ranks asked for)", reader->soft,
+        die(EXIT_USAGE, "E0101: -soft %s: it has no number from 1 to %d (the ranks asked for)", reader->app->soft,
             ranks);
     return allowed;
 }

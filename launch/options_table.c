@@ -30,6 +30,9 @@ const struct option options_table[] = {
     { "path", "DIRS", TOPIC_RUN, DO(path), "look for it in DIRS (A:B), then in PATH" },
     { "arch", "NAME", TOPIC_RUN, DO(arch), "must be what uname -m says of this machine" },
     { "file", "FILE", TOPIC_RUN, DO(file), "read options for the program from FILE" },
+    { "pset", "NAME", TOPIC_RUN, DO(pset), "name the process set of these processes, for sessions" },
+    { "memory-alloc-kinds mem-alloc-kind", "KINDS", TOPIC_RUN, DO(memory_kinds),
+      "kinds of memory the program asks for: mpi,system" },
     { "configfile app appfile", "FILE", TOPIC_RUN | COMMON, DO(config),
       "read all programs from FILE, one a line" },
     { "display-map print-rank-map display-devel-map", NULL, TOPIC_RUN, FLAG(show_map),
@@ -134,9 +137,8 @@ const struct option options_table[] = {
       "index-argv-by-rank tree-spawn",
       NULL, ACCEPTED },
     { "prefix am amca tune-file personality ppr stream-buffering tmpdir "
-      "preload-files report-uri report-pid report-events ompi-server server-wait-time pset launch-agent "
-      "max-vm-size forward-signals spawn-timeout display-topo gpu-support app-pmix-prefix pmix-prefix "
-      "memory-alloc-kinds mem-alloc-kind",
+      "preload-files report-uri report-pid report-events ompi-server server-wait-time launch-agent "
+      "max-vm-size forward-signals spawn-timeout display-topo gpu-support app-pmix-prefix pmix-prefix",
       "X", ACCEPTED },
     { "mca gmca omca gomca prtemca gprtemca pmixmca gpmixmca", "KEY VALUE", ACCEPTED },
     { "dvm fwd-environment output-proctable stop-on-exec stop-in-init stop-in-app", "[X]", ACCEPTED },

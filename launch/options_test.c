@@ -197,6 +197,16 @@ static void test_counts(void)
     CHECK_INT(ranks("-host localhost:3 -N 2 a"), 2);
 }
 
+static void test_requests(void)
+{
+    struct options o;
+
+    CHECK(parse(&o, "-pset a -soft 1:3 -n 2 a : -memory-alloc-kinds mpi,system b"));
+    CHECK(!strcmp(o.apps[0].pset, "a") && !strcmp(o.apps[0].soft, "1:3") && !o.apps[0].memory_kinds);
+    CHECK(!o.apps[1].pset && !o.apps[1].soft && !strcmp(o.apps[1].memory_kinds, "mpi,system"));
+    CHECK(!parse(&o, "-pset mpi://a a") && strstr(last_text, "-pset mpi://a:"));
+}
+
 static void test_soft(void)
 {
     CHECK_INT(ranks("-n 10 -soft 4 a"), 4);
@@ -603,6 +613,7 @@ int main(void)
 {
     test_counts();
     test_soft();
+    test_requests();
     test_hosts();
     test_arch();
     test_environment();

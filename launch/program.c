@@ -31,6 +31,8 @@ static const char *const foreign_variables[] = {
 static const char *const own_variables[] = {
     CONTROL_JOB_VARIABLE, "PARLEY_RANK",       "PARLEY_SIZE",
     "PARLEY_LOCAL_RANK",  "PARLEY_LOCAL_SIZE", "PARLEY_SINGLETON",
+    "PARLEY_SOFT",        "PARLEY_FILE",       "PARLEY_MEMORY_KINDS",
+    "PARLEY_MAXPROCS",    "PARLEY_ERRHANDLER",
 };
 
 static bool is_variable(const char *text, const char *name, size_t length)
@@ -104,9 +106,25 @@ static void set_pwd(struct app *app)
     free(full);
 }
 
+/* What the program was started with, for MPI_INFO_ENV. */
+static void set_request(struct app *app, const char *name, const char *value)
+{
+    const size_t size = strlen(name) + (value ? strlen(value) : 0) + 2;
+    char *text = value ? need(size) : NULL;
+
+    if (!value)
+        return;
+    snprintf(text, size, "%s=%s", name, value);
+    strings_add(&app->env, text);
+}
+
 static void make_environment(const struct options *options, struct app *app)
 {
+    static const char *const errhandlers[] = { [JOB_ERRORS_ARE_FATAL] = "mpi_errors_are_fatal",
+                                               [JOB_ERRORS_ABORT] = "mpi_errors_abort",
+                                               [JOB_ERRORS_RETURN] = "mpi_errors_return" };
     const struct pass *pass = app->pass.is_said ? &app->pass : &options->pass;
+    char ranks[16];
 
     for (char **text = environ; *text; text++)
         if (!is_own(*text) && !is_foreign(*text) && is_named(&pass->names, *text) == pass->is_list)
@@ -117,6 +135,12 @@ static void make_environment(const struct options *options, struct app *app)
         set(&app->env, options->set.at[i]);
     for (size_t i = 0; i < app->set.count; i++)
         set(&app->env, app->set.at[i]);
+    snprintf(ranks, sizeof ranks, "%d", app->ranks);
+    set_request(app, "PARLEY_MAXPROCS", ranks);
+    set_request(app, "PARLEY_ERRHANDLER", errhandlers[options->errhandler]);
+    set_request(app, "PARLEY_SOFT", app->soft);
+    set_request(app, "PARLEY_FILE", app->file);
+    set_request(app, "PARLEY_MEMORY_KINDS", app->memory_kinds);
     for (int i = 0; i < RANK_VARIABLES; i++)
         strings_add(&app->env, need(VARIABLE_SIZE));
 }

@@ -40,6 +40,26 @@ int open_nothing(void)
     return fd;
 }
 
+/* The names of process sets; behind the last one nothing is written. */
+static void write_psets(const struct options *options, struct job_head *head)
+{
+    size_t used = 0;
+    int last = options->app_count;
+
+    while (last > 0 && !options->apps[last - 1].pset)
+        last--;
+    for (int i = 0; i < last; i++) {
+        const char *name = options->apps[i].pset ? options->apps[i].pset : "";
+        const size_t size = strlen(name) + 1;
+
+        if (size > JOB_PSETS_SIZE - used)
+            die(EXIT_USAGE, "E0101: -pset %s: the names of all process sets have %d bytes together", name,
+                JOB_PSETS_SIZE);
+        memcpy(head->psets + used, name, size);
+        used += size;
+    }
+}
+
 void segment_create(struct job *job)
 {
     const struct segment_plan plan = { .size = job->size,
@@ -59,4 +79,5 @@ void segment_create(struct job *job)
     job->rank_control_fd = move_up(fd);
     for (int i = 0; i < job->size; i++)
         job_proc(job->head, i)->appnum = (uint32_t)job->ranks[i].appnum;
+    write_psets(&job->options, job->head);
 }

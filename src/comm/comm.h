@@ -15,12 +15,22 @@
 #include "obj/info.h"
 #include "obj/req.h"
 #include "progress/progress.h"
+#include "sys/site.h"
 
 /* What comm_init needs to know of this process. */
 struct comm_environment {
     int appnum;        /* MPI_APPNUM; -1: undefined */
     int universe_size; /* MPI_UNIVERSE_SIZE; -1: undefined */
     int node;          /* number of the machine: equal for processes that share memory */
+    /* Of process `proc`: the processors that its launcher has bound it to, false if it has not, or does not tell. The
+     * same at all processes, at any time. NULL: it tells nothing. */
+    bool (*bound)(int proc, struct cpus *cpus);
+    int apps;             /* parts of the command line that started the job, at least 1; 0 stands for 1 */
+    int (*app)(int proc); /* that which process `proc` belongs to; not called when there is one */
+    const char *psets;    /* names of process sets that the user has given to the parts, one after the other, each with
+                           * its zero, of pset_bytes together; those behind the last one, and empty ones, have none */
+    size_t pset_bytes;
+    const char *memory_kinds; /* provided to the world (§11.4.3); NULL: mpi,system */
 };
 
 /* What making communicators needs, once a process; `size` is below 2^30. Until comm_set_environment is called, nothing
@@ -40,9 +50,11 @@ int comm_dup(struct comm *comm, struct comm **out);
  * NULL: no hints. */
 int comm_idup(struct comm *comm, struct info *info, struct comm **out, struct req **request);
 int comm_split(struct comm *comm, int color, int key, struct comm **out);
-/* MPI_COMM_TYPE_SHARED, and the guided types with the resource mpi_shared_memory, split by machine; the sets
- * mpi://WORLD and mpi://SELF are known, too. Other resources give no communicator. MPI_COMM_TYPE_HW_UNGUIDED gives that
- * of the machine, and names it in `info`, if there are several machines. `info` may be NULL. */
+/* MPI_COMM_TYPE_SHARED, and the guided types with the resource mpi_shared_memory, split by machine, other resources
+ * by the part of it that the process is bound to (sys/hwpart.h); process sets are those of comm_pset_group. What is
+ * not known gives no communicator. MPI_COMM_TYPE_HW_UNGUIDED splits by the largest part that makes smaller
+ * communicators, and names it in `info`. `info` may be NULL. Errors: MPI_ERR_ARG for another type, or one that
+ * differs between processes; MPI_ERR_INFO for both keys at once. */
 int comm_split_type(struct comm *comm, int split_type, int key, struct info *info, struct comm **out);
 /* Error: MPI_ERR_GROUP if the group has a process that is not in `comm`. */
 int comm_create(struct comm *comm, struct group *group, struct comm **out);
@@ -55,8 +67,30 @@ int comm_create_group(struct comm *comm, struct group *group, int tag, struct co
 int comm_create_from_group(struct group *group, const char *stringtag, struct errhandler *errhandler,
                            struct comm **out);
 
-/* For another call that is collective over `comm`, by its name for reports: a communicator of `group`, which is a group
- * of processes of `comm`. Processes may give different groups that do not overlap. */
+/* Where a process sits. */
+struct comm_seat {
+    int32_t node;
+    struct site site;
+};
+/* Collective: where the members of `comm`, which is no intercommunicator, sit now. `seats` has room for all. For
+ * `call`, by its name for reports. */
+int comm_gather_seats(struct comm *comm, const char *call, struct comm_seat *seats);
+/* Local, and the same at all members: where their launcher has put them. False: it has not told of all. */
+bool comm_bound_seats(const struct comm *comm, struct comm_seat *seats);
+
+/* Process sets (§11.3.2) that this process is in: mpi://WORLD, mpi://SELF, and that of its part of the command
+ * line, if that has a name or there are several parts. */
+int comm_pset_count(void);
+const char *comm_pset_name(int n);
+/* The members of any set of the job; *out is NULL for a name that is not known. Names without a scheme are in
+ * mpix://. */
+int comm_pset_group(const char *name, struct group **out);
+
+/* §9.1.2: the parts of the machine, and whether this process is restricted to one of them. */
+int comm_hw_info(struct info **out);
+
+/* For another call that is collective over `comm`, by its name for reports: a communicator of `group`, which is a
+ * group of processes of `comm`. Processes may give different groups that do not overlap. */
 int comm_create_for(struct comm *comm, struct group *group, const char *call, struct comm **out);
 /* §7.6.2. `leader` is a rank of `local`. At the leader, `peer` has the other group's leader as rank `remote`; NULL
  * there is an error, and elsewhere it does not matter. Errors: MPI_ERR_RANK for a `remote` out of range or in the own
@@ -86,6 +120,8 @@ int comm_disconnect(struct comm *comm);
 /* §7.4.4: assertions are kept, other hints ignored. Not collective. Error: MPI_ERR_NO_MEM. */
 void comm_set_info(struct comm *comm, struct info *info);
 int comm_get_info(const struct comm *comm, struct info **out);
+/* The memory kinds that it supports: those of its session, or of the world (§11.4.3). */
+const char *comm_memory_kinds(const struct comm *comm);
 /* For a call that has made something with `rc`, and returns that: the new one gets the hints. `info` may be NULL. */
 int comm_with_info(int rc, struct info *info, struct comm **made);
 
@@ -104,8 +140,8 @@ void comm_get_name(const struct comm *comm, char *name, int *len);
 int comm_get_attr(const struct comm *comm, int keyval, void *value, int *flag);
 /* The value of MPI_LASTUSEDCODE (§9.5.1), from now on. Calls come one after another. */
 void comm_set_last_code(int code);
-/* §11.2.2: delete the attributes of MPI_COMM_SELF, then those of MPI_COMM_WORLD, each the last one first. Error: of the
- * first callback that fails, which is also the last one called. */
+/* §11.2.2: delete the attributes of MPI_COMM_SELF, then those of MPI_COMM_WORLD, each the last one first. Error: of
+ * the first callback that fails, which is also the last one called. */
 int comm_end_world_attrs(void);
 
 /* The groups, with a reference for the caller. */

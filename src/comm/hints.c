@@ -40,7 +40,7 @@ int comm_get_info(const struct comm *comm, struct info **out)
     for (unsigned i = 0; i < ARRAY_LEN(assertions) && !rc; i++)
         rc = info_set(*out, assertions[i], comm->hints >> i & 1 ? "true" : "false");
     if (!rc)
-        rc = info_set(*out, "mpi_memory_alloc_kinds", "mpi,system");
+        rc = info_set(*out, "mpi_memory_alloc_kinds", comm_memory_kinds(comm));
     if (rc) {
         info_unref(*out);
         *out = NULL;

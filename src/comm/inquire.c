@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "comm/int_comm.h"
+#include "obj/session.h"
 #include "obj/attr.h"
 
 int comm_compare(const struct comm *comm1, const struct comm *comm2, int *result)
@@ -85,4 +86,13 @@ int comm_get_attr(const struct comm *comm, int keyval, void *value, int *flag)
     if (*flag)
         memcpy(value, &attribute, sizeof attribute);
     return 0;
+}
+
+const char *comm_memory_kinds(const struct comm *comm)
+{
+    const char *const world = comm_world.environment.memory_kinds;
+
+    if (comm->session)
+        return comm->session->memory_kinds;
+    return world ? world : "mpi,system";
 }

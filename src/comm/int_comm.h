@@ -56,7 +56,18 @@ struct split_entry {
     int32_t color, key;
     uint32_t ctx; /* taken in case this process leads */
     uint32_t local_ctx; /* the same for the local group of an intercommunicator */
+    uint32_t kind;      /* what a rule wants to know of it; 0: it takes no part */
 };
+
+/* Beside colors: called with the entries of all, those of the remote group in `theirs` (NULL: there is none), and may
+ * change colors, by the same rule for all. It may exchange more: all are in it, also those of no color. */
+struct split_rule {
+    int (*refine)(struct split_rule *rule, struct comm *comm, struct split_entry *mine,
+                  struct split_entry *theirs);
+};
+
+/* MPI_Comm_split, with a rule or NULL. */
+int comm_split_by(struct comm *comm, struct split_entry own, struct split_rule *rule, struct comm **out);
 
 /* The entries of all; this process's own is in its place. */
 int comm_split_exchange(struct comm *comm, struct split_entry *entries);
@@ -93,7 +104,23 @@ int comm_meet(const struct meeting *meeting, struct agreed *agreed);
 /* MPI_Comm_dup, MPI_Comm_create and MPI_Comm_split of intercommunicators. */
 int comm_inter_dup(struct comm *comm, struct comm **out);
 int comm_inter_create_sub(struct comm *comm, struct group *group, struct comm **out);
-int comm_inter_split(struct comm *comm, struct split_entry own, struct comm **out);
+int comm_inter_split(struct comm *comm, struct split_entry own, struct split_rule *rule, struct comm **out);
+/* Collective over both groups: what each member of the own group has alike goes to all of the other one. `theirs`
+ * is the caller's to free, also after an error (NULL then). */
+int comm_inter_swap(struct comm *comm, const void *data, size_t size, void **theirs);
+
+/* Of the processes with sites[i], those that take part (is_in[i]): the largest part of the machine that splits
+ * them, so that fewer than `size` share it. color[i]: the first process with the same one, MPI_UNDEFINED if there
+ * is no such part; part[i]: which kind, HWPARTS for the machine. Time: n log n for each kind. Error:
+ * MPI_ERR_NO_MEM. */
+struct unguided {
+    const struct comm_seat *seats;
+    const bool *is_in;
+    int count;  /* of the arrays */
+    int size;   /* of the communicator */
+    int *color, *part;
+};
+int comm_unguided_colors(const struct unguided *u);
 
 uint32_t comm_hash_group(const struct group *group);
 uint32_t comm_hash_string(const char *text);

@@ -337,6 +337,19 @@ int comm_inter_merge(struct comm *comm, int high, struct comm **out)
 
 /* --- splitting --- */
 
+int comm_inter_swap(struct comm *comm, const void *data, size_t size, void **theirs)
+{
+    struct meeting m = meeting_of(comm, "MPI_Comm_split");
+    struct agreed agreed = { 0 };
+    int rc;
+
+    m.data = data;
+    m.size = size;
+    rc = comm_meet(&m, &agreed);
+    *theirs = agreed.data;
+    return rc;
+}
+
 /* The members with this color, in order, of one side. */
 static int side_of(const struct comm *comm, const struct group *group, const struct split_entry *entries, int color,
                    struct group **out)
@@ -388,11 +401,10 @@ static int split_sides(struct comm *comm, const struct split_entry *mine, const 
     return comm_ctx_missing();
 }
 
-int comm_inter_split(struct comm *comm, struct split_entry own, struct comm **out)
+int comm_inter_split(struct comm *comm, struct split_entry own, struct split_rule *rule, struct comm **out)
 {
     struct split_entry *entries = mem_alloc((size_t)comm->size * sizeof *entries);
-    struct meeting m = meeting_of(comm, "MPI_Comm_split");
-    struct agreed agreed = { 0 };
+    void *theirs = NULL;
     int rc, taken = 0;
 
     if (!entries)
@@ -403,13 +415,13 @@ int comm_inter_split(struct comm *comm, struct split_entry own, struct comm **ou
         taken = comm_ctx_take(&own.local_ctx);
     entries[comm->rank] = own;
     rc = comm_split_exchange(comm->local, entries);
-    m.data = entries;
-    m.size = (size_t)comm->size * sizeof *entries;
     if (!rc)
-        rc = comm_meet(&m, &agreed);
-    if (!rc && own.color != MPI_UNDEFINED)
-        rc = split_sides(comm, entries, agreed.data, out);
-    mem_free(agreed.data);
+        rc = comm_inter_swap(comm, entries, (size_t)comm->size * sizeof *entries, &theirs);
+    if (!rc && rule)
+        rc = rule->refine(rule, comm, entries, theirs);
+    if (!rc && entries[comm->rank].color != MPI_UNDEFINED)
+        rc = split_sides(comm, entries, theirs, out);
+    mem_free(theirs);
     mem_free(entries);
     return rc && taken ? taken : rc; /* the leader's own error says more */
 }

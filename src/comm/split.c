@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: comm. MPI_Comm_split and MPI_Comm_split_type (MPI 5.0 §7.4.2). One exchange: everybody tells color,
- * key and a context that it has taken in case it becomes the first of its color; then each finds its own
- * group. Memory and time grow with the size of the old communicator. */
+/* Room: comm. MPI_Comm_split (MPI 5.0 §7.4.2). One exchange: everybody tells color, key and a context that it
+ * has taken in case it becomes the first of its color; then each finds its own group. Memory and time grow with
+ * the size of the old communicator. */
 #include <stdlib.h>
-#include <strings.h>
 
 #include "base/err.h"
 #include "coll/coll.h"
@@ -83,80 +82,32 @@ int comm_split_exchange(struct comm *comm, struct split_entry *entries)
     return rc;
 }
 
-int comm_split(struct comm *comm, int color, int key, struct comm **out)
+int comm_split_by(struct comm *comm, struct split_entry own, struct split_rule *rule, struct comm **out)
 {
-    struct split_entry *entries, own = { .color = color, .key = key };
+    struct split_entry *entries;
     int taken = 0, rc;
 
     if (comm->is_inter)
-        return comm_inter_split(comm, own, out);
+        return comm_inter_split(comm, own, rule, out);
     entries = mem_alloc((size_t)comm->size * sizeof *entries);
     if (!entries)
         return err(MPI_ERR_NO_MEM, "no memory for the colors of %d processes", comm->size);
-    if (color != MPI_UNDEFINED)
+    if (own.color != MPI_UNDEFINED)
         taken = comm_ctx_take(&own.ctx);
     entries[comm->rank] = own;
     rc = comm_split_exchange(comm, entries);
-    if (!rc && color != MPI_UNDEFINED)
+    if (!rc && rule)
+        rc = rule->refine(rule, comm, entries, NULL);
+    if (!rc && entries[comm->rank].color != MPI_UNDEFINED)
         rc = split_make(comm, entries, out);
     /* After an error others may use it all the same. */
-    if (!rc && own.ctx && (*out)->ctx != own.ctx)
+    if (!rc && own.ctx && (!*out || (*out)->ctx != own.ctx))
         comm_ctx_return(own.ctx);
     mem_free(entries);
     return rc && taken ? taken : rc; /* the leader's own error says more */
 }
 
-static const char resource_key[] = "mpi_hw_resource_type", set_key[] = "mpi_pset_name",
-                  shared_memory[] = "mpi_shared_memory";
-
-/* Does the hint have this value, in capitals or not? */
-static bool has_value(struct info *info, const char *key, const char *wanted)
+int comm_split(struct comm *comm, int color, int key, struct comm **out)
 {
-    char value[32];
-    size_t length;
-    int flag = 0;
-
-    if (info)
-        info_get(info, key, sizeof value, value, &length, &flag);
-    return flag && !strcasecmp(value, wanted);
-}
-
-/* Where this process belongs by the hints. */
-static int color_of(const struct comm *comm, struct info *info, bool has_sets)
-{
-    if (has_value(info, resource_key, shared_memory))
-        return comm_world.environment.node;
-    if (has_sets && has_value(info, set_key, "mpi://WORLD"))
-        return 0;
-    if (has_sets && has_value(info, set_key, "mpi://SELF"))
-        return comm->rank;
-    return MPI_UNDEFINED;
-}
-
-/* The next smaller domain: the machine, unless all are on it. */
-static int split_unguided(struct comm *comm, int key, struct info *info, struct comm **out)
-{
-    int rc = comm_split(comm, comm_world.environment.node, key, out);
-
-    if (rc)
-        return rc;
-    if ((*out)->size < comm->size)
-        return info ? info_set_by_user(info, resource_key, shared_memory) : 0;
-    comm_unref(*out);
-    *out = NULL;
-    return 0;
-}
-
-int comm_split_type(struct comm *comm, int split_type, int key, struct info *info, struct comm **out)
-{
-    switch (split_type) {
-    case MPI_COMM_TYPE_SHARED: return comm_split(comm, comm_world.environment.node, key, out);
-    case MPI_UNDEFINED: return comm_split(comm, MPI_UNDEFINED, key, out);
-    case MPI_COMM_TYPE_HW_UNGUIDED: return split_unguided(comm, key, info, out);
-    case MPI_COMM_TYPE_HW_GUIDED: return comm_split(comm, color_of(comm, info, false), key, out);
-    case MPI_COMM_TYPE_RESOURCE_GUIDED: return comm_split(comm, color_of(comm, info, true), key, out);
-    default:
-        return err(MPI_ERR_ARG, "split_type is %d, which is no MPI_COMM_TYPE_ constant nor MPI_UNDEFINED",
-                   split_type);
-    }
+    return comm_split_by(comm, (struct split_entry){ .color = color, .key = key }, NULL, out);
 }

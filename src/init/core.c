@@ -3,6 +3,8 @@
  * stay up when the last one has ended, since another may come, and the rings to other processes can only go on; what
  * they hold is given back when the process ends. On one machine nothing is waited for: the segment is there before the
  * first rank starts, and what is in it says the rest. */
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -11,9 +13,11 @@
 #include "init/int_init.h"
 #include "obj/errhandler.h"
 #include "obj/info.h"
+#include "obj/memory_kinds.h"
 #include "op/op.h"
 #include "p2p/lane.h"
 #include "progress/progress.h"
+#include "sys/cpus.h"
 #include "sys/wake.h"
 #include "type/type.h"
 
@@ -71,14 +75,38 @@ static int start_transports(bool is_threaded)
     return p2p_init(&config);
 }
 
+static bool bound_of(int proc, struct cpus *cpus)
+{
+    const struct job_proc *place = job_proc(process.job.head, proc);
+
+    memset(cpus, 0, sizeof *cpus);
+    memcpy(cpus->word, place->bound, sizeof place->bound);
+    return cpus_count(cpus) > 0;
+}
+
+static int app_of(int proc)
+{
+    return (int)job_proc(process.job.head, proc)->appnum;
+}
+
 static int start_communicators(void)
 {
     const struct pm_job *job = &process.job;
+    struct comm_environment environment = { .appnum = job->appnum, .universe_size = job->universe_size };
     const int rc = comm_init(job->rank, job->size);
 
+    process.memory_kinds_wanted = job->is_singleton ? NULL : getenv("PARLEY_MEMORY_KINDS");
+    memory_kinds_provide(process.memory_kinds_wanted, process.memory_kinds);
+    environment.memory_kinds = process.memory_kinds;
+    if (job->head) {
+        environment.bound = bound_of;
+        environment.apps = (int)job->head->apps;
+        environment.app = app_of;
+        environment.psets = job->head->psets;
+        environment.pset_bytes = sizeof job->head->psets;
+    }
     if (!rc)
-        comm_set_environment(&(struct comm_environment){
-            .appnum = job->appnum, .universe_size = job->universe_size });
+        comm_set_environment(&environment);
     return rc;
 }
 

@@ -88,8 +88,9 @@ static int count_app(const struct pm_job *job)
     return count;
 }
 
-/* §10: all keys but those that nobody has asked for: soft, file, thread_level, mpi_memory_alloc_kinds. */
-static int fill_info_env(void)
+/* §10: what was asked for, by mpiexec's options and by MPI_Init_thread. Of a child that a rank has started, its
+ * environment tells what the rank was asked to be. */
+static int fill_info_env(int level)
 {
     static const char *const errhandlers[] = {
         [JOB_ERRORS_ARE_FATAL] = "mpi_errors_are_fatal",
@@ -97,11 +98,17 @@ static int fill_info_env(void)
         [JOB_ERRORS_RETURN] = "mpi_errors_return",
     };
     char size[16];
-    int rc = info_fill_env(&info_env, 0, NULL);
+    int rc;
+
+    if (process.job.is_singleton)
+        info_hide_requests();
+    rc = info_fill_env(&info_env, 0, NULL);
 
     snprintf(size, sizeof size, "%d", count_app(&process.job));
     if (!rc)
         rc = info_set(&info_env, "maxprocs", size);
+    if (!rc)
+        rc = info_set(&info_env, "thread_level", init_level_name(level));
     return rc ? rc : info_set(&info_env, "mpi_initial_errhandler", errhandlers[process.job.errhandler]);
 }
 
@@ -120,7 +127,7 @@ int init_start(int required, int *provided)
     rc = start_world();
     if (rc)
         goto release_core;
-    rc = fill_info_env();
+    rc = fill_info_env(required);
     if (rc)
         goto close_world;
     atomic_store(&process.state, INIT_RUNNING);

@@ -21,6 +21,8 @@ struct process {
     pthread_t main_thread;   /* that called MPI_Init */
     struct pm_job job;
     struct progress_long *_Atomic told; /* the wait that the status page tells of; NULL: none */
+    const char *memory_kinds_wanted; /* by the command line (§11.4.3); NULL: nothing is said */
+    char memory_kinds[MPI_MAX_INFO_VAL + 1]; /* provided to the world */
     bool is_forked;          /* this is a child that a process inside MPI has forked; the rest is the parent's */
     bool has_old_world;      /* and that had a world, whose error handlers are here still */
 };
@@ -66,9 +68,8 @@ int init_session_open(struct info *info, struct errhandler *errhandler, struct s
 /* Blocks until the messages in its buffer have gone; the last user of the library waits for all that was begun. */
 int init_session_close(struct session *session);
 int init_session_info(const struct session *session, struct info **out);
-/* Process sets. *len is room for the name and becomes what it needs, with its zero. *out is NULL for a name that is not
- * known. Errors: MPI_ERR_ARG. */
-int init_session_psets(void);
+/* Process sets. *len is room for the name and becomes what it needs, with its zero. *out is NULL for a name that is
+ * not known. Errors: MPI_ERR_ARG. */
 int init_session_pset_name(int n, int *len, char *name);
 int init_session_pset_info(const char *name, struct info **out);
 int init_session_group(struct session *session, const char *name, struct group **out);

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: init. Sessions (MPI 5.0 §11.3): beginning and ending them, what they tell of the job, the process sets
- * mpi://WORLD and mpi://SELF. */
+/* Room: init. Sessions (MPI 5.0 §11.3): beginning and ending them, what they tell of the job. */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/err.h"
+#include "comm/comm.h"
 #include "init/int_init.h"
 #include "obj/errhandler.h"
 #include "obj/group.h"
 #include "obj/info.h"
+#include "obj/memory_kinds.h"
 #include "obj/session.h"
 #include "p2p/p2p.h"
-
-enum pset { PSET_WORLD, PSET_SELF, PSETS };
-
-static const char *const pset_names[PSETS] = { "mpi://WORLD", "mpi://SELF" };
 
 /* --- thread levels, which infos have as texts --- */
 
@@ -45,12 +41,16 @@ static int read_level(struct info *info, int *level)
 
 int init_session_open(struct info *info, struct errhandler *errhandler, struct session **out)
 {
+    char kinds[MPI_MAX_INFO_VAL + 1];
     struct session *session;
-    int level, rc;
+    int level, rc, wants_kinds = 0;
+    size_t length;
 
     if (errhandler->action == ERRHANDLER_USER && errhandler->object_kind != OBJ_SESSION)
         return err(MPI_ERR_ERRHANDLER, "errhandler was made for another kind of object than sessions");
     rc = read_level(info, &level);
+    if (!rc && info)
+        rc = info_get(info, "mpi_memory_alloc_kinds", sizeof kinds, kinds, &length, &wants_kinds);
     if (!rc)
         rc = core_acquire(level, false, &level);
     if (rc)
@@ -61,6 +61,7 @@ int init_session_open(struct info *info, struct errhandler *errhandler, struct s
         return err(MPI_ERR_NO_MEM, "no memory for a session");
     }
     session->thread_level = level;
+    memory_kinds_provide(wants_kinds ? kinds : process.memory_kinds_wanted, session->memory_kinds);
     session->errhandler = errhandler;
     obj_ref(&errhandler->obj);
     *out = session;
@@ -98,67 +99,49 @@ int init_session_info(const struct session *session, struct info **out)
         return rc;
     rc = info_set(*out, "thread_level", init_level_name(session->thread_level));
     if (!rc)
-        rc = info_set(*out, "mpi_memory_alloc_kinds", "mpi,system");
+        rc = info_set(*out, "mpi_memory_alloc_kinds", session->memory_kinds);
     return info_done(rc, out);
 }
 
 /* --- process sets --- */
 
-/* PSETS: there is no such set. Their names are URIs, in which capitals make no difference up to the path. */
-static enum pset pset_find(const char *name)
-{
-    enum pset set = PSET_WORLD;
-
-    while (set < PSETS && strcasecmp(name, pset_names[set]))
-        set++;
-    return set;
-}
-
-int init_session_psets(void)
-{
-    return PSETS;
-}
-
 int init_session_pset_name(int n, int *len, char *name)
 {
-    const int room = *len;
+    const int room = *len, sets = comm_pset_count();
 
-    if (n < 0 || n >= PSETS)
-        return err(MPI_ERR_ARG, "n is %d; there are %d process sets, from 0 on", n, PSETS);
+    if (n < 0 || n >= sets)
+        return err(MPI_ERR_ARG, "n is %d; there are %d process sets, from 0 on", n, sets);
     if (room < 0)
         return err(MPI_ERR_ARG, "pset_len is %d; it must not be negative", room);
     if (room && !name)
         return err(MPI_ERR_ARG, "pset_name is NULL; pset_len is %d", room);
-    *len = (int)strlen(pset_names[n]) + 1;
+    *len = (int)strlen(comm_pset_name(n)) + 1;
     if (room > 0)
-        snprintf(name, (size_t)room, "%s", pset_names[n]);
+        snprintf(name, (size_t)room, "%s", comm_pset_name(n));
     return 0;
 }
 
 int init_session_pset_info(const char *name, struct info **out)
 {
-    const enum pset set = pset_find(name);
+    struct group *group;
     char size[16];
-    int rc;
+    int rc = comm_pset_group(name, &group);
 
-    if (set == PSETS)
+    if (rc)
+        return rc;
+    if (!group)
         return err(MPI_ERR_ARG, "pset_name is \"%.100s\", which is no process set", name);
-    snprintf(size, sizeof size, "%d", set == PSET_WORLD ? process.job.size : 1);
+    snprintf(size, sizeof size, "%d", group->size);
+    group_unref(group);
     rc = info_create(out);
     return rc ? rc : info_done(info_set(*out, "mpi_size", size), out);
 }
 
 int init_session_group(struct session *session, const char *name, struct group **out)
 {
-    const struct pm_job *job = &process.job;
-    const enum pset set = pset_find(name);
-    int rc;
+    const int rc = comm_pset_group(name, out);
 
-    if (set == PSETS)
-        return 0;
-    rc = set == PSET_WORLD ? group_create_stride(job->size, 0, 1, job->rank, out)
-                           : group_create_stride(1, job->rank, 1, job->rank, out);
-    if (!rc)
+    if (!rc && *out)
         (*out)->session = session;
     return rc;
 }

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -13,6 +14,8 @@
 #include "sys/args.h"
 
 struct info info_env;
+
+static bool has_requests = true; /* the environment is that of a rank */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -303,11 +306,35 @@ static int set_place(struct info *info)
     return !rc && getcwd(directory, sizeof directory) ? set_cut(info, "wdir", directory) : rc;
 }
 
+void info_hide_requests(void)
+{
+    has_requests = false;
+}
+
+/* What mpiexec was asked for. */
+static int set_requests(struct info *info)
+{
+    static const char *const keys[][2] = {
+        { "maxprocs", "PARLEY_MAXPROCS" }, { "soft", "PARLEY_SOFT" }, { "file", "PARLEY_FILE" },
+        { "mpi_initial_errhandler", "PARLEY_ERRHANDLER" }, { "mpi_memory_alloc_kinds", "PARLEY_MEMORY_KINDS" },
+    };
+    int rc = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(keys) && !rc && has_requests && getenv("PARLEY_JOB"); i++) {
+        const char *value = getenv(keys[i][1]);
+
+        rc = value ? set_cut(info, keys[i][0], value) : 0;
+    }
+    return rc;
+}
+
 int info_fill_env(struct info *info, int argc, char *argv[])
 {
-    const int rc = set_program(info, argc, argv);
+    int rc = set_program(info, argc, argv);
 
-    return rc ? rc : set_place(info);
+    if (!rc)
+        rc = set_place(info);
+    return rc ? rc : set_requests(info);
 }
 
 int info_create_env(int argc, char *argv[], struct info **out)

@@ -50,9 +50,12 @@ int info_get_string(struct info *info, const char *key, int *buflen, char *value
 int info_get_old(struct info *info, const char *key, int valuelen, char *value, int *flag);
 int info_get_valuelen(struct info *info, const char *key, int *valuelen, int *flag);
 
-/* §10: what a process knows by itself of how it was started: command, argv, host, arch, wdir. The arguments are as main
- * has them; without any (0 or NULL) they are found out. What is too long is cut. */
+/* §10: what a process knows by itself of how it was started: command, argv, host, arch, wdir, and what mpiexec
+ * leaves in the environment: maxprocs, soft, file, mpi_initial_errhandler, mpi_memory_alloc_kinds. The arguments
+ * are as main has them; without any (0 or NULL) they are found out. What is too long is cut. */
 int info_fill_env(struct info *info, int argc, char *argv[]);
+/* What stands in the environment is meant for another process: leave it out from now on. */
+void info_hide_requests(void);
 /* What MPI_INFO_ENV has, which comes with MPI_Init, and the above. */
 int info_create_env(int argc, char *argv[], struct info **out);
 /* Release what MPI_INFO_ENV holds. */

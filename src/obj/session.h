@@ -3,6 +3,8 @@
 #ifndef OBJ_SESSION_H
 #define OBJ_SESSION_H
 
+#include <mpi.h>
+
 #include "obj/obj.h"
 
 struct errhandler;
@@ -13,6 +15,7 @@ struct session {
     struct errhandler *errhandler; /* referenced */
     struct send_buffer *buffer;    /* attached for buffered sends, owned by room p2p; NULL: none */
     int thread_level;              /* provided */
+    char memory_kinds[MPI_MAX_INFO_VAL + 1]; /* provided (§11.4.3) */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §7.4.2: MPI_Comm_idup returns at once and completes when all have called it; several may be under way, on one
- * communicator and on those between two groups, beside other communication. */
+/* MPI 5.0 §7.4.2: MPI_Comm_idup returns at once and completes when all have called it; several may be under way, on
+ * one communicator and on those between two groups, beside other communication. */
 #include "mpitest.h"
 
 enum { MANY = 5, ROUNDS = 20 };

@@ -45,7 +45,6 @@ int main(int argc, char **argv)
     CHECK_INT(size_by(MPI_COMM_TYPE_RESOURCE_GUIDED, set, "mpi://WORLD"), test_size);
     CHECK_INT(size_by(MPI_COMM_TYPE_RESOURCE_GUIDED, set, "MPI://self"), 1);
     CHECK_INT(size_by(MPI_COMM_TYPE_RESOURCE_GUIDED, set, "mpi://other"), -1);
-    CHECK_INT(size_by(MPI_COMM_TYPE_HW_UNGUIDED, NULL, NULL), -1); /* nothing smaller than the machine is known */
     CHECK_INT(size_by(test_rank ? MPI_COMM_TYPE_SHARED : MPI_UNDEFINED, NULL, NULL), test_rank ? test_size - 1 : -1);
     CHECK_CLASS(MPI_Comm_split_type(MPI_COMM_WORLD, 4711, 0, MPI_INFO_NULL, &comm), MPI_ERR_ARG);
     return test_end();

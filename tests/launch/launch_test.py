@@ -605,6 +605,56 @@ def test_library_info_env():
            ['2|mpi_errors_abort|/|' + ' '.join(keys)] * 2 + ['1|(none)'])
 
 
+def test_library_requests():
+    """What the command line asks for is in MPI_INFO_ENV as it was written."""
+    program = compiled('info_env')
+    options = os.path.join(scratch, 'options')
+    with open(options, 'w') as file:
+        file.write('-n 2\n')
+    keys = ('maxprocs', 'soft', 'file', 'mpi_memory_alloc_kinds', 'thread_level')
+    expect(run('-soft', '1:2', '-file', options, program, *keys, ':',
+               '--memory-alloc-kinds', 'mpi:alloc_mem,cuda', '-n', 1, program, *keys), 0,
+           [f'2|1:2|{options}|(none)|MPI_THREAD_SINGLE'] * 2 +
+           ['1|(none)|(none)|mpi:alloc_mem,cuda|MPI_THREAD_SINGLE'])
+    # They are not those of what a rank starts, nor of a job inside of a job.
+    expect(run('-soft', '1', 'sh', '-c', f'PARLEY_SINGLETON=1 {program} soft maxprocs; exec {program} soft'), 0,
+           ['(none)|1', '1'])
+    expect(run('-soft', '1', 'sh', '-c', f'{mpiexec} -n 1 {program} soft; exec {program} soft'), 0, ['(none)', '1'])
+    program = compiled('kinds')
+    expect(run('--memory-alloc-kinds', 'cuda,system,mpi:alloc_mem:no,mpi:win_allocate', program), 0,
+           ['system,mpi:win_allocate,mpi', 'mpi,system', 'system,mpi:alloc_mem,mpi',
+            'system,mpi:win_allocate,mpi'])
+    expect(run(program), 0, ['mpi,system', 'mpi,system', 'system,mpi:alloc_mem,mpi', 'mpi,system'])
+
+
+def test_library_psets():
+    program = compiled('psets')
+    # Parts without names of their own are numbered, and all know all sets.
+    expect(run('-n', 2, program, 'mpix://app/0', 'mpix://app/1', ':', '-n', 1, program, 'app/0', 'app/1'), 0,
+           ['0: mpi://WORLD mpi://SELF mpix://app/0 | mpix://app/0 0,1 2 2 | mpix://app/1 2 0 0',
+            '1: mpi://WORLD mpi://SELF mpix://app/0 | mpix://app/0 0,1 2 2 | mpix://app/1 2 0 0',
+            '2: mpi://WORLD mpi://SELF mpix://app/1 | app/0 0,1 0 0 | app/1 2 1 1'])
+    # Names of the user; parts with one name are one set.
+    asked = ('ocean', 'site://ice', 'mpix://app/1')
+    sets = ' | ocean 0,1,4 {} | site://ice 3 {} | mpix://app/1 2 {}'
+    expect(run('-n', 2, '-pset', 'ocean', program, *asked, ':', '-n', 1, program, *asked, ':', '-n', 1, '--pset',
+               'site://ice', program, *asked, ':', '-n', 1, '-pset=mpix://ocean', program, *asked), 0,
+           [f'{rank}: mpi://WORLD mpi://SELF {own}' + sets.format(*sizes) for rank, own, sizes in (
+               (0, 'mpix://ocean', ('3 3', '0 0', '0 0')), (1, 'mpix://ocean', ('3 3', '0 0', '0 0')),
+               (2, 'mpix://app/1', ('0 0', '0 0', '1 1')), (3, 'site://ice', ('0 0', '1 1', '0 0')),
+               (4, 'mpix://ocean', ('3 3', '0 0', '0 0')))])
+    # One part has a set only if it is named; both names of the standard are there, others are not.
+    expect(run('-n', 2, program, 'MPI://world', 'mpi://SELF', 'mpix://app/0'), 0,
+           ['0: mpi://WORLD mpi://SELF | MPI://world 0,1 2 2 | mpi://SELF 0 1 1 | mpix://app/0 unknown 0 0',
+            '1: mpi://WORLD mpi://SELF | MPI://world 0,1 2 2 | mpi://SELF 1 1 1 | mpix://app/0 unknown 0 0'])
+    expect(run('-n', 1, '-pset', 'x', program, 'x'), 0, ['0: mpi://WORLD mpi://SELF mpix://x | x 0 1 1'])
+    for name, part in (('', 'without blanks'), ('two words', 'without blanks'), ('MPI://mine', "standard's own"),
+                       ('x' * 1001, '1000 are allowed')):
+        expect(run('-pset', name, program), 2, [], part)
+    many = [word for i in range(4) for word in (':', '-pset', f'{i}' + 'x' * 900, 'true')][1:]
+    expect(run(*many), 2, [], 'E0101: -pset 3xx')
+
+
 def test_library_well():
     for count in (1, 2, 4, 9):
         expect(run('-n', count, ends(), 'well'), 0, ranks(count))

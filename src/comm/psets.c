@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: comm. Process sets (MPI 5.0 §11.3.2): mpi://WORLD, mpi://SELF, and one for each part of the command line
+ * that started the job: by the name that the user has given it, which several parts may share, else mpix://app/N if
+ * there are several parts. They never change. Nothing is kept: what is asked is read from what the launcher has
+ * left. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/err.h"
+#include "comm/int_comm.h"
+
+static const char world_name[] = "mpi://WORLD", self_name[] = "mpi://SELF", prefix[] = "mpix://";
+
+/* What the user has called this part; "": nothing. */
+static const char *given_name(int app)
+{
+    const char *at = comm_world.environment.psets, *const end = at + comm_world.environment.pset_bytes;
+
+    for (; at && app > 0 && at < end; app--)
+        at += strlen(at) + 1;
+    return at && at < end ? at : "";
+}
+
+/* The name of its set; false: it has none. */
+static bool app_name(int app, char *name, size_t size)
+{
+    const char *given = given_name(app);
+
+    if (!*given && comm_world.environment.apps < 2)
+        return false;
+    if (*given)
+        snprintf(name, size, "%s%s", strstr(given, "://") ? "" : prefix, given);
+    else
+        snprintf(name, size, "%sapp/%d", prefix, app);
+    return true;
+}
+
+static int app_of(int proc)
+{
+    return comm_world.environment.apps < 2 ? 0 : comm_world.environment.app(proc);
+}
+
+int comm_pset_count(void)
+{
+    char name[MPI_MAX_PSET_NAME_LEN];
+
+    return 2 + app_name(app_of(comm_world.rank), name, sizeof name);
+}
+
+const char *comm_pset_name(int n)
+{
+    static _Thread_local char name[MPI_MAX_PSET_NAME_LEN];
+
+    if (n < 2)
+        return n ? self_name : world_name;
+    app_name(app_of(comm_world.rank), name, sizeof name);
+    return name;
+}
+
+/* Is that the name of the set of this part, in full or without the scheme? */
+static bool is_name_of(const char *name, int app)
+{
+    const size_t length = sizeof prefix - 1;
+    char full[MPI_MAX_PSET_NAME_LEN];
+
+    return app_name(app, full, sizeof full) &&
+           (!strcmp(name, full) || (!strncmp(full, prefix, length) && !strcmp(name, full + length)));
+}
+
+static int app_group(const bool *is_in, struct group **out)
+{
+    int *procs = mem_alloc((size_t)comm_world.size * sizeof *procs), count = 0, rc;
+
+    if (!procs)
+        return err(MPI_ERR_NO_MEM, "no memory for a process set of up to %d", comm_world.size);
+    for (int proc = 0; proc < comm_world.size; proc++)
+        if (is_in[app_of(proc)])
+            procs[count++] = proc;
+    rc = comm_group_make(count, procs, out);
+    mem_free(procs);
+    return rc;
+}
+
+/* URIs: capitals make no difference in what the standard defines. */
+int comm_pset_group(const char *name, struct group **out)
+{
+    const int apps = comm_world.environment.apps < 2 ? 1 : comm_world.environment.apps;
+    bool *is_in, is_known = false;
+    int rc = 0;
+
+    *out = NULL;
+    if (!strcasecmp(name, world_name))
+        return group_create_stride(comm_world.size, 0, 1, comm_world.rank, out);
+    if (!strcasecmp(name, self_name))
+        return group_create_stride(1, comm_world.rank, 1, comm_world.rank, out);
+    is_in = mem_alloc((size_t)apps * sizeof *is_in);
+    if (!is_in)
+        return err(MPI_ERR_NO_MEM, "no memory for %d parts of the command line", apps);
+    for (int app = 0; app < apps; app++)
+        is_known |= is_in[app] = is_name_of(name, app);
+    if (is_known)
+        rc = app_group(is_in, out);
+    mem_free(is_in);
+    return rc;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: comm. Where in the machines the members of a communicator sit: told by each of them, or by their launcher. */
+#include <unistd.h>
+
+#include "base/err.h"
+#include "coll/coll.h"
+#include "comm/int_comm.h"
+#include "obj/info.h"
+
+int comm_gather_seats(struct comm *comm, const char *call, struct comm_seat *seats)
+{
+    struct comm_seat *own = &seats[comm->rank];
+    struct type *byte = obj_type(MPI_BYTE);
+    int rc, failed;
+
+    own->node = comm_world.environment.node;
+    rc = site_find(getpid(), comm_world.rank, &own->site);
+    comm->coll_outer = call;
+    failed = coll_allgather(comm, COLL_SAME(MPI_IN_PLACE, 0, byte), COLL_SAME(seats, sizeof *seats, byte));
+    comm->coll_outer = NULL;
+    return rc ? rc : failed;
+}
+
+bool comm_bound_seats(const struct comm *comm, struct comm_seat *seats)
+{
+    for (int rank = 0; rank < comm->size; rank++) {
+        const int proc = group_proc(comm->group, rank);
+        struct cpus cpus;
+
+        seats[rank].node = comm_world.environment.node;
+        if (site_is_made_up()) {
+            if (site_find(0, proc, &seats[rank].site))
+                return false;
+            continue;
+        }
+        if (!comm_world.environment.bound || !comm_world.environment.bound(proc, &cpus))
+            return false;
+        site_of_cpus("", &cpus, &seats[rank].site);
+    }
+    return true;
+}
+
+int comm_hw_info(struct info **out)
+{
+    struct site site;
+    int rc = site_find(getpid(), comm_world.rank, &site);
+
+    if (!rc)
+        rc = info_create(out);
+    if (rc)
+        return rc;
+    rc = info_set(*out, "hwloc://Machine", "true");
+    for (enum hwpart part = 0; part < HWPARTS && !rc; part++)
+        if (site.first[part] != SITE_UNKNOWN)
+            rc = info_set(*out, hwpart_name(part), site.first[part] >= 0 ? "true" : "false");
+    if (rc) {
+        info_unref(*out);
+        *out = NULL;
+    }
+    return rc;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: comm. MPI_Comm_split_type (MPI 5.0 §7.4.2): what a process asks for becomes a color, and the split is that of
+ * MPI_Comm_split. A process that gives MPI_UNDEFINED does not know what the others ask for, so all say it in the one
+ * exchange; when it is the unguided split, a second exchange tells where they sit, and all calculate the colors. */
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "coll/coll.h"
+#include "comm/int_comm.h"
+#include "obj/info.h"
+
+static const char resource_key[] = "mpi_hw_resource_type", set_key[] = "mpi_pset_name",
+                  shared_memory[] = "mpi_shared_memory";
+
+/* What splits; KIND_PART and on: that part of the machine. */
+enum kind { KIND_NONE, KIND_MACHINE, KIND_UNGUIDED, KIND_SET, KIND_PART };
+
+enum { NODE_BITS = 13 }; /* the name of a part is below CPUS_MAX */
+
+static_assert(CPUS_MAX <= 1 << NODE_BITS, "a color has room for the machine and its part");
+
+static const char *kind_name(uint32_t kind)
+{
+    switch (kind) {
+    case KIND_MACHINE: return shared_memory;
+    case KIND_UNGUIDED: return "MPI_COMM_TYPE_HW_UNGUIDED";
+    case KIND_SET: return "a process set";
+    default: return hwpart_name((enum hwpart)(kind - KIND_PART));
+    }
+}
+
+/* --- the guided types --- */
+
+static bool has_key(struct info *info, const char *key, char *value, size_t size)
+{
+    size_t length;
+    int flag = 0;
+
+    if (info)
+        info_get(info, key, size, value, &length, &flag);
+    return flag != 0;
+}
+
+static int color_by_part(enum hwpart part, struct split_entry *own)
+{
+    struct site site;
+    const int rc = site_find(getpid(), comm_world.rank, &site);
+
+    own->kind = KIND_PART + part;
+    if (!rc && site.first[part] >= 0)
+        own->color = comm_world.environment.node << NODE_BITS | site.first[part];
+    return rc;
+}
+
+static int color_by_resource(const char *name, struct split_entry *own)
+{
+    const enum hwpart part = hwpart_by_name(name);
+
+    if (part < HWPARTS)
+        return color_by_part(part, own);
+    if (strcasecmp(name, shared_memory) && strcasecmp(name, "hwloc://Machine") && strcasecmp(name, "Machine"))
+        return 0;
+    own->kind = KIND_MACHINE;
+    own->color = comm_world.environment.node;
+    return 0;
+}
+
+/* Equal sets have equal colors, and no others: all processes, one, or a part, which its first member tells. */
+static int color_by_set(const char *name, struct split_entry *own)
+{
+    struct group *group = NULL;
+    const int rc = comm_pset_group(name, &group);
+
+    if (rc || !group)
+        return rc;
+    own->kind = KIND_SET;
+    if (group->rank != MPI_UNDEFINED)
+        own->color = group->size == comm_world.size ? 0 : 2 * group_proc(group, 0) + 1 + (group->size > 1);
+    group_unref(group);
+    return 0;
+}
+
+static int color_by_info(struct info *info, bool has_sets, struct split_entry *own)
+{
+    char resource[64], set[MPI_MAX_PSET_NAME_LEN];
+    const bool has_resource = has_key(info, resource_key, resource, sizeof resource);
+    const bool has_set = has_sets && has_key(info, set_key, set, sizeof set);
+
+    if (has_resource && has_set)
+        return err(MPI_ERR_INFO, "info has both %s (\"%s\") and %s (\"%.100s\"); one of them may be used",
+                   resource_key, resource, set_key, set);
+    if (has_resource)
+        return color_by_resource(resource, own);
+    return has_set ? color_by_set(set, own) : 0;
+}
+
+/* --- agreeing, and the unguided type --- */
+
+struct type_rule {
+    struct split_rule rule;
+    const char *found; /* what the unguided split has found for this process */
+};
+
+/* Those of a side must ask for what this process asks for. `*is_unguided` is set if one asks for that. */
+static int check_kinds(uint32_t own, const struct split_entry *entries, int count, const char *where,
+                       bool *is_unguided)
+{
+    for (int i = 0; i < count; i++) {
+        *is_unguided |= entries[i].kind == KIND_UNGUIDED;
+        if (own && entries[i].kind && entries[i].kind != own)
+            return err(MPI_ERR_ARG, "this process splits by %s, rank %d of the %s group by %s", kind_name(own), i,
+                       where, kind_name(entries[i].kind));
+    }
+    return 0;
+}
+
+/* The seats of all, those of the remote group behind the own ones. */
+static int gather_all_seats(struct comm *comm, struct comm_seat *seats)
+{
+    void *theirs;
+    int rc;
+
+    if (!comm->is_inter)
+        return comm_gather_seats(comm, "MPI_Comm_split_type", seats);
+    rc = comm_gather_seats(comm->local, "MPI_Comm_split_type", seats);
+    if (!rc)
+        rc = comm_inter_swap(comm, seats, (size_t)comm->size * sizeof *seats, &theirs);
+    if (rc)
+        return rc;
+    memcpy(seats + comm->size, theirs, (size_t)comm->remote_size * sizeof *seats);
+    mem_free(theirs);
+    return 0;
+}
+
+/* Colors by the processes in the order of all seats. For both groups of an intercommunicator they must be the same, so
+ * that part is found by the number of the process. */
+static void take_colors(const struct comm *comm, const struct unguided *u, struct split_entry *mine,
+                        struct split_entry *theirs)
+{
+    for (int i = 0; i < u->count; i++) {
+        struct split_entry *entry = i < comm->size ? &mine[i] : &theirs[i - comm->size];
+        const int part = u->part[i], first = part == HWPARTS || part < 0 ? 0 : u->seats[i].site.first[part];
+
+        entry->color = u->color[i] == MPI_UNDEFINED ? MPI_UNDEFINED
+                       : comm->is_inter ? (u->seats[i].node << NODE_BITS | first) * (HWPARTS + 1) + part
+                                        : u->color[i];
+    }
+}
+
+static int split_unguided(struct type_rule *rule, struct comm *comm, struct split_entry *mine,
+                          struct split_entry *theirs)
+{
+    const int count = comm->size + (theirs ? comm->remote_size : 0);
+    struct comm_seat *seats = mem_alloc((size_t)count * sizeof *seats);
+    int *numbers = mem_alloc(2 * (size_t)count * sizeof *numbers), rc;
+    bool *is_in = mem_alloc((size_t)count * sizeof *is_in);
+    const struct unguided u = { seats, is_in, count, count, numbers, numbers + count };
+
+    rc = seats && numbers && is_in ? gather_all_seats(comm, seats)
+                                   : err(MPI_ERR_NO_MEM, "no memory for the places of %d processes", count);
+    for (int i = 0; i < count && !rc; i++)
+        is_in[i] = (i < comm->size ? mine[i] : theirs[i - comm->size]).kind == KIND_UNGUIDED;
+    if (!rc)
+        rc = comm_unguided_colors(&u);
+    if (!rc) {
+        const int part = u.part[comm->rank];
+
+        take_colors(comm, &u, mine, theirs);
+        rule->found = part == HWPARTS ? shared_memory : part < 0 ? NULL : hwpart_name((enum hwpart)part);
+    }
+    mem_free(seats);
+    mem_free(numbers);
+    mem_free(is_in);
+    return rc;
+}
+
+static int refine(struct split_rule *base, struct comm *comm, struct split_entry *mine,
+                  struct split_entry *theirs)
+{
+    struct type_rule *rule = (struct type_rule *)base;
+    const uint32_t own = mine[comm->rank].kind;
+    bool is_unguided = false;
+    int rc = check_kinds(own, mine, comm->size, "local", &is_unguided);
+
+    if (!rc && theirs)
+        rc = check_kinds(own, theirs, comm->remote_size, "remote", &is_unguided);
+    return rc || !is_unguided ? rc : split_unguided(rule, comm, mine, theirs);
+}
+
+int comm_split_type(struct comm *comm, int split_type, int key, struct info *info, struct comm **out)
+{
+    struct split_entry own = { .color = MPI_UNDEFINED, .key = key };
+    struct type_rule rule = { { refine }, NULL };
+    int rc = 0;
+
+    switch (split_type) {
+    case MPI_UNDEFINED: break;
+    case MPI_COMM_TYPE_SHARED: rc = color_by_resource(shared_memory, &own); break;
+    case MPI_COMM_TYPE_HW_GUIDED: rc = color_by_info(info, false, &own); break;
+    case MPI_COMM_TYPE_RESOURCE_GUIDED: rc = color_by_info(info, true, &own); break;
+    case MPI_COMM_TYPE_HW_UNGUIDED:
+        own.kind = KIND_UNGUIDED;
+        own.color = 0;
+        break;
+    default:
+        return err(MPI_ERR_ARG, "split_type is %d, which is no MPI_COMM_TYPE_ constant nor MPI_UNDEFINED",
+                   split_type);
+    }
+    if (!rc)
+        rc = comm_split_by(comm, own, &rule.rule, out);
+    if (!rc && *out && info && rule.found)
+        rc = info_set_by_user(info, resource_key, rule.found);
+    return rc;
+}
