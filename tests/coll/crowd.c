@@ -6,6 +6,8 @@
  * rounds. */
 #include "play.h"
 
+#include <sched.h>
+
 enum { ROUNDS = 25, MOST_CALLS = 24, MESSAGES = 6, MOST_REQUESTS = MOST_CALLS + 2 * MESSAGES, TAGS = 3 };
 
 /* The messages of a round on the communicator of the messages. */
@@ -185,6 +187,8 @@ static void each_alone(int n, bool by_test)
         CHECK_OK(MPI_Test(&requests[i], &flag, MPI_STATUS_IGNORE));
         is_done[i] = flag;
         left -= flag;
+        if (!flag)
+            sched_yield();
     }
 }
 
@@ -192,12 +196,11 @@ static void any_of(int n, bool by_test)
 {
     int index = 0, flag = 1;
 
-    while (index != MPI_UNDEFINED || !flag) {
+    for (; index != MPI_UNDEFINED || !flag; sched_yield())
         if (by_test)
             CHECK_OK(MPI_Testany(n, requests, &index, &flag, MPI_STATUS_IGNORE));
         else
             CHECK_OK(MPI_Waitany(n, requests, &index, MPI_STATUS_IGNORE));
-    }
 }
 
 static void some_of(int n, bool by_test)
@@ -205,7 +208,7 @@ static void some_of(int n, bool by_test)
     int indices[MOST_REQUESTS], count = 0;
     MPI_Status statuses[MOST_REQUESTS];
 
-    while (count != MPI_UNDEFINED)
+    for (; count != MPI_UNDEFINED; sched_yield())
         if (by_test)
             CHECK_OK(MPI_Testsome(n, requests, &count, indices, statuses));
         else
@@ -227,7 +230,7 @@ static void complete_all(void)
     case 5: some_of(n, true); break;
     case 6: CHECK_OK(MPI_Waitall(n, requests, statuses)); break;
     default:
-        while (!flag)
+        for (; !flag; sched_yield())
             CHECK_OK(MPI_Testall(n, requests, &flag, statuses));
         break;
     }
