@@ -16,7 +16,8 @@ int comm_gather_seats(struct comm *comm, const char *call, struct comm_seat *sea
     own->node = comm_world.environment.node;
     rc = site_find(getpid(), comm_world.rank, &own->site);
     comm->coll_outer = call;
-    failed = coll_allgather(comm, COLL_SAME(MPI_IN_PLACE, 0, byte), COLL_SAME(seats, sizeof *seats, byte));
+    failed = coll_run(comm, COLL_ARGS(COLL_ALLGATHER, COLL_SAME(MPI_IN_PLACE, 0, byte),
+                                      COLL_SAME(seats, sizeof *seats, byte), NULL, 0));
     comm->coll_outer = NULL;
     return rc ? rc : failed;
 }
