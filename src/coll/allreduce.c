@@ -60,7 +60,7 @@ static int double_up(struct sched *s, const struct doubling *d, struct coll_bloc
 void coll_allreduce_doubling(struct sched *s, const struct coll_args *args)
 {
     const struct doubling d = doubling_of(s->comm->size);
-    const struct coll_block own = coll_operand(args, coll_input(args)), result = coll_operand(args, args->recv.buf);
+    const struct coll_block own = coll_operand(args, coll_own(args)), result = coll_operand(args, args->recv.buf);
     const int rank = s->comm->rank;
     const bool is_paired = rank < 2 * d.pairs;
     struct coll_block value = result, other;

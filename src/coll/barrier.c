@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. MPI_Barrier (MPI 5.0 §6.3). Blocking, three ways:
+/* Room: coll. MPI_Barrier (MPI 5.0 §6.3), three ways:
  *
- *   on a shelf     words in shared memory (shelf.c), from the second one on a communicator on
+ *   on a shelf     in shared memory (node_move.c)
  *   dissemination  ceil(log2(size)) rounds of one empty message each way, when every rank has a processor
- *   central        all report to rank 0, which answers all, when ranks outnumber processors: then time is the number
- *                  of times that a rank must get a processor, which is two here and one in each round there
+ *   central        all report to rank 0, which answers all, when ranks outnumber processors: then time is the number of
+ *                  times that a rank must get a processor, which is two here and one in each round there
  *
- * All ranks choose alike: what the launcher has said decides, and what rank 0 has told. */
+ * All ranks choose alike: what the launcher has said decides. */
 #include "coll/algorithms.h"
-#include "coll/shelf.h"
+#include "coll/node.h"
 #include "progress/progress.h"
 
 static int disseminate(struct comm *comm, int tag, const struct coll_block *nothing)
@@ -25,36 +25,21 @@ static int disseminate(struct comm *comm, int tag, const struct coll_block *noth
     return rc;
 }
 
-static int report(struct comm *comm, int tag, const struct coll_block *nothing, const struct coll_block *shelf)
+static int report(struct comm *comm, int tag, const struct coll_block *nothing)
 {
     const int rc = coll_send(comm, tag, nothing, 0);
 
-    return rc ? rc : coll_recv(comm, tag, shelf, 0);
+    return rc ? rc : coll_recv(comm, tag, nothing, 0);
 }
 
-static int answer(struct comm *comm, int tag, const struct coll_block *nothing, const struct coll_block *shelf)
+static int answer(struct comm *comm, int tag, const struct coll_block *nothing)
 {
     int rc = 0;
 
     for (int rank = 1; rank < comm->size && !rc; rank++)
         rc = coll_recv(comm, tag, nothing, rank);
     for (int rank = 1; rank < comm->size && !rc; rank++)
-        rc = coll_send(comm, tag, shelf, rank);
-    return rc;
-}
-
-/* The first one on a communicator also tells all of the shelf that rank 0 has found for it. */
-static int central(struct comm *comm, int tag, const struct coll_block *nothing)
-{
-    struct comm_shelf shelf = { 0 };
-    const struct coll_block told = { &shelf, sizeof shelf, obj_type(MPI_BYTE) };
-    int rc;
-
-    if (!comm->shelf.number && comm->rank == 0)
-        shelf = shelf_take(comm->size);
-    rc = comm->rank ? report(comm, tag, nothing, &told) : answer(comm, tag, nothing, &told);
-    if (!comm->shelf.number)
-        shelf_open(comm, shelf);
+        rc = coll_send(comm, tag, nothing, rank);
     return rc;
 }
 
@@ -65,15 +50,13 @@ int coll_barrier(struct comm *comm)
 
     if (unlikely(comm->is_inter))
         return coll_run(comm, COLL_ARGS(COLL_BARRIER, COLL_NOTHING, COLL_NOTHING, NULL, 0));
+    if (node_has(comm))
+        return node_barrier(comm);
     tag = coll_begin(comm, "MPI_Barrier");
     if (comm->size == 1)
         return 0;
-    if (likely(comm->shelf.number > 0)) {
-        shelf_barrier(comm);
-        return 0;
-    }
-    if (!comm->shelf.number || progress_is_oversubscribed())
-        return central(comm, tag, &nothing);
+    if (progress_is_oversubscribed())
+        return comm->rank ? report(comm, tag, &nothing) : answer(comm, tag, &nothing);
     return disseminate(comm, tag, &nothing);
 }
 

@@ -16,6 +16,7 @@
  * A persistent operation keeps its tags, since processes may start several of them in any order. */
 #include "base/err.h"
 #include "coll/algorithms.h"
+#include "coll/node.h"
 
 static const struct {
     const char *blocking, *nonblocking, *persistent;
@@ -132,12 +133,6 @@ static int check_varying(const struct comm *comm, const struct coll_args *args)
     }
 }
 
-static COLD int same_buffer(void)
-{
-    return err(MPI_ERR_BUFFER,
-               "E0335: data are sent from the place where they are received; MPI_IN_PLACE is for that");
-}
-
 /* Does the operator go with the type, and are operand and result apart, where there is a result? */
 static int check_reduction(const struct comm *comm, const struct coll_args *args)
 {
@@ -150,10 +145,8 @@ static int check_reduction(const struct comm *comm, const struct coll_args *args
         return 0;
     if (args->operation == COLL_REDUCE_SCATTER)
         count = coll_sum(&args->recv, comm->size);
-    if (unlikely(has_result && args->send.buf == args->recv.buf && count > 0 && args->recv.type->size > 0))
-        return same_buffer();
     if (args->operation == COLL_REDUCE_SCATTER || args->operation == COLL_REDUCE_SCATTER_BLOCK) {
-        int rc = coll_check_buffer(coll_input(args), count, args->recv.type,
+        int rc = coll_check_buffer(coll_own(args), count, args->recv.type,
                                    coll_is_in_place(args->send.buf) ? "recvbuf" : "sendbuf");
         if (!rc && args->operation == COLL_REDUCE_SCATTER)
             rc = coll_check_buffer(args->recv.buf, coll_number(&args->recv.counts, comm->rank), args->recv.type,
@@ -161,7 +154,8 @@ static int check_reduction(const struct comm *comm, const struct coll_args *args
         if (rc)
             return rc;
     }
-    return op_check(args->op, args->recv.type);
+    return coll_check_reduction(COLL_REDUCTION(args->send.buf, args->recv.buf, count, args->recv.type, args->op),
+                                has_result);
 }
 
 static int check(const struct comm *comm, const struct coll_args *args)
@@ -219,6 +213,8 @@ int coll_run(struct comm *comm, const struct coll_args *args)
     struct sched s;
     int rc;
 
+    if (node_try(comm, args, &rc))
+        return rc;
     sched_init(&s, comm);
     rc = build(&s, args, COLL_BLOCKING);
     if (!rc)

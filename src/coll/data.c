@@ -2,8 +2,11 @@
 /* Room: coll. Blocks of user data, and their messages. Knows: p2p, type.
  * Does not know: any algorithm. */
 #include "base/err.h"
+#include "base/mem.h"
 #include "coll/int_coll.h"
 #include "p2p/p2p.h"
+
+enum { TEMP_ALIGN = 16 };
 
 MPI_Count coll_number(const struct coll_numbers *numbers, int i)
 {
@@ -105,6 +108,13 @@ static int COLD same_buffer(void)
                "E0335: data are sent from the place where they are received; MPI_IN_PLACE is for that");
 }
 
+int coll_check_reduction(const struct coll_reduction *args, bool has_result)
+{
+    if (unlikely(has_result && args->send == args->recv && args->count > 0 && args->type->size > 0))
+        return same_buffer();
+    return op_check(args->op, args->type);
+}
+
 int coll_copy(const struct coll_block *from, const struct coll_block *to)
 {
     const size_t len = type_bytes(from->type, from->count), room = type_bytes(to->type, to->count);
@@ -115,4 +125,23 @@ int coll_copy(const struct coll_block *from, const struct coll_block *to)
     if (unlikely(len > room))
         return err(MPI_ERR_TRUNCATE, "got %zu bytes, from the own rank; there is room for %zu bytes", len, room);
     return 0;
+}
+
+int coll_temp_alloc(struct coll_temp *temp, const struct type *type, MPI_Count count)
+{
+    const struct type_span span = type_span(type, count);
+    uintptr_t buf;
+
+    temp->memory = mem_alloc(span.len + TEMP_ALIGN);
+    if (!temp->memory)
+        return err(MPI_ERR_NO_MEM, "no memory for %zu bytes of intermediate results", span.len);
+    /* The items' address, not their first byte, is aligned: so are then their parts, for user functions. */
+    buf = (uintptr_t)temp->memory - (uintptr_t)span.low;
+    temp->buf = (void *)((buf + TEMP_ALIGN - 1) & ~(uintptr_t)(TEMP_ALIGN - 1));
+    return 0;
+}
+
+void coll_temp_free(struct coll_temp *temp)
+{
+    mem_free(temp->memory);
 }

@@ -43,15 +43,18 @@ int sched_disagreement(const struct sched *s)
 {
     struct other other = { .number = (uint32_t)-COLL_TAG_FIRST - (uint32_t)s->tag, .source = -1 };
     char own[128];
+    bool is_same;
 
     if (other.number >> COLL_PERSISTENT_BIT || s->comm->is_inter)
         return 0;
     p2p_each_of_coll(s->comm, on_message, &other);
     if (other.source < 0)
         return 0;
+    is_same = other.operation == s->operation;
     name_own(s, own, sizeof own);
-    return err(MPI_ERR_ARG, "E0700: ranks disagree in collective call number %u on %s: rank %d calls %s, rank %d %s%s",
+    return err(is_same ? MPI_ERR_ARG : MPI_ERR_OTHER,
+               "E0700: ranks disagree in collective call number %u on %s: rank %d calls %s, rank %d %s%s",
                s->sequence, s->comm->name, s->comm->rank, own, other.source,
-               other.operation == s->operation ? "gives another root or another amount of data to " : "calls ",
+               is_same ? "gives another root or another amount of data to " : "calls ",
                coll_name(other.operation, COLL_BLOCKING));
 }

@@ -59,8 +59,37 @@ int coll_exchange(struct comm *comm, int tag, const struct coll_block *send, int
 /* What a process would send to itself. Errors: MPI_ERR_TRUNCATE, MPI_ERR_BUFFER if it lies there already. */
 int coll_copy(const struct coll_block *from, const struct coll_block *to);
 
+/* Room for `count` items, gaps between and before them included; `buf` has the alignment of malloc. */
+struct coll_temp {
+    void *memory;
+    void *buf;
+};
+int coll_temp_alloc(struct coll_temp *temp, const struct type *type, MPI_Count count);
+void coll_temp_free(struct coll_temp *temp);
+
+/* What a reduction works on. `send` may be MPI_IN_PLACE where the call allows it. */
+struct coll_reduction {
+    const void *send;
+    void *recv;
+    MPI_Count count;
+    struct type *type;
+    struct op *op;
+};
+
+#define COLL_REDUCTION(sendbuf, recvbuf, number, datatype, operation) \
+    (&(struct coll_reduction){ (sendbuf), (recvbuf), (number), (datatype), (operation) })
+
+/* Does the operator go with the type, and are operand and result apart? `has_result`: the receive buffer counts here.
+ * Errors: MPI_ERR_OP, MPI_ERR_BUFFER. */
+int coll_check_reduction(const struct coll_reduction *args, bool has_result);
+
+static inline const void *coll_input(const struct coll_reduction *args)
+{
+    return coll_is_in_place(args->send) ? args->recv : args->send;
+}
+
 /* The operand of this process. */
-static inline const void *coll_input(const struct coll_args *args)
+static inline const void *coll_own(const struct coll_args *args)
 {
     return coll_is_in_place(args->send.buf) ? args->recv.buf : args->send.buf;
 }

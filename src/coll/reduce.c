@@ -41,7 +41,7 @@ int coll_part_reduce(struct sched *s, struct coll_block own, struct coll_block r
 void coll_reduce_binomial(struct sched *s, const struct coll_args *args)
 {
     const int rank = s->comm->rank, top = args->op->is_commutative ? args->root : 0;
-    const struct coll_block own = coll_operand(args, coll_input(args)), result = coll_operand(args, args->recv.buf);
+    const struct coll_block own = coll_operand(args, coll_own(args)), result = coll_operand(args, args->recv.buf);
     struct coll_block at_top = result;
     int last;
 

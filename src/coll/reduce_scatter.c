@@ -14,7 +14,7 @@ void coll_reduce_scatter_tree(struct sched *s, const struct coll_args *args)
 {
     const int size = s->comm->size, rank = s->comm->rank;
     const MPI_Count count = args->recv.counts.p ? coll_sum(&args->recv, size) : args->recv.count * size;
-    const struct coll_block own = { (void *)(uintptr_t)coll_input(args), count, args->recv.type };
+    const struct coll_block own = { (void *)(uintptr_t)coll_own(args), count, args->recv.type };
     const struct coll_block result = { args->recv.buf, count_of(args, rank), args->recv.type };
     struct coll_block all = own;
     MPI_Count first = 0;

@@ -27,7 +27,7 @@ static int double_up(struct sched *s, struct coll_block value, struct coll_block
 
 void coll_scan_doubling(struct sched *s, const struct coll_args *args)
 {
-    const struct coll_block own = coll_operand(args, coll_input(args)), result = coll_operand(args, args->recv.buf);
+    const struct coll_block own = coll_operand(args, coll_own(args)), result = coll_operand(args, args->recv.buf);
     const int rank = s->comm->rank, size = s->comm->size;
     const bool is_exclusive = args->operation == COLL_EXSCAN;
     struct coll_block value = is_exclusive ? sched_items(s, own.type, own.count) : result;

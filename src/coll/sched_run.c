@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "coll/int_call.h"
-#include "coll/shelf.h"
+#include "coll/node.h"
 #include "obj/blocked.h"
 
 enum { REQUESTS_PER_CHUNK = 4 };
@@ -378,7 +378,7 @@ void sched_close(void)
 bool coll_describe_wait(const struct progress_long *told, struct blocked *out)
 {
     if (told->is_done != is_over)
-        return shelf_describe_wait(told, out);
+        return node_describe_wait(told, out);
     describe_run((struct sched *)(uintptr_t)told->arg, out);
     return true;
 }

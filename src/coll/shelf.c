@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. Shelves and the barrier on them. Two ways:
- *
- *   flat    every member writes its line and waits until all lines tell of this round: one hop, and one change of
- *           context for each rank where ranks share processors. size - 1 lines read by each
- *   tree    a member waits for the lines of up to 8 others, writes its own, and waits for the word of the first
- *           member, who writes it when all have come: log8(size) hops and one more
- *
- * Who sleeps is woken by who sees the round complete.
- * Knows: progress, sys (the segment). Does not know: messages. */
+/* Room: coll. Shelves: where they lie, who has one. What is done on them: node_*.c.
+ * Knows: sys (the segment). Does not know: waiting, messages. */
 #include "coll/shelf.h"
 
 #include <errno.h>
@@ -15,23 +8,16 @@
 #include <sys/mman.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/setting.h"
 #include "coll/int_call.h"
-#include "obj/blocked.h"
-#include "progress/progress.h"
 #include "sys/share.h"
-
-enum {
-    FLAT_MAX = 16,          /* members, with a processor for each … */
-    FLAT_MAX_CROWDED = 64,  /* … and without */
-    FAN_OUT = 8,
-};
 
 static struct {
     struct job_head *segment;
     struct shelf_book *book;        /* NULL: there are no shelves */
-    char *lines;
-    int procs;
+    int fd, procs;
+    size_t offset;                  /* of the book; the shelves follow */
 } area;
 
 static struct setting shared_coll = {
@@ -43,32 +29,39 @@ static struct setting shared_coll = {
     .max = 1,
 };
 
-/* Bytes of one shelf. */
-static size_t shelf_size(int procs)
+/* Bytes of the lines of one shelf. */
+static size_t lines_size(int procs)
 {
-    return ((size_t)procs * sizeof(struct shelf_line) + JOB_PAGE - 1) / JOB_PAGE * JOB_PAGE;
+    const size_t used = sizeof(struct shelf_head) + (size_t)procs * sizeof(struct shelf_member);
+
+    return (used + JOB_PAGE - 1) / JOB_PAGE * JOB_PAGE;
 }
 
-static size_t area_size(int procs)
+static size_t shelf_size(int procs, int number)
 {
-    return JOB_PAGE + SHELVES * shelf_size(procs);
+    return lines_size(procs) + (number <= SHELVES_WITH_CELLS ? (size_t)procs * SHELF_SLOTS * SHELF_CELL : 0);
+}
+
+static size_t shelf_offset(int procs, int number)
+{
+    const int with_cells = number - 1 < SHELVES_WITH_CELLS ? number - 1 : SHELVES_WITH_CELLS;
+
+    return area.offset + JOB_TRANSPORT_ALIGN + (size_t)with_cells * shelf_size(procs, 1) +
+           (size_t)(number - 1 - with_cells) * shelf_size(procs, SHELVES);
 }
 
 int coll_init(const struct coll_config *config)
 {
-    const size_t size = area_size(config->procs);
     const int rc = setting_read(&shared_coll);
-    char *memory;
 
     if (rc || !shared_coll.value)
         return rc;
-    memory = share_map(config->segment, config->segment_fd, config->offset, size);
-    if (!memory)
-        return err(MPI_ERR_NO_MEM, "no address space for %zu KB shared for collective calls: %s", size >> 10,
-                   strerror(errno));
+    area.book = share_map(config->segment, config->segment_fd, config->offset, sizeof *area.book);
+    if (!area.book)
+        return err(MPI_ERR_NO_MEM, "no address space for what collective calls share: %s", strerror(errno));
     area.segment = config->segment;
-    area.book = (struct shelf_book *)(void *)memory;
-    area.lines = memory + JOB_PAGE;
+    area.fd = config->segment_fd;
+    area.offset = config->offset;
     area.procs = config->procs;
     return 0;
 }
@@ -76,25 +69,61 @@ int coll_init(const struct coll_config *config)
 void coll_fini(void)
 {
     if (area.book)
-        munmap(area.book, area_size(area.procs));
+        munmap(area.book, sizeof *area.book);
     area.book = NULL;
     sched_close();
 }
 
-static struct shelf_line *lines_of(struct comm_shelf shelf)
+bool shelf_is_offered(void)
 {
-    return (struct shelf_line *)(uintptr_t)(area.lines + shelf_size(area.procs) * (size_t)(shelf.number - 1));
+    return area.book != NULL;
+}
+
+struct job_proc *shelf_proc(const struct comm *comm, int rank)
+{
+    return job_proc(area.segment, group_proc(comm->group, rank));
+}
+
+/* --- mapping --- */
+
+/* What is mapped begins at a multiple of JOB_TRANSPORT_ALIGN before it. */
+static size_t before(int number)
+{
+    return shelf_offset(area.procs, number) % JOB_TRANSPORT_ALIGN;
+}
+
+bool shelf_open(struct comm *comm, struct comm_shelf shelf)
+{
+    const size_t offset = shelf_offset(area.procs, shelf.number), skip = before(shelf.number);
+    char *memory = share_map(area.segment, area.fd, offset - skip, skip + shelf_size(area.procs, shelf.number));
+
+    if (!memory)
+        return false;
+    comm->shelf = shelf;
+    comm->shelf_known = shelf.round;
+    comm->shelf_memory = memory + skip;
+    comm->shelf_cells = comm->shelf_memory + lines_size(area.procs);
+    return true;
+}
+
+static void unmap(struct comm *comm)
+{
+    const size_t skip = before(comm->shelf.number);
+
+    if (comm->shelf_memory)
+        munmap(comm->shelf_memory - skip, skip + shelf_size(area.procs, comm->shelf.number));
+    comm->shelf_memory = NULL;
 }
 
 /* --- taking and leaving --- */
 
-/* Set the lowest free bit; -1: none. */
-static int take_bit(_Atomic uint64_t *word)
+/* Set the lowest free bit that is not `reserved`; -1: none. */
+static int take_bit(_Atomic uint64_t *word, uint64_t reserved)
 {
     uint64_t taken = atomic_load_explicit(word, memory_order_relaxed);
 
-    while (~taken) {
-        const int bit = __builtin_ctzll(~taken);
+    while (~(taken | reserved)) {
+        const int bit = __builtin_ctzll(~(taken | reserved));
         /* acquire pairs with shelf_leave: the round that the last users left */
         if (atomic_compare_exchange_weak_explicit(word, &taken, taken | UINT64_C(1) << bit, memory_order_acquire,
                                                   memory_order_relaxed))
@@ -104,154 +133,86 @@ static int take_bit(_Atomic uint64_t *word)
 }
 
 /* The members before these may have been fewer: no line may seem to be ahead. Who is told of the shelf sees this. */
-static struct comm_shelf prepare(int i, int members)
+static void prepare(struct comm *comm)
 {
-    const uint32_t round = atomic_load_explicit(&area.book->shelf[i].round, memory_order_relaxed);
-    const struct comm_shelf shelf = { i + 1, round };
-    struct shelf_line *lines = lines_of(shelf);
+    const uint64_t stamp = (uint64_t)comm->shelf.round << 32;
 
-    atomic_store_explicit(&area.book->shelf[i].users, (uint32_t)members, memory_order_relaxed);
-    for (int rank = 0; rank < members; rank++) {
-        atomic_store_explicit(&lines[rank].arrived, round, memory_order_relaxed);
-        atomic_store_explicit(&lines[rank].released, round, memory_order_relaxed);
+    for (int rank = 0; rank < comm->size; rank++) {
+        struct shelf_member *member = shelf_member(comm, rank);
+
+        for (int slot = 0; slot < SHELF_SLOTS; slot++)
+            atomic_store_explicit(&member->line[slot].stamp, stamp, memory_order_relaxed);
+        atomic_store_explicit(&member->step, stamp, memory_order_relaxed);
     }
+}
+
+static void give_back(int number)
+{
+    atomic_fetch_and_explicit(&area.book->taken[(number - 1) / 64], ~(UINT64_C(1) << (number - 1) % 64),
+                              memory_order_release); /* pairs with take_bit */
+}
+
+static int take_number(void)
+{
+    for (int i = 0; area.book && i < SHELVES / 64; i++) {
+        const int bit = take_bit(&area.book->taken[i], i ? 0 : UINT64_C(1) << (SHELF_WORLD - 1));
+
+        if (bit >= 0)
+            return 64 * i + bit + 1;
+    }
+    return 0;
+}
+
+struct comm_shelf shelf_take(struct comm *comm)
+{
+    struct comm_shelf shelf = { take_number(), 0 };
+
+    if (!shelf.number)
+        return shelf;
+    shelf.round = atomic_load_explicit(&area.book->shelf[shelf.number - 1].round, memory_order_relaxed);
+    if (!shelf_open(comm, shelf)) {
+        give_back(shelf.number);
+        return (struct comm_shelf){ 0 };
+    }
+    atomic_store_explicit(&area.book->shelf[shelf.number - 1].users, (uint32_t)comm->size, memory_order_relaxed);
+    prepare(comm);
     return shelf;
 }
 
-struct comm_shelf shelf_take(int members)
+int coll_world_open(struct comm *world)
 {
-    for (int i = 0; area.book && i < SHELVES / 64; i++) {
-        const int bit = take_bit(&area.book->taken[i]);
-
-        if (bit >= 0)
-            return prepare(64 * i + bit, members);
-    }
-    return (struct comm_shelf){ 0 };
+    if (!area.book || world->size == 1 || shelf_open(world, (struct comm_shelf){ SHELF_WORLD, 0 }))
+        return 0;
+    return err(MPI_ERR_NO_MEM, "no address space for %zu KB that collective calls on MPI_COMM_WORLD share: %s",
+               shelf_size(area.procs, SHELF_WORLD) >> 10, strerror(errno));
 }
 
-void shelf_open(struct comm *comm, struct comm_shelf shelf)
+char *shelf_scratch(struct comm *comm, size_t size)
 {
-    comm->shelf = shelf;
-    if (shelf.number)
-        comm->shelf_lines = lines_of(shelf);
-    else
-        comm->shelf.number = -1;
+    if (!comm->shelf_scratch)
+        comm->shelf_scratch = mem_alloc(size);
+    return comm->shelf_scratch;
 }
 
-void shelf_leave(struct comm_shelf shelf)
+void shelf_leave(struct comm *comm)
 {
-    const int i = shelf.number - 1;
-    _Atomic uint32_t *users = &area.book->shelf[i].users;
+    const struct comm_shelf shelf = comm->shelf;
 
-    if (atomic_fetch_sub_explicit(users, 1, memory_order_acq_rel) != 1) /* who is last comes after all others */
+    unmap(comm);
+    mem_free(comm->shelf_scratch);
+    comm->shelf_scratch = NULL;
+    comm->shelf.number = -1;
+    if (shelf.number == SHELF_WORLD)
         return;
-    atomic_store_explicit(&area.book->shelf[i].round, shelf.round, memory_order_relaxed);
-    atomic_fetch_and_explicit(&area.book->taken[i / 64], ~(UINT64_C(1) << i % 64), memory_order_release);
+    if (atomic_fetch_sub_explicit(&area.book->shelf[shelf.number - 1].users, 1, memory_order_acq_rel) != 1)
+        return;
+    /* who is last comes after all others */
+    atomic_store_explicit(&area.book->shelf[shelf.number - 1].round, shelf.round, memory_order_relaxed);
+    give_back(shelf.number);
 }
 
 void coll_comm_close(struct comm *comm)
 {
     if (comm->shelf.number > 0 && area.book)
-        shelf_leave(comm->shelf);
-}
-
-/* --- waiting --- */
-
-/* For the lines next to end - 1; `next` is the first that has not come. */
-struct wait {
-    struct comm *comm;
-    const struct shelf_line *lines;
-    int next, end;
-    uint32_t round;
-    bool is_release; /* for the first line's `released`, not for `arrived` */
-};
-
-static bool has_come(const struct wait *wait)
-{
-    const struct shelf_line *line = &wait->lines[wait->next];
-    /* acquire pairs with the stores in `arrive` and `release` */
-    const uint32_t round =
-        atomic_load_explicit(wait->is_release ? &line->released : &line->arrived, memory_order_acquire);
-
-    return (int32_t)(round - wait->round) >= 0;
-}
-
-static bool is_over(void *arg)
-{
-    struct wait *wait = arg;
-
-    while (wait->next < wait->end && has_come(wait))
-        wait->next++;
-    return wait->next == wait->end;
-}
-
-bool shelf_describe_wait(const struct progress_long *told, struct blocked *out)
-{
-    const struct wait *wait = told->arg;
-
-    if (told->is_done != is_over)
-        return false;
-    *out = (struct blocked){ .call = wait->comm->coll_outer ? wait->comm->coll_outer : wait->comm->coll_call,
-                             .comm = wait->comm, .way = BLOCKED_RECEIVING, .is_coll = true,
-                             .sequence = wait->comm->coll_sequence,
-                             .peer = wait->next < wait->end ? wait->next : 0, .count = -1 };
-    return true;
-}
-
-static _Atomic uint32_t *sleep_word(const struct comm *comm, int rank)
-{
-    return &job_proc(area.segment, group_proc(comm->group, rank))->sleep;
-}
-
-/* Those that sleep, because this round was not complete. */
-static void wake_members(const struct comm *comm)
-{
-    progress_fence();
-    for (int rank = 0; rank < comm->size; rank++) {
-        if (rank != comm->rank)
-            progress_wake_seen(sleep_word(comm, rank));
-    }
-}
-
-/* --- the barrier --- */
-
-static void flat(struct comm *comm)
-{
-    struct shelf_line *lines = comm->shelf_lines;
-    struct wait all = { .comm = comm, .lines = lines, .end = comm->size, .round = comm->shelf.round };
-
-    atomic_store_explicit(&lines[comm->rank].arrived, all.round, memory_order_release); /* pairs with has_come */
-    progress_wait_look(is_over, &all);
-    wake_members(comm);
-}
-
-static void tree(struct comm *comm)
-{
-    struct shelf_line *lines = comm->shelf_lines;
-    const int first = FAN_OUT * comm->rank + 1, end = first + FAN_OUT;
-    const uint32_t round = comm->shelf.round;
-    struct wait below = { .comm = comm, .lines = lines, .next = first < comm->size ? first : comm->size,
-                          .end = end < comm->size ? end : comm->size, .round = round };
-    struct wait release = { .comm = comm, .lines = lines, .end = 1, .round = round, .is_release = true };
-
-    progress_wait_look(is_over, &below);
-    if (comm->rank) {
-        atomic_store_explicit(&lines[comm->rank].arrived, round, memory_order_release); /* pairs with has_come */
-        progress_wake(sleep_word(comm, (comm->rank - 1) / FAN_OUT));
-        progress_wait_look(is_over, &release);
-    } else {
-        atomic_store_explicit(&lines[comm->rank].released, round, memory_order_release); /* pairs with has_come */
-        wake_members(comm);
-    }
-}
-
-void shelf_barrier(struct comm *comm)
-{
-    const int flat_max = progress_is_oversubscribed() ? FLAT_MAX_CROWDED : FLAT_MAX;
-
-    comm->shelf.round++;
-    if (comm->size <= flat_max)
-        flat(comm);
-    else
-        tree(comm);
+        shelf_leave(comm);
 }

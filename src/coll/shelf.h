@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. Shelves: words in the job segment that the members of one communicator share, so that a collective call
+/* Room: coll. Shelves: memory in the job segment that the members of one communicator share, so that a collective call
  * need not send messages. The area behind the transports' part of the segment holds, for n processes,
  *
- *   offset       size               what
- *   0            1 page             struct shelf_book: which shelves are taken
- *   4096         256 * pages(n)     the shelves: n lines each, in whole pages
+ *   offset             size                       what
+ *   0                  64 KB                      struct shelf_book: which shelves are taken
+ *   64 KB              32 * (pages + n * 128 KB)  the first shelves: struct shelf_head and n struct shelf_member in
+ *                                                 whole pages, then SHELF_SLOTS cells of each member
+ *   behind them        224 * pages                the others, without cells
  *
- * All of it starts as zeroes and is touched when a communicator takes a shelf. */
+ * All of it starts as zeroes, memory is taken where it is touched, and a shelf is mapped by who uses it. The first one
+ * is that of MPI_COMM_WORLD, from its beginning on. Communicators without cells share in short calls only.
+ *
+ * A member uses its lines, and the cells that go with them, in turn: line r % SHELF_SLOTS in round r. Nothing is reset:
+ * who writes a line knows that all others are done with the round that it was last used in. Numbers of rounds go
+ * around. */
 #ifndef COLL_SHELF_H
 #define COLL_SHELF_H
 
@@ -14,18 +21,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "obj/blocked.h"
 #include "obj/comm.h"
-#include "progress/progress.h"
 #include "sys/job.h"
 
-enum { SHELVES = 256 };
+enum {
+    SHELVES = 256,
+    SHELVES_WITH_CELLS = 32,
+    SHELF_WORLD = 1,        /* number of that of MPI_COMM_WORLD */
+    SHELF_SLOTS = 16,
+    SHELF_INLINE = 48,      /* bytes of data that a line takes */
+    SHELF_CELL = 8192,      /* bytes of a cell */
+};
 
-/* What a member tells the others: the number of the last round that it has come to, and, of the first member in a
- * tree, that all have come to. Numbers go around. */
+/* What a member says in a round. The stamp is stored last: the round in the upper half, what is called in the lower. */
 struct shelf_line {
-    _Atomic uint32_t arrived;
-    _Atomic uint32_t released;
+    _Atomic uint64_t stamp;
+    uint64_t bytes;             /* of the call: the same at all members, or 0 */
+    unsigned char data[SHELF_INLINE];
+} ALIGNED(CACHE_LINE);
+
+struct shelf_member {
+    struct shelf_line line[SHELF_SLOTS];
+    _Atomic uint64_t step ALIGNED(CACHE_LINE);  /* how far it has come inside a round: the round in the upper half */
+    _Atomic uint64_t claimed ALIGNED(CACHE_LINE); /* of what is copied to it by several: bytes that somebody copies … */
+    _Atomic uint64_t copied;                      /* … and that are copied */
+    _Atomic int failed;                           /* 0, or the errno of one who could not */
+};
+
+struct shelf_head {
+    _Atomic uint32_t late; /* members that wait for others to come to a round at all */
 } ALIGNED(CACHE_LINE);
 
 struct shelf_book {
@@ -38,16 +62,45 @@ struct shelf_book {
 
 _Static_assert(sizeof(struct shelf_book) <= JOB_PAGE, "the book is one page");
 
-/* Take a shelf for the members of a communicator, in one of them, which tells it to the others. `number` is 0 if there
- * is none left, else 1 or more. Any thread. */
-struct comm_shelf shelf_take(int members);
-/* Rank 0 has taken this one for the communicator, or none; from now on the communicator has it. */
-void shelf_open(struct comm *comm, struct comm_shelf shelf);
-/* This member will not use it again. The last one frees it. */
-void shelf_leave(struct comm_shelf shelf);
-/* What a wait for members is about. False: it is none. */
-bool shelf_describe_wait(const struct progress_long *told, struct blocked *out) COLD;
-/* A barrier on the communicator's shelf. Blocks. */
-void shelf_barrier(struct comm *comm);
+/* Are there shelves in this job? The same in all its processes. */
+bool shelf_is_offered(void);
+/* Take and open a shelf for the members of a communicator, in one of them, which tells it to the others. `number` is 0
+ * if there is none left or no address space, else 1 or more. Any thread. */
+struct comm_shelf shelf_take(struct comm *comm);
+/* That one has been taken for the communicator. False: no address space. */
+bool shelf_open(struct comm *comm, struct comm_shelf shelf);
+/* `size` bytes of memory of this process alone that stay with the communicator's shelf; always as many. NULL: none. */
+char *shelf_scratch(struct comm *comm, size_t size);
+/* This member will not use the communicator's shelf again. The last one frees it. */
+void shelf_leave(struct comm *comm);
+
+static inline struct shelf_head *shelf_head(const struct comm *comm)
+{
+    return (struct shelf_head *)(void *)comm->shelf_memory;
+}
+
+static inline struct shelf_member *shelf_member(const struct comm *comm, int rank)
+{
+    return (struct shelf_member *)(void *)(comm->shelf_memory + sizeof(struct shelf_head)) + rank;
+}
+
+static inline struct shelf_line *shelf_line(const struct comm *comm, int rank, uint32_t round)
+{
+    return &shelf_member(comm, rank)->line[round % SHELF_SLOTS];
+}
+
+/* The cell that goes with that line; only if shelf_has_cells. */
+static inline char *shelf_cell(const struct comm *comm, int rank, uint32_t round)
+{
+    return comm->shelf_cells + ((size_t)rank * SHELF_SLOTS + round % SHELF_SLOTS) * SHELF_CELL;
+}
+
+static inline bool shelf_has_cells(const struct comm *comm)
+{
+    return comm->shelf.number <= SHELVES_WITH_CELLS;
+}
+
+/* What others wake a member by, and its process. */
+struct job_proc *shelf_proc(const struct comm *comm, int rank);
 
 #endif

@@ -1,30 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shelves: taking and leaving them, and the barrier on one between processes that share memory, flat and as a tree,
- * with fewer and with more processors than processes. */
+/* Shelves: taking, telling and leaving them. */
 #include "coll/shelf.h"
 
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/err.h"
 #include "coll/coll.h"
-#include "obj/blocked.h"
-#include "progress/progress.h"
-#include "sys/wake.h"
-
-enum { MAX_RANKS = 70, ROUNDS = 300 };
 
 static struct coll_config config = { .segment_fd = -1 };      /* of a job segment … */
 static char *memory;                    /* … its head and processes */
-static struct shelf_book *book;         /* behind them */
-static _Atomic int *counts;             /* rounds that each rank has come to */
 
 static void *map_shared(int fd, size_t size, size_t offset)
 {
-    void *start = mmap(NULL, size, PROT_READ | PROT_WRITE, fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED, fd,
-                       (off_t)offset);
+    void *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
 
     CHECK(start != MAP_FAILED);
     return start;
@@ -36,148 +28,95 @@ static void map(int procs)
     const int fd = memfd_create("segment", MFD_CLOEXEC);
 
     close(config.segment_fd);
-    CHECK_INT(ftruncate(fd, (off_t)(offset + JOB_PAGE)), 0);
+    CHECK_INT(ftruncate(fd, (off_t)offset), 0); /* it is made longer */
     memory = map_shared(fd, offset, 0);
-    counts = map_shared(-1, JOB_PAGE, 0);
-    book = map_shared(fd, JOB_PAGE, offset);
     config = (struct coll_config){ (struct job_head *)(void *)memory, fd, offset, procs };
     coll_fini();
     CHECK_INT(coll_init(&config), 0);
 }
 
-static struct comm make_comm(struct group *group)
+static struct comm make_comm(int size)
 {
-    return (struct comm){ .rank = group->rank, .size = group->size, .group = group, .remote_group = group,
-                          .coll_call = "MPI_Barrier" };
-}
-
-/* Nobody leaves a round before all have come to it. */
-static int run_rank(int rank, int size, struct comm_shelf shelf, bool is_crowded)
-{
-    const struct progress_config waiting = { .sleep_word = &job_proc(memory, rank)->sleep, .local_ranks = size,
-                                            .cpus = is_crowded ? 1 : size, .has_fences = is_crowded,
-                                            .is_oversubscribed = is_crowded };
-    struct group *group;
-    struct comm comm;
-
-    CHECK_INT(coll_init(&config), 0); /* forked children do not have what is shared */
-    wake_barrier_init();
-    progress_init(&waiting);
-    CHECK_INT(group_create_stride(size, 0, 1, rank, &group), 0);
-    comm = make_comm(group);
-    shelf_open(&comm, shelf);
-    for (int round = 1; round <= ROUNDS; round++) {
-        atomic_store(&counts[rank], round);
-        if (round % 64 == rank % 64)
-            usleep(200); /* the others sleep */
-        shelf_barrier(&comm);
-        for (int other = 0; other < size; other++)
-            CHECK(atomic_load(&counts[other]) >= round);
-    }
-    coll_comm_close(&comm);
-    group_unref(group);
-    progress_fini();
-    return 0;
-}
-
-static void test_barrier(int size, bool is_crowded, uint32_t first_round)
-{
-    struct comm_shelf shelf;
-
-    map(size);
-    atomic_store(&book->shelf[0].round, first_round);
-    shelf = shelf_take(size);
-    CHECK_INT(shelf.number, 1);
-    CHECK_INT(shelf.round, first_round);
-    for (int rank = 0; rank < size; rank++) {
-        if (!fork())
-            _exit(run_rank(rank, size, shelf, is_crowded));
-    }
-    for (int rank = 0; rank < size; rank++) {
-        int status;
-        CHECK(wait(&status) > 0);
-        CHECK_INT(status, 0);
-    }
-    CHECK_INT(book->taken[0], 0);
-    CHECK_INT(book->shelf[0].round, (uint32_t)(first_round + ROUNDS));
+    return (struct comm){ .size = size };
 }
 
 /* All are there once; then none is left, until the last user of one leaves. */
 static void test_take(void)
 {
-    struct comm_shelf shelf;
+    static struct comm comms[SHELVES + 1];
+    struct comm comm = make_comm(2), other = make_comm(2);
 
     map(2);
-    for (int i = 0; i < SHELVES; i++) {
-        shelf = shelf_take(2);
-        CHECK_INT(shelf.number, i + 1);
+    for (int number = SHELF_WORLD + 1; number <= SHELVES; number++) {
+        comms[number] = make_comm(2);
+        CHECK_INT(shelf_take(&comms[number]).number, number);
+        memset(shelf_line(&comms[number], 1, SHELF_SLOTS - 1)->data, number, SHELF_INLINE);
+        if (shelf_has_cells(&comms[number]))
+            memset(shelf_cell(&comms[number], 0, 0), number, (size_t)2 * SHELF_SLOTS * SHELF_CELL);
     }
-    CHECK_INT(shelf_take(2).number, 0);
-    shelf = (struct comm_shelf){ 77, 5 };
-    shelf_leave(shelf);
-    CHECK_INT(shelf_take(2).number, 0);
-    shelf_leave(shelf);
-    shelf = shelf_take(3);
-    CHECK_INT(shelf.number, 77);
-    CHECK_INT(shelf.round, 5);
+    for (int number = SHELF_WORLD + 1; number <= SHELVES; number++) { /* none lies over another */
+        CHECK_INT(shelf_line(&comms[number], 1, SHELF_SLOTS - 1)->data[SHELF_INLINE - 1], number % 256);
+        CHECK_INT(shelf_head(&comms[number])->late, 0);
+    }
+    CHECK_INT(shelf_take(&comm).number, 0);
+    CHECK(shelf_open(&other, (struct comm_shelf){ 77, 5 }));
+    shelf_leave(&other);
+    CHECK_INT(shelf_take(&comm).number, 0);
+    comms[77].shelf.round = 5;
+    shelf_leave(&comms[77]);
+    CHECK_INT(comms[77].shelf.number, -1);
+    CHECK_INT(shelf_take(&comm).number, 77);
+    CHECK_INT(comm.shelf.round, 5);
     coll_fini();
-    CHECK_INT(shelf_take(2).number, 0);
+    CHECK(!shelf_is_offered());
+    CHECK_INT(shelf_take(&other).number, 0);
 }
 
-/* A wait is told of with the first rank that has not come. */
-static bool is_told;
-
-static void look(struct progress_long *wait)
+/* Lines of those who come later are never ahead, and the communicator of all has the first shelf without asking. */
+static void test_lines(void)
 {
-    struct blocked b;
+    struct comm comm = make_comm(2), world = make_comm(3);
 
-    CHECK(coll_describe_wait(wait, &b));
-    CHECK(!strcmp(b.call, "MPI_Barrier") && b.is_coll && b.way == BLOCKED_RECEIVING);
-    CHECK_INT(b.peer, 1);
-    is_told = true;
+    map(3);
+    CHECK_INT(shelf_take(&comm).number, SHELF_WORLD + 1);
+    for (int slot = 0; slot < SHELF_SLOTS; slot++)
+        atomic_store(&shelf_member(&comm, 2)->line[slot].stamp, UINT64_C(8) << 32);
+    for (int member = 0; member < 2; member++) {
+        CHECK(shelf_open(&comm, (struct comm_shelf){ SHELF_WORLD + 1, 7 }));
+        shelf_leave(&comm);
+    }
+    comm = make_comm(3);
+    CHECK_INT(shelf_take(&comm).number, SHELF_WORLD + 1);
+    for (int rank = 0; rank < 3; rank++) {
+        for (uint32_t round = 0; round < SHELF_SLOTS; round++)
+            CHECK(atomic_load(&shelf_line(&comm, rank, round)->stamp) >> 32 == 7);
+    }
+    CHECK_INT(coll_world_open(&world), 0);
+    CHECK_INT(world.shelf.number, SHELF_WORLD);
+    coll_comm_close(&world);
+    CHECK_INT(shelf_take(&world).number, SHELF_WORLD + 2); /* nobody else gets that */
 }
 
-static void leave(struct progress_long *wait)
+/* No address space: nothing is taken. */
+static void test_no_space(void)
 {
-    CHECK(is_told && wait);
-}
-
-static void test_told(void)
-{
-    static const struct progress_watch watch = { look, leave };
-    const struct progress_config waiting = { .local_ranks = 2, .cpus = 2 };
-    struct group *group;
-    struct comm comm;
+    struct rlimit limit = { 1 << 20, RLIM_INFINITY };
+    struct comm comm = make_comm(2);
 
     map(2);
-    progress_init(&waiting);
-    progress_set_watch(&watch);
-    CHECK_INT(group_create_stride(2, 0, 1, 0, &group), 0);
-    comm = make_comm(group);
-    shelf_open(&comm, shelf_take(2));
-    if (!fork()) {
-        CHECK_INT(coll_init(&config), 0);
-        shelf_open(&comm, comm.shelf);
-        usleep(100000);
-        atomic_store(&comm.shelf_lines[1].arrived, 1);
-        _exit(0);
-    }
-    shelf_barrier(&comm); /* nobody wakes us: the sleep has a limit */
-    CHECK(is_told);
-    CHECK(!coll_describe_wait(&(struct progress_long){ NULL }, &(struct blocked){ 0 }));
-    group_unref(group);
-    progress_fini();
-    CHECK(wait(NULL) > 0);
+    CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
+    CHECK_INT(shelf_take(&comm).number, 0);
+    CHECK(!shelf_open(&comm, (struct comm_shelf){ SHELF_WORLD + 1, 0 }));
+    CHECK_INT(err_class(coll_world_open(&comm)), MPI_ERR_NO_MEM);
+    limit.rlim_cur = RLIM_INFINITY;
+    CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
+    CHECK_INT(shelf_take(&comm).number, SHELF_WORLD + 1);
 }
 
 int main(void)
 {
     test_take();
-    for (int size = 2; size <= 9; size++)
-        test_barrier(size, size % 2, 0);
-    test_barrier(4, true, UINT32_MAX - 100); /* numbers go around */
-    test_barrier(17, false, 0);              /* a tree of two floors */
-    test_barrier(MAX_RANKS, true, 0);        /* also when crowded */
-    test_told();
+    test_lines();
+    test_no_space();
     return 0;
 }

@@ -154,7 +154,9 @@ int comm_open_world(void)
 
     if (rc)
         return rc;
-    rc = fill_and_open(&self, SELF_NUMBER, "MPI_COMM_SELF", comm_world.rank, 1);
+    rc = coll_world_open(&world);
+    if (!rc)
+        rc = fill_and_open(&self, SELF_NUMBER, "MPI_COMM_SELF", comm_world.rank, 1);
     if (rc) {
         close_and_empty(&world);
         return rc;

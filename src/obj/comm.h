@@ -12,14 +12,12 @@ struct send_buffer;
 struct errhandler;
 struct topology;
 
-/* Words in shared memory for collective calls: which ones, and the last round that this process has begun on them.
+/* Memory that the members share for collective calls: which, and the last round that this process has begun on it.
  * Owned by room coll. */
 struct comm_shelf {
     int number;     /* 0: not asked for yet, -1: there is none */
     uint32_t round;
 };
-
-struct shelf_line;
 
 enum { COMM_CALLS = 8 };
 
@@ -45,7 +43,10 @@ struct comm {
     const char *coll_outer;          /* the call that makes collective calls itself; NULL: none */
     uint8_t hints;                   /* a bit each, see comm/hints.c */
     struct comm_shelf shelf;
-    struct shelf_line *shelf_lines;  /* where it is, if there is one */
+    uint32_t shelf_known;            /* a round that all members have come to */
+    int8_t shelf_copies;             /* may members copy from each other's memory? 1 yes, -1 no, 0 not asked yet */
+    char *shelf_memory, *shelf_cells; /* where it is, if there is one */
+    char *shelf_scratch;             /* for intermediate results; owned; NULL: none yet */
     struct topology *topology;       /* virtual topology; referenced; NULL: none */
     char name[MPI_MAX_OBJECT_NAME];
     void (*destroy)(struct comm *comm); /* takes it apart; set by room comm, which makes communicators */

@@ -311,8 +311,8 @@ int p2p_send_mode(struct comm *comm, const void *buf, MPI_Count count, struct ty
     return r.req.error;
 }
 
-/* All other standard sends. With threads a short one needs no request either, as below in p2p_send. Out of line, for the seventh argument
- * would cost the short path a frame. */
+/* All other standard sends. With threads a short one needs no request either, as below in p2p_send. Out of line, for
+ * the seventh argument would cost the short path a frame. */
 static NOINLINE int send_standard(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest,
                                   int tag)
 {

@@ -114,15 +114,24 @@ def test_missing():
 
 
 def test_mismatch():
-    text = report('mismatch', 2) # the broadcast takes the barrier's message, and goes on
+    text = report('mismatch', 2, PARLEY_SHARED_COLL='0') # the broadcast takes the barrier's message, and goes on
     lines_with(text, 'number 2 of the collective calls on MPI_COMM_WORLD: MPI_Barrier by rank 0, MPI_Bcast by rank 1',
                'all members of a communicator must make the same')
-    lines_with(report('mismatch', 3), 'MPI_Barrier by ranks 0, 2, MPI_Bcast by rank 1')
+    lines_with(report('mismatch', 3, PARLEY_SHARED_COLL='0'), 'MPI_Barrier by ranks 0, 2, MPI_Bcast by rank 1')
 
 
 def test_roots():
-    lines_with(report('roots', 3), '    ranks 0-2  MPI_Bcast on MPI_COMM_WORLD',
+    lines_with(report('roots', 3, PARLEY_SHARED_COLL='0'), '    ranks 0-2  MPI_Bcast on MPI_COMM_WORLD',
                '* all members of MPI_COMM_WORLD are in MPI_Bcast and wait for each other: roots or counts differ')
+
+
+def test_noticed():
+    for case, ranks, text in (('mismatch', 2, 'number 2 on MPI_COMM_WORLD: rank 0 calls MPI_Barrier, rank 1 calls '
+                               'MPI_Bcast(root 0, 4 bytes)'),
+                              ('roots', 3, 'calls MPI_Bcast(root 1, 4 bytes)')):
+        result = run('-n', ranks, program(), case)
+        check(result.returncode not in (0, 124), 'exit code', result.returncode)
+        lines_with(result.stderr, 'E0700', 'ranks disagree in collective call ' , text)
 
 
 def test_wrong_tag():

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll, private. What calls through shared memory are made of. A call takes one round or several. In a round each
+ * member opens its line, may leave data with it, and posts it; others wait for the line and use the data until they
+ * post in a later round. Short data lie in the line itself, others in the cell that goes with it.
+ *
+ * Who waits sleeps like everybody. So who posts wakes those that the line may be enough for: where all wait for all,
+ * only those who see that nobody is missing (node_meet); elsewhere whoever posts (node_tell). */
+#ifndef COLL_INT_NODE_H
+#define COLL_INT_NODE_H
+
+#include "coll/node.h"
+#include "progress/progress.h"
+
+enum {
+    NODE_FLAT_MAX = 16,          /* members that may all wait for all, with a processor for each … */
+    NODE_FLAT_MAX_CROWDED = 64,  /* … and without */
+    NODE_AHEAD = SHELF_SLOTS / 2, /* rounds that may be posted before the first of them is waited for: who posts round
+                                   * r is done with all up to r - NODE_AHEAD */
+};
+
+enum { NODE_LONG_MAX = 1 << 30 };
+
+/* How many members may all wait for all. */
+static inline int node_flat_max(void)
+{
+    return progress_is_oversubscribed() ? NODE_FLAT_MAX_CROWDED : NODE_FLAT_MAX;
+}
+
+enum node_op {
+    NODE_BARRIER, NODE_BCAST, NODE_GATHER, NODE_SCATTER, NODE_ALLGATHER, NODE_ALLTOALL, NODE_REDUCE, NODE_ALLREDUCE,
+    NODE_REDUCE_SCATTER_BLOCK, NODE_REDUCE_SCATTER, NODE_SCAN, NODE_EXSCAN, NODE_GATHERV, NODE_SCATTERV,
+    NODE_ALLGATHERV, NODE_ALLTOALLV, NODE_ALLTOALLW, NODE_OPS,
+};
+
+struct node_call {
+    struct comm *comm;
+    uint32_t what;      /* lower half of a stamp: operation and root */
+    uint32_t round;
+    uint64_t bytes;     /* that the call tells; 0: they may differ */
+};
+
+/* Begin a call: takes its number. */
+int node_begin(struct node_call *call, struct comm *comm, enum node_op op, int root, size_t bytes);
+
+/* Wake all who sleep, or one, after a post or a step. */
+void node_wake_all(const struct node_call *call);
+static inline void node_wake(const struct node_call *call, int rank)
+{
+    progress_wake_seen(&shelf_proc(call->comm, rank)->sleep);
+}
+
+/* Wait until nobody needs the line of the next round any more. */
+void node_catch_up(struct node_call *call) COLD;
+
+/* The next round begins; it may be waited until others are done with the line. Returns this member's line. */
+static ALWAYS_INLINE struct shelf_line *node_open(struct node_call *call)
+{
+    struct comm *comm = call->comm;
+
+    call->round = ++comm->shelf.round;
+    if (unlikely(call->round - comm->shelf_known > SHELF_SLOTS - NODE_AHEAD))
+        node_catch_up(call);
+    return shelf_line(comm, comm->rank, call->round);
+}
+
+/* What has been put there is for all to see. */
+static ALWAYS_INLINE void node_post(struct node_call *call, struct shelf_line *line)
+{
+    line->bytes = call->bytes;
+    /* release pairs with has_come */
+    atomic_store_explicit(&line->stamp, (uint64_t)call->round << 32 | call->what, memory_order_release);
+    progress_fence();
+    if (unlikely(atomic_load_explicit(&shelf_head(call->comm)->late, memory_order_relaxed)))
+        node_wake_all(call);
+}
+
+/* Wait for the lines of the members next to end - 1 in round `round`, and compare their calls with ours. Error:
+ * E0700. */
+int node_await(struct node_call *call, uint32_t round, int next, int end);
+
+/* All wait for all, in round `round`, which this member has posted. */
+static ALWAYS_INLINE int node_meet(struct node_call *call, uint32_t round)
+{
+    const int rc = node_await(call, round, 0, call->comm->size);
+
+    call->comm->shelf_known = round;
+    node_wake_all(call);
+    return rc;
+}
+
+/* The same for a step inside the present round: 1 or more, growing. node_step: this member has come to it. */
+void node_step(struct node_call *call, uint32_t step);
+void node_await_step(struct node_call *call, uint32_t step, int next, int end);
+void node_meet_step(struct node_call *call, uint32_t step);
+
+/* Where the data of a member lie in a round in which each brings `len` bytes. */
+static ALWAYS_INLINE void *node_place(const struct node_call *call, int rank, uint32_t round, size_t len)
+{
+    return len <= SHELF_INLINE ? (void *)shelf_line(call->comm, rank, round)->data
+                               : (void *)shelf_cell(call->comm, rank, round);
+}
+
+/* What a call does in rounds that each carry a part of the data: each member that brings something fills its place,
+ * and those that wait for others use what lies in theirs. */
+struct node_work {
+    size_t total;       /* bytes of a block */
+    size_t part;        /* of these in a round, at most */
+    int blocks;         /* that a member brings: it fills so many times the part */
+    bool brings;        /* does this member bring something? */
+    int next, end;      /* members that it waits for */
+    int wakes;          /* a rank, or one of these */
+};
+
+enum { NODE_WAKES_ALL = -1, NODE_WAKES_LAST = -2 /* all wait for all */, NODE_WAKES_NOBODY = -3 };
+
+/* Bytes [at, at + len) of the block, or of each of them, to or from where a member's data lie in the round. */
+typedef void node_fill_fn(void *arg, char *place, size_t at, size_t len);
+typedef void node_drain_fn(void *arg, uint32_t round, size_t at, size_t len);
+
+static ALWAYS_INLINE int node_pass(struct node_call *call, const struct node_work *work, uint32_t round)
+{
+    if (work->wakes == NODE_WAKES_LAST)
+        return node_meet(call, round);
+    return work->next < work->end ? node_await(call, round, work->next, work->end) : 0;
+}
+
+/* Rounds until all has gone; one if there is nothing. */
+static ALWAYS_INLINE int node_run(struct node_call *call, const struct node_work *work, node_fill_fn *fill,
+                                  node_drain_fn *drain, void *arg)
+{
+    size_t filled = 0, drained = 0;
+    int rc = 0;
+
+    do {
+        uint32_t round = call->comm->shelf.round + 1;
+        int posted = 0;
+
+        do {
+            struct shelf_line *line = node_open(call);
+            const size_t len = size_min(work->part, work->total - filled);
+
+            if (work->brings)
+                fill(arg, node_place(call, call->comm->rank, call->round, (size_t)work->blocks * len), filled, len);
+            node_post(call, line);
+            if (work->wakes == NODE_WAKES_ALL)
+                node_wake_all(call);
+            else if (work->wakes >= 0)
+                node_wake(call, work->wakes);
+            filled += len;
+        } while (++posted < NODE_AHEAD && filled < work->total);
+        for (; posted > 0 && !rc; posted--, round++) {
+            const size_t len = size_min(work->part, work->total - drained);
+
+            rc = node_pass(call, work, round);
+            if (!rc && work->next < work->end)
+                drain(arg, round, drained, len);
+            drained += len;
+        }
+    } while (filled < work->total && !rc);
+    return rc;
+}
+
+/* --- copying from one member's memory to another's, without a copy between (node_copy.c) --- */
+
+enum { NODE_COPY_MIN = 65536 /* bytes that a member brings, from which on that is faster */ };
+
+/* What a member tells in its line: where others may read and write while they are in the call. */
+struct node_window {
+    uint64_t in, out;
+    uint64_t len;
+    uint64_t value;
+};
+
+/* Let all find out whether each may copy from each; once. In call->round further ones follow. Error: E0700. */
+int node_ask_copies(struct node_call *call) COLD;
+/* May they? Collective the first time; *rc is its error. */
+static inline bool node_copies(struct node_call *call, int *rc)
+{
+    *rc = 0;
+    if (unlikely(!call->comm->shelf_copies))
+        *rc = node_ask_copies(call);
+    return !*rc && call->comm->shelf_copies > 0;
+}
+
+/* Tell the window, as a round in which all wait for all. Error: E0700. */
+int node_show(struct node_call *call, const struct node_window *window);
+/* What another one told in the present round. */
+static inline const struct node_window *node_window(const struct node_call *call, int rank)
+{
+    return (const struct node_window *)(const void *)shelf_line(call->comm, rank, call->round)->data;
+}
+
+/* Copy `len` bytes from or to the memory of another member. Error: E0701. */
+int node_fetch(const struct node_call *call, int rank, void *to, uint64_t from, size_t len);
+int node_push(const struct node_call *call, int rank, const void *from, uint64_t to, size_t len);
+
+/* The first error counts; who has met one goes on with the steps of the call, for the others. */
+static inline void node_note(int *rc, int error)
+{
+    if (unlikely(error) && !*rc)
+        *rc = error;
+}
+
+/* Reductions in that way, of items without gaps, at least one of them (node_large.c). `in` and results as in coll.h. */
+int node_allreduce_large(struct node_call *call, const struct coll_reduction *args);
+int node_reduce_large(struct node_call *call, const struct coll_reduction *args, int root);
+/* Of the operands of members 0 to end - 1. */
+int node_scan_large(struct node_call *call, const struct coll_reduction *args, int end);
+/* args->count is that of all blocks; this member's result is `own` items after `before` others. */
+int node_reduce_scatter_large(struct node_call *call, const struct coll_reduction *args, MPI_Count before,
+                              MPI_Count own);
+
+#endif

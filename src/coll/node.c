@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll. Rounds on a shelf: waiting for lines and steps, waking, telling who is waited for, and finding calls that
+ * do not go together. Knows: shelf, progress. Does not know: what the calls do. */
+#include <stdio.h>
+
+#include "base/err.h"
+#include "coll/int_node.h"
+#include "obj/blocked.h"
+
+/* --- whether --- */
+
+enum { SHELF_TAG = -(1 << 30) - 32 }; /* below the tags of calls, above those of leaders (coll.h) */
+
+/* To rank 0 and back: can all of them? */
+static int agree(struct comm *comm, bool *can)
+{
+    const struct coll_block block = { can, sizeof *can, obj_type(MPI_BYTE) };
+    int rc = 0;
+
+    if (comm->rank)
+        rc = coll_send(comm, SHELF_TAG, &block, 0);
+    for (int rank = 1; comm->rank == 0 && rank < comm->size && !rc; rank++) {
+        bool other;
+
+        rc = coll_recv(comm, SHELF_TAG, &(struct coll_block){ &other, sizeof other, block.type }, rank);
+        *can = *can && other;
+    }
+    return rc ? rc : coll_group_bcast(comm, comm->group, can, sizeof *can, SHELF_TAG);
+}
+
+/* Rank 0 takes a shelf and tells the others. */
+static bool ask(struct comm *comm)
+{
+    struct comm_shelf shelf = { 0 };
+    bool can = true;
+
+    if (comm->rank == 0)
+        shelf = shelf_take(comm);
+    if (coll_group_bcast(comm, comm->group, &shelf, sizeof shelf, SHELF_TAG) || !shelf.number)
+        return false;
+    if (comm->rank)
+        can = shelf_open(comm, shelf);
+    if (!agree(comm, &can) && can)
+        return true;
+    comm->shelf = shelf;
+    shelf_leave(comm);
+    return false;
+}
+
+bool node_first(struct comm *comm)
+{
+    if (comm->is_inter || comm->size == 1 || !shelf_is_offered() || !ask(comm))
+        comm->shelf.number = -1;
+    return comm->shelf.number > 0;
+}
+
+bool node_may_long(const struct comm *comm, size_t bytes)
+{
+    return comm->size <= node_flat_max() &&
+           (bytes <= SHELF_INLINE || (shelf_has_cells(comm) && bytes <= NODE_LONG_MAX));
+}
+
+/* --- waiting --- */
+
+/* For the members next to end - 1; `next` is the first that has not come. */
+struct wait {
+    struct node_call *call;
+    int next, end;
+    uint32_t round, step; /* step 0: the lines of the round, else that step in it */
+    bool is_late;         /* they may be ahead, and in whatever call */
+    bool is_bad;          /* `next` has come in another call */
+};
+
+static bool has_line(struct wait *wait)
+{
+    const struct node_call *call = wait->call;
+    const struct shelf_line *line = shelf_line(call->comm, wait->next, wait->round);
+    const uint64_t stamp = atomic_load_explicit(&line->stamp, memory_order_acquire); /* pairs with node_post */
+
+    if (likely(stamp == ((uint64_t)wait->round << 32 | call->what)))
+        wait->is_bad = !wait->is_late && line->bytes != call->bytes;
+    else if ((int32_t)((uint32_t)(stamp >> 32) - wait->round) < 0)
+        return false;
+    else
+        wait->is_bad = !wait->is_late;
+    return true;
+}
+
+static bool has_step(const struct wait *wait)
+{
+    const struct shelf_member *member = shelf_member(wait->call->comm, wait->next);
+    const uint64_t step = atomic_load_explicit(&member->step, memory_order_acquire); /* pairs with node_step */
+
+    return (int64_t)(step - ((uint64_t)wait->round << 32 | wait->step)) >= 0;
+}
+
+static bool is_over(void *arg)
+{
+    struct wait *wait = arg;
+
+    for (; wait->next < wait->end; wait->next++) {
+        if (wait->step ? !has_step(wait) : !has_line(wait))
+            return false;
+        if (unlikely(wait->is_bad))
+            return true;
+    }
+    return true;
+}
+
+bool node_describe_wait(const struct progress_long *told, struct blocked *out)
+{
+    const struct wait *wait = told->arg;
+    const struct comm *comm;
+
+    if (told->is_done != is_over)
+        return false;
+    comm = wait->call->comm;
+    *out = (struct blocked){ .call = comm->coll_outer ? comm->coll_outer : comm->coll_call, .comm = comm,
+                             .way = BLOCKED_RECEIVING, .is_coll = true, .sequence = comm->coll_sequence,
+                             .peer = wait->next < wait->end ? wait->next : 0, .count = -1 };
+    return true;
+}
+
+void node_wake_all(const struct node_call *call)
+{
+    const struct comm *comm = call->comm;
+
+    for (int rank = 0; rank < comm->size; rank++) {
+        if (rank != comm->rank)
+            node_wake(call, rank);
+    }
+}
+
+/* Half of the lines more than this needs, so that it is not needed the next time. */
+void node_catch_up(struct node_call *call)
+{
+    struct comm *comm = call->comm;
+    struct wait wait = { .call = call, .end = comm->size, .is_late = true,
+                         .round = call->round - (SHELF_SLOTS - NODE_AHEAD) / 2 };
+    _Atomic uint32_t *late = &shelf_head(comm)->late;
+
+    if (!is_over(&wait)) {
+        /* relaxed: before this process sleeps it orders them all, see progress_wake */
+        atomic_fetch_add_explicit(late, 1, memory_order_relaxed);
+        progress_wait_look(is_over, &wait);
+        atomic_fetch_sub_explicit(late, 1, memory_order_relaxed);
+    }
+    comm->shelf_known = wait.round;
+}
+
+/* --- calls that do not go together --- */
+
+static const char *const names[NODE_OPS] = {
+    [NODE_BARRIER] = "MPI_Barrier", [NODE_BCAST] = "MPI_Bcast", [NODE_GATHER] = "MPI_Gather",
+    [NODE_SCATTER] = "MPI_Scatter", [NODE_ALLGATHER] = "MPI_Allgather", [NODE_ALLTOALL] = "MPI_Alltoall",
+    [NODE_REDUCE] = "MPI_Reduce", [NODE_ALLREDUCE] = "MPI_Allreduce",
+    [NODE_REDUCE_SCATTER_BLOCK] = "MPI_Reduce_scatter_block", [NODE_REDUCE_SCATTER] = "MPI_Reduce_scatter",
+    [NODE_SCAN] = "MPI_Scan", [NODE_EXSCAN] = "MPI_Exscan", [NODE_GATHERV] = "MPI_Gatherv",
+    [NODE_SCATTERV] = "MPI_Scatterv", [NODE_ALLGATHERV] = "MPI_Allgatherv", [NODE_ALLTOALLV] = "MPI_Alltoallv",
+    [NODE_ALLTOALLW] = "MPI_Alltoallw",
+};
+
+enum { WHAT_OP = 24, WHAT_ROOT = (1 << WHAT_OP) - 1, NO_ROOT = WHAT_ROOT };
+
+struct words {
+    char text[96];
+};
+
+/* "MPI_Bcast(root 0, 8 bytes)" */
+static struct words describe_call(uint32_t what, uint64_t bytes)
+{
+    struct words words;
+    const char *name = what >> WHAT_OP < NODE_OPS ? names[what >> WHAT_OP] : "another call";
+    const int root = (int)(what & WHAT_ROOT);
+    char place[24] = "", size[32] = "";
+
+    if (root != NO_ROOT)
+        snprintf(place, sizeof place, "root %d", root);
+    if (bytes)
+        snprintf(size, sizeof size, "%s%llu bytes", *place ? ", " : "", (unsigned long long)bytes);
+    snprintf(words.text, sizeof words.text, *place || *size ? "%s(%s%s)" : "%s", name, place, size);
+    return words;
+}
+
+static COLD int disagree(const struct node_call *call, uint32_t round, int rank)
+{
+    const struct comm *comm = call->comm;
+    const struct shelf_line *line = shelf_line(comm, rank, round);
+    const uint32_t what = (uint32_t)atomic_load_explicit(&line->stamp, memory_order_relaxed);
+    const bool is_first = comm->rank < rank;
+    const struct words own = describe_call(call->what, call->bytes), other = describe_call(what, line->bytes);
+    int class = what == call->what ? MPI_ERR_TRUNCATE : MPI_ERR_ROOT;
+
+    if ((what ^ call->what) >> WHAT_OP)
+        class = MPI_ERR_OTHER;
+    return err(class, "E0700: ranks disagree in collective call number %u on %s: rank %d calls %s, rank %d calls %s",
+               comm->coll_sequence, *comm->name ? comm->name : "a communicator", is_first ? comm->rank : rank,
+               is_first ? own.text : other.text, is_first ? rank : comm->rank, is_first ? other.text : own.text);
+}
+
+/* --- rounds --- */
+
+int node_begin(struct node_call *call, struct comm *comm, enum node_op op, int root, size_t bytes)
+{
+    *call = (struct node_call){ comm, (uint32_t)op << WHAT_OP | (uint32_t)(root < 0 ? NO_ROOT : root), 0, bytes };
+    coll_begin(comm, names[op]);
+    return 0;
+}
+
+int node_await(struct node_call *call, uint32_t round, int next, int end)
+{
+    struct wait wait = { .call = call, .next = next, .end = end, .round = round };
+
+    progress_wait_look(is_over, &wait);
+    return likely(!wait.is_bad) ? 0 : disagree(call, round, wait.next);
+}
+
+void node_step(struct node_call *call, uint32_t step)
+{
+    struct comm *comm = call->comm;
+
+    /* release pairs with has_step */
+    atomic_store_explicit(&shelf_member(comm, comm->rank)->step, (uint64_t)call->round << 32 | step,
+                          memory_order_release);
+    progress_fence();
+}
+
+void node_await_step(struct node_call *call, uint32_t step, int next, int end)
+{
+    struct wait wait = { .call = call, .next = next, .end = end, .round = call->round, .step = step };
+
+    progress_wait_look(is_over, &wait);
+}
+
+void node_meet_step(struct node_call *call, uint32_t step)
+{
+    node_step(call, step);
+    node_await_step(call, step, 0, call->comm->size);
+    node_wake_all(call);
+}

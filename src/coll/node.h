@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll, private. Blocking collective calls of members that share memory, by that memory and without messages.
+ * Whether a call goes this way is the same at all members: it follows from the communicator, the settings of the job
+ * and what the call has in common at all of them, never from a local layout.
+ *
+ * * Each does the whole call: begins it, checks its arguments, returns 0 or an error code. Contracts as in coll.h.
+ * * Errors beside those: E0700 (MPI_ERR_OTHER, MPI_ERR_ROOT, MPI_ERR_TRUNCATE) if another member is in another call,
+ *   with another root, or with another number of bytes. */
+#ifndef COLL_NODE_H
+#define COLL_NODE_H
+
+#include "coll/int_coll.h"
+#include "coll/shelf.h"
+
+/* Find out whether the communicator has a shelf, with its other members; once. */
+bool node_first(struct comm *comm) COLD;
+
+/* Do the members share memory for collective calls? Collective the first time on a communicator, and then may fall
+ * back to false after an error. */
+static inline bool node_has(struct comm *comm)
+{
+    return likely(comm->shelf.number > 0) || (unlikely(!comm->shelf.number) && node_first(comm));
+}
+
+/* May a call go that way in which each member brings `bytes`, or one brings them for all? */
+bool node_may_long(const struct comm *comm, size_t bytes);
+static inline bool node_may(struct comm *comm, size_t bytes)
+{
+    return node_has(comm) && node_may_long(comm, bytes);
+}
+
+/* The same for forms without arrays of counts: an array may be NULL where it is not looked at, but has a width. */
+static inline bool node_may_gather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv,
+                                   int root)
+{
+    const struct coll_data *own = comm->rank == root ? recv : send;
+
+    return !recv->counts.width && node_may(comm, type_bytes(own->type, own->count));
+}
+
+static inline bool node_may_scatter(struct comm *comm, const struct coll_data *send, const struct coll_data *recv,
+                                    int root)
+{
+    const struct coll_data *own = comm->rank == root ? send : recv;
+
+    return !send->counts.width && node_may(comm, (size_t)comm->size * type_bytes(own->type, own->count));
+}
+
+static inline bool node_may_alltoall(struct comm *comm, const struct coll_data *recv)
+{
+    return !recv->counts.width && node_may(comm, (size_t)comm->size * type_bytes(recv->type, recv->count));
+}
+
+static inline bool node_may_reduce(struct comm *comm, const struct coll_reduction *args)
+{
+    return args->type->size <= SHELF_CELL && node_may(comm, type_bytes(args->type, args->count));
+}
+
+/* The least that is told of the length is enough here: the sum of all blocks may be anything. */
+static inline bool node_may_scatter_reduced(struct comm *comm, const struct coll_reduction *args)
+{
+    return args->type->size <= SHELF_CELL && node_may(comm, SHELF_CELL);
+}
+
+/* What a wait for members is about. False: it is none. */
+bool node_describe_wait(const struct progress_long *told, struct blocked *out) COLD;
+/* Do a call that way, if it may go it: true, and *rc is what it returns. */
+bool node_try(struct comm *comm, const struct coll_args *args, int *rc);
+int node_barrier(struct comm *comm);
+int node_bcast(struct comm *comm, void *buf, MPI_Count count, struct type *type, int root);
+int node_gather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root);
+int node_scatter(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root);
+int node_allgather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv);
+int node_alltoall(struct comm *comm, const struct coll_data *send, const struct coll_data *recv);
+int node_reduce(struct comm *comm, const struct coll_reduction *args, int root);
+int node_allreduce(struct comm *comm, const struct coll_reduction *args);
+int node_scan(struct comm *comm, const struct coll_reduction *args);
+int node_exscan(struct comm *comm, const struct coll_reduction *args);
+/* Both forms: without counts each block has args->count items. */
+int node_reduce_scatter(struct comm *comm, const struct coll_reduction *args, const struct coll_numbers *counts);
+
+#endif

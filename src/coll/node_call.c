@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll. Which blocking calls go through shared memory. Knows: nothing but what node.h says. */
+#include "coll/node.h"
+
+static struct coll_reduction reduction_of(const struct coll_args *args)
+{
+    return (struct coll_reduction){ args->send.buf, args->recv.buf, args->recv.count, args->recv.type, args->op };
+}
+
+static bool try_reduction(struct comm *comm, const struct coll_args *args, int *rc)
+{
+    const struct coll_reduction r = reduction_of(args);
+
+    if (args->operation == COLL_REDUCE_SCATTER || args->operation == COLL_REDUCE_SCATTER_BLOCK) {
+        if (!node_may_scatter_reduced(comm, &r))
+            return false;
+        *rc = node_reduce_scatter(comm, &r, &args->recv.counts);
+        return true;
+    }
+    if (!node_may_reduce(comm, &r))
+        return false;
+    switch (args->operation) {
+    case COLL_REDUCE: *rc = node_reduce(comm, &r, args->root); break;
+    case COLL_ALLREDUCE: *rc = node_allreduce(comm, &r); break;
+    case COLL_SCAN: *rc = node_scan(comm, &r); break;
+    default: *rc = node_exscan(comm, &r);
+    }
+    return true;
+}
+
+bool node_try(struct comm *comm, const struct coll_args *args, int *rc)
+{
+    const struct coll_data *send = &args->send, *recv = &args->recv;
+
+    if (unlikely(comm->is_inter))
+        return false;
+    if (args->op)
+        return try_reduction(comm, args, rc);
+    switch (args->operation) {
+    case COLL_BCAST:
+        if (!node_may(comm, type_bytes(send->type, send->count)))
+            return false;
+        *rc = node_bcast(comm, send->buf, send->count, send->type, args->root);
+        return true;
+    case COLL_GATHER:
+        if (!node_may_gather(comm, send, recv, args->root))
+            return false;
+        *rc = node_gather(comm, send, recv, args->root);
+        return true;
+    case COLL_SCATTER:
+        if (!node_may_scatter(comm, send, recv, args->root))
+            return false;
+        *rc = node_scatter(comm, send, recv, args->root);
+        return true;
+    case COLL_ALLGATHER:
+        if (!node_may(comm, type_bytes(recv->type, recv->count)))
+            return false;
+        *rc = node_allgather(comm, send, recv);
+        return true;
+    case COLL_ALLTOALL:
+        if (!node_may_alltoall(comm, recv))
+            return false;
+        *rc = node_alltoall(comm, send, recv);
+        return true;
+    default: return false;
+    }
+}

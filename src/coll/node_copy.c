@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll. Copying between the memories of members, where the system lets each copy from each.
+ * Knows: sys (peeking). Does not know: what is copied. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/setting.h"
+#include "coll/int_node.h"
+#include "sys/peek.h"
+
+static struct setting single_copy = {
+    .name = "SINGLE_COPY",
+    .help = "copy large messages directly between processes where the system allows it",
+    .kind = SETTING_BOOL,
+    .value = 1,
+};
+
+static int pid_of(const struct node_call *call, int rank)
+{
+    return atomic_load_explicit(&shelf_proc(call->comm, rank)->pid, memory_order_relaxed);
+}
+
+int node_show(struct node_call *call, const struct node_window *window)
+{
+    struct shelf_line *line = node_open(call);
+
+    memcpy(line->data, window, sizeof *window);
+    node_post(call, line);
+    return node_meet(call, call->round);
+}
+
+_Static_assert(sizeof(struct node_window) <= SHELF_INLINE, "a window goes into a line");
+
+/* Is what one can read there what the member says? Nothing less shows that it works. */
+static bool can_read(const struct node_call *call, int rank)
+{
+    const struct node_window *other = node_window(call, rank);
+    uint64_t found = 0;
+
+    return !peek_read(pid_of(call, rank), &found, other->in, sizeof found) && found == other->value;
+}
+
+int node_ask_copies(struct node_call *call)
+{
+    const int size = call->comm->size, rank = call->comm->rank;
+    const uint64_t value = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(rank + 1);
+    struct node_window window = { .in = (uintptr_t)&value, .value = value };
+    bool can = !setting_read(&single_copy) && single_copy.value;
+    int rc = node_show(call, &window);
+
+    for (int other = 0; other < size && can && !rc; other++)
+        can = other == rank || can_read(call, other);
+    if (rc)
+        return rc;
+    window.value = can;
+    rc = node_show(call, &window); /* from now on nobody reads `value` */
+    for (int other = 0; other < size && can && !rc; other++)
+        can = node_window(call, other)->value != 0;
+    call->comm->shelf_copies = can ? 1 : -1;
+    return rc;
+}
+
+static COLD int copy_failed(const struct node_call *call, int rank, size_t len, int failed)
+{
+    return err(failed == ESRCH ? MPI_ERR_PROC_ABORTED : MPI_ERR_BUFFER,
+               "E0701: copying %zu bytes from or to the memory of rank %d of %d in a collective call: %s", len, rank,
+               call->comm->size, strerror(failed));
+}
+
+int node_fetch(const struct node_call *call, int rank, void *to, uint64_t from, size_t len)
+{
+    const int failed = len ? peek_read(pid_of(call, rank), to, from, len) : 0;
+
+    return likely(!failed) ? 0 : copy_failed(call, rank, len, failed);
+}
+
+int node_push(const struct node_call *call, int rank, const void *from, uint64_t to, size_t len)
+{
+    const int failed = len ? peek_write(pid_of(call, rank), from, to, len) : 0;
+
+    return likely(!failed) ? 0 : copy_failed(call, rank, len, failed);
+}

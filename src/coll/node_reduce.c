@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll. Reductions through shared memory, in rounds. Operands lie packed where their members have put them; who
+ * needs a result combines them from the last to the first, x0 op (x1 op (x2 ...)), whoever it is and whenever they
+ * come; so results are equal to the bit, and the same in every run.
+ *
+ *   reduce, allreduce, reduce_scatter(_block), scan, exscan
+ *               who needs a result reads the operands that go into it
+ *   reduce, allreduce of many bytes and three members or more
+ *               each member combines a slice of the part and puts the result where its own operand was; who needs the
+ *               whole takes the slices from there
+ *
+ * Items of a type with gaps are unpacked before they are combined. */
+#include "base/copy.h"
+#include "coll/int_node.h"
+
+enum { SLICED_MIN = 1024 /* bytes; with fewer, time is the number of times that somebody waits */ };
+
+struct reduction {
+    struct node_call call;
+    const struct coll_reduction *args;
+    struct coll_temp incoming, result; /* for items with gaps; for a result that has no other place */
+    int first, end;                    /* whose operands go into the result of this member */
+    MPI_Count skip, count;             /* items of the operand that this member gets the result of */
+};
+
+/* --- one combination --- */
+
+static void unpack_items(const struct reduction *r, void *to, const char *from, size_t len)
+{
+    if (likely(r->args->type->is_contig))
+        copy_bytes(to, from, len);
+    else
+        type_unpack(r->args->type, to, (MPI_Count)(len / (size_t)r->args->type->size), 0, from, len);
+}
+
+/* `len` bytes at `at` in the places of members first to end - 1 in a round of `part` bytes, as items at `to`. */
+static void combine(const struct reduction *r, uint32_t round, size_t part, size_t at, size_t len, void *to)
+{
+    const struct type *type = r->args->type;
+    int rank = r->end - 1;
+
+    if (!len)
+        return;
+    unpack_items(r, to, (char *)node_place(&r->call, rank, round, part) + at, len);
+    while (--rank >= r->first) {
+        const void *operand = (char *)node_place(&r->call, rank, round, part) + at;
+
+        if (unlikely(!type->is_contig)) {
+            unpack_items(r, r->incoming.buf, operand, len);
+            operand = r->incoming.buf;
+        }
+        op_reduce(r->args->op, operand, to, (MPI_Count)(len / (size_t)type->size), type);
+    }
+}
+
+static ALWAYS_INLINE void *item_at(const struct reduction *r, void *buf, size_t at)
+{
+    const struct type *type = r->args->type;
+
+    return coll_address(buf, likely(type->is_contig) ? (MPI_Count)at
+                                                     : (MPI_Count)(at / (size_t)type->size) * type->extent);
+}
+
+/* --- every operand to who needs the result --- */
+
+static void fill_operand(void *arg, char *place, size_t at, size_t len)
+{
+    const struct reduction *r = arg;
+    const struct coll_reduction *args = r->args;
+
+    if (likely(args->type->is_contig))
+        copy_bytes(place, coll_address(coll_input(args), (MPI_Count)at), len);
+    else
+        type_pack(args->type, coll_input(args), args->count, at, place, len);
+}
+
+static void drain_result(void *arg, uint32_t round, size_t at, size_t len)
+{
+    const struct reduction *r = arg;
+
+    combine(r, round, len, 0, len, item_at(r, r->args->recv, at));
+}
+
+/* --- slices --- */
+
+/* Where the slice of a member begins in a part: whole items, whole lines where items allow it. */
+static size_t slice_at(const struct reduction *r, int rank, size_t len)
+{
+    const size_t size = (size_t)r->args->type->size, items = len / size;
+    const size_t unit = CACHE_LINE % size ? 1 : CACHE_LINE / size, units = (items + unit - 1) / unit;
+    const size_t at = units * (size_t)rank / (size_t)r->call.comm->size * unit;
+
+    return (at < items ? at : items) * size;
+}
+
+/* Combine this member's slice of the part and leave the result in its place. */
+static void combine_slice(const struct reduction *r, uint32_t round, size_t len)
+{
+    const int rank = r->call.comm->rank;
+    const size_t from = slice_at(r, rank, len), to = slice_at(r, rank + 1, len);
+    const struct type *type = r->args->type;
+    char *place = (char *)node_place(&r->call, rank, round, len) + from;
+
+    combine(r, round, len, from, to - from, r->result.buf);
+    if (likely(type->is_contig))
+        memcpy(place, r->result.buf, to - from);
+    else
+        type_pack(type, r->result.buf, (MPI_Count)((to - from) / (size_t)type->size), 0, place, to - from);
+}
+
+/* The slices of all to where the result belongs. */
+static void collect(const struct reduction *r, uint32_t round, size_t at, size_t len)
+{
+    for (int rank = 0; rank < r->call.comm->size; rank++) {
+        const size_t from = slice_at(r, rank, len), to = slice_at(r, rank + 1, len);
+
+        if (from < to)
+            unpack_items(r, item_at(r, r->args->recv, at + from),
+                         (char *)node_place(&r->call, rank, round, len) + from, to - from);
+    }
+}
+
+/* So many parts in a row, from the first one's round on, are combined and then collected. */
+static int pass_slices(struct reduction *r, uint32_t first, size_t at, size_t len, size_t part, bool has_result)
+{
+    uint32_t round = first;
+    int rc = 0;
+
+    for (size_t done = 0; done < len && !rc; done += part, round++) {
+        rc = node_meet(&r->call, round);
+        if (!rc)
+            combine_slice(r, round, size_min(part, len - done));
+    }
+    if (rc)
+        return rc;
+    node_step(&r->call, 1);
+    if (has_result)
+        node_await_step(&r->call, 1, 0, r->call.comm->size);
+    node_wake_all(&r->call);
+    round = first;
+    for (size_t done = 0; has_result && done < len; done += part, round++)
+        collect(r, round, at + done, size_min(part, len - done));
+    return 0;
+}
+
+static int run_slices(struct reduction *r, size_t total, size_t part, bool has_result)
+{
+    int rc = 0;
+
+    for (size_t at = 0; at < total && !rc;) {
+        const size_t begin = at;
+        const uint32_t first = r->call.comm->shelf.round + 1;
+
+        for (int i = 0; i < NODE_AHEAD && at < total; i++) {
+            struct shelf_line *line = node_open(&r->call);
+            const size_t len = size_min(part, total - at);
+
+            fill_operand(r, node_place(&r->call, r->call.comm->rank, r->call.round, len), at, len);
+            node_post(&r->call, line);
+            at += len;
+        }
+        rc = pass_slices(r, first, begin, at - begin, part, has_result);
+    }
+    return rc;
+}
+
+/* --- the calls --- */
+
+/* Whole items in a cell. */
+static size_t part_of(const struct type *type)
+{
+    return type->size ? SHELF_CELL / (size_t)type->size * (size_t)type->size : SHELF_CELL;
+}
+
+static int begin(struct reduction *r, struct comm *comm, const struct coll_reduction *args, enum node_op op, int root)
+{
+    *r = (struct reduction){ .args = args, .end = comm->size };
+    return node_begin(&r->call, comm, op, root, type_bytes(args->type, args->count));
+}
+
+/* Room for a part's items with their gaps. */
+static int make_room(struct reduction *r, bool needs_result)
+{
+    const struct type *type = r->args->type;
+    const MPI_Count items = type->size ? (MPI_Count)part_of(type) / type->size : 0;
+    int rc = 0;
+
+    if (unlikely(!type->is_contig))
+        rc = coll_temp_alloc(&r->incoming, type, items);
+    if (!rc && needs_result)
+        rc = coll_temp_alloc(&r->result, type, items);
+    return rc;
+}
+
+static void drop_room(struct reduction *r)
+{
+    if (r->incoming.memory)
+        coll_temp_free(&r->incoming);
+    if (r->result.memory)
+        coll_temp_free(&r->result);
+}
+
+static bool is_sliced(const struct reduction *r)
+{
+    return r->call.bytes >= SLICED_MIN && r->call.comm->size > 2;
+}
+
+/* Directly from memory to memory? The same at all members, since they have the same arguments. */
+static bool is_large(struct reduction *r, int *rc)
+{
+    *rc = 0;
+    return r->call.bytes >= NODE_COPY_MIN && r->args->type->is_contig && node_copies(&r->call, rc);
+}
+
+static int run(struct reduction *r, const struct node_work *work)
+{
+    const bool has_result = work->next < work->end, sliced = is_sliced(r) && r->end == r->call.comm->size &&
+                                                             work->wakes != NODE_WAKES_ALL;
+    int rc = make_room(r, sliced);
+
+    if (!rc && sliced)
+        rc = run_slices(r, work->total, work->part, has_result);
+    else if (!rc)
+        rc = node_run(&r->call, work, fill_operand, drain_result, r);
+    drop_room(r);
+    return rc;
+}
+
+int node_allreduce(struct comm *comm, const struct coll_reduction *args)
+{
+    struct reduction r;
+    int rc = begin(&r, comm, args, NODE_ALLREDUCE, -1);
+
+    if (!rc)
+        rc = coll_check_reduction(args, true);
+    if (!rc && is_large(&r, &rc))
+        return node_allreduce_large(&r.call, args);
+    if (rc)
+        return rc;
+    return run(&r, &(struct node_work){ .total = r.call.bytes, .part = part_of(args->type), .blocks = 1,
+                                        .brings = true, .end = comm->size, .wakes = NODE_WAKES_LAST });
+}
+
+int node_reduce(struct comm *comm, const struct coll_reduction *args, int root)
+{
+    const bool is_root = comm->rank == root;
+    struct reduction r;
+    int rc = begin(&r, comm, args, NODE_REDUCE, root);
+
+    if (!rc)
+        rc = coll_check_reduction(args, is_root);
+    if (!rc && is_large(&r, &rc))
+        return node_reduce_large(&r.call, args, root);
+    if (rc)
+        return rc;
+    return run(&r, &(struct node_work){ .total = r.call.bytes, .part = part_of(args->type), .blocks = 1,
+                                        .brings = true, .end = is_root ? comm->size : 0,
+                                        .wakes = is_root ? NODE_WAKES_NOBODY : root });
+}
+
+/* Operands of ranks 0 to end - 1. */
+static int scan(struct comm *comm, const struct coll_reduction *args, enum node_op op, int end)
+{
+    struct reduction r;
+    int rc = begin(&r, comm, args, op, -1);
+
+    r.end = end;
+    if (!rc)
+        rc = coll_check_reduction(args, end > 0);
+    if (!rc && is_large(&r, &rc))
+        return node_scan_large(&r.call, args, end);
+    if (rc)
+        return rc;
+    return run(&r, &(struct node_work){ .total = r.call.bytes, .part = part_of(args->type), .blocks = 1,
+                                        .brings = true, .end = end, .wakes = NODE_WAKES_ALL });
+}
+
+int node_scan(struct comm *comm, const struct coll_reduction *args)
+{
+    return scan(comm, args, NODE_SCAN, comm->rank + 1);
+}
+
+int node_exscan(struct comm *comm, const struct coll_reduction *args)
+{
+    return scan(comm, args, NODE_EXSCAN, comm->rank);
+}
+
+/* --- reduce_scatter(_block) --- */
+
+/* A part of all blocks together: what lies in this member's block is combined. */
+static void drain_block(void *arg, uint32_t round, size_t at, size_t len)
+{
+    const struct reduction *r = arg;
+    const size_t size = (size_t)r->args->type->size;
+    const size_t first = (size_t)r->skip * size, end = first + (size_t)r->count * size;
+    const size_t from = at > first ? at : first, to = at + len < end ? at + len : end;
+    void *out = r->result.memory ? r->result.buf : r->args->recv;
+
+    if (from < to)
+        combine(r, round, len, from - at, to - from, item_at(r, out, from - first));
+}
+
+/* In place and in several turns, operands that are still to go out lie where the result belongs. */
+static int scatter_block(struct reduction *r)
+{
+    const struct coll_reduction *args = r->args;
+    const struct node_work work = { .total = r->call.bytes, .part = part_of(args->type), .blocks = 1, .brings = true,
+                                    .end = r->call.comm->size, .wakes = NODE_WAKES_LAST };
+    int rc = make_room(r, false);
+
+    if (!rc && coll_is_in_place(args->send) && work.total > work.part)
+        rc = coll_temp_alloc(&r->result, args->type, r->count);
+    if (!rc)
+        rc = node_run(&r->call, &work, fill_operand, drain_block, r);
+    if (!rc && r->result.memory)
+        type_copy(args->recv, r->count, args->type, r->result.buf, r->count, args->type);
+    drop_room(r);
+    return rc;
+}
+
+static MPI_Count count_of(const struct coll_reduction *args, const struct coll_numbers *counts, int rank)
+{
+    return counts->p ? coll_number(counts, rank) : args->count;
+}
+
+/* Buffers that go with counts have not been checked by the caller. */
+static int check_buffers(const struct coll_reduction *all, MPI_Count own)
+{
+    int rc = coll_check_reduction(all, true);
+
+    if (!rc)
+        rc = coll_check_buffer(coll_input(all), all->count, all->type,
+                               coll_is_in_place(all->send) ? "recvbuf" : "sendbuf");
+    return rc ? rc : coll_check_buffer(all->recv, own, all->type, "recvbuf");
+}
+
+int node_reduce_scatter(struct comm *comm, const struct coll_reduction *args, const struct coll_numbers *counts)
+{
+    struct coll_reduction all = *args;
+    struct reduction r;
+    MPI_Count before = 0;
+    int rc;
+
+    all.count = 0;
+    for (int rank = 0; rank < comm->size; rank++) {
+        before = rank == comm->rank ? all.count : before;
+        all.count += count_of(args, counts, rank);
+    }
+    rc = begin(&r, comm, &all, counts->p ? NODE_REDUCE_SCATTER : NODE_REDUCE_SCATTER_BLOCK, -1);
+    r.skip = before;
+    r.count = count_of(args, counts, comm->rank);
+    if (!rc)
+        rc = check_buffers(&all, r.count);
+    if (!rc && is_large(&r, &rc))
+        return node_reduce_scatter_large(&r.call, &all, before, r.count);
+    return rc ? rc : scatter_block(&r);
+}

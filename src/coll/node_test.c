@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls through shared memory between processes that share a segment: all of them, of all lengths, with members that
+ * come late, with fewer and with more processors than processes, and when numbers of rounds go around; who is waited
+ * for; calls that do not go together. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/err.h"
+#include "coll/int_node.h"
+#include "obj/blocked.h"
+#include "sys/wake.h"
+
+#define SAME(buffer, number, datatype) (&COLL_SAME(buffer, number, datatype))
+
+enum { MAX_RANKS = 70, ROUNDS = 300, MAX_ITEMS = 60000 };
+
+static struct coll_config config = { .segment_fd = -1 }; /* of a job segment … */
+static char *memory;                                     /* … its head and processes */
+static _Atomic int *counts;                              /* rounds that each rank has come to */
+
+static void map(int procs)
+{
+    const size_t offset = job_transport_offset(procs);
+    const int fd = memfd_create("segment", MFD_CLOEXEC);
+
+    close(config.segment_fd);
+    CHECK_INT(ftruncate(fd, (off_t)(offset + JOB_PAGE)), 0);
+    memory = mmap(NULL, offset, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    counts = mmap(NULL, JOB_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(memory != MAP_FAILED && counts != MAP_FAILED);
+    config = (struct coll_config){ (struct job_head *)(void *)memory, fd, offset, procs };
+    coll_fini();
+    CHECK_INT(coll_init(&config), 0);
+}
+
+typedef void body_fn(struct comm *comm);
+
+static int run_rank(int rank, int size, struct comm_shelf shelf, bool is_crowded, body_fn *body)
+{
+    const struct progress_config waiting = { .sleep_word = &job_proc(memory, rank)->sleep, .local_ranks = size,
+                                            .cpus = is_crowded ? 1 : size, .has_fences = is_crowded,
+                                            .is_oversubscribed = is_crowded };
+    struct group *group;
+    struct comm comm;
+
+    alarm(50);
+    CHECK_INT(coll_init(&config), 0); /* forked children do not have what is shared */
+    atomic_store(&job_proc(memory, rank)->pid, (int32_t)getpid());
+    wake_barrier_init();
+    progress_init(&waiting);
+    CHECK_INT(group_create_stride(size, 0, 1, rank, &group), 0);
+    comm = (struct comm){ .rank = rank, .size = size, .group = group, .remote_group = group };
+    CHECK(shelf_open(&comm, shelf));
+    body(&comm);
+    coll_comm_close(&comm);
+    group_unref(group);
+    progress_fini();
+    return 0;
+}
+
+static void run(int size, bool is_crowded, uint32_t first_round, body_fn *body)
+{
+    struct comm comm = { .size = size };
+    struct comm_shelf shelf;
+
+    map(size);
+    for (int rank = 0; rank < size; rank++) { /* others have had it before */
+        shelf = rank ? (struct comm_shelf){ SHELF_WORLD + 1, 0 } : shelf_take(&comm);
+        CHECK(!rank || shelf_open(&comm, shelf));
+        comm.shelf.round = first_round;
+        shelf_leave(&comm);
+    }
+    shelf = shelf_take(&comm);
+    CHECK_INT(shelf.number, SHELF_WORLD + 1);
+    CHECK_INT(shelf.round, first_round);
+    for (int rank = 0; rank < size; rank++) {
+        if (!fork())
+            _exit(run_rank(rank, size, shelf, is_crowded, body));
+    }
+    for (int rank = 0; rank < size; rank++) {
+        int status;
+        CHECK(wait(&status) > 0);
+        CHECK_INT(status, 0);
+    }
+    CHECK_INT(shelf_take(&comm).number, shelf.number); /* all have left it */
+}
+
+/* Nobody leaves a round before all have come to it. */
+static void barriers(struct comm *comm)
+{
+    for (int round = 1; round <= ROUNDS; round++) {
+        atomic_store(&counts[comm->rank], round);
+        if (round % 64 == comm->rank % 64)
+            usleep(200); /* the others sleep */
+        CHECK_INT(node_barrier(comm), 0);
+        for (int other = 0; other < comm->size; other++)
+            CHECK(atomic_load(&counts[other]) >= round);
+    }
+}
+
+/* --- data --- */
+
+static uint32_t random_state;
+
+static int random_below(int limit)
+{
+    random_state = random_state * 1664525 + 1013904223;
+    return (int)((random_state >> 8) % (uint32_t)limit);
+}
+
+/* Item `i` that `rank` brings to call `call`. */
+static int item(int call, int rank, int i)
+{
+    return call * 7 + rank * 1000003 + i * 31;
+}
+
+static int sum(int call, int first, int end, int i)
+{
+    unsigned all = 0;
+
+    for (int rank = first; rank < end; rank++)
+        all += (unsigned)item(call, rank, i);
+    return (int)all;
+}
+
+static int *in, *out;
+
+static void fill(int call, int rank, int count)
+{
+    for (int i = 0; i < count; i++) {
+        in[i] = item(call, rank, i);
+        out[i] = -1;
+    }
+    out[count] = -1;
+}
+
+static void check_moves(struct comm *comm, int call, int count, int root, struct type *type)
+{
+    const int rank = comm->rank, size = comm->size;
+    const struct coll_data *one = SAME(in, count, type), *all = SAME(out, count, type),
+                           *blocks = SAME(in, count, type);
+
+    fill(call, rank, count * size);
+    CHECK_INT(node_allgather(comm, one, all), 0);
+    for (int i = 0; i < count * size; i++)
+        CHECK_INT(out[i], item(call, i / count, i % count));
+    fill(call, rank, count * size);
+    CHECK_INT(node_alltoall(comm, blocks, all), 0);
+    for (int i = 0; i < count * size; i++)
+        CHECK_INT(out[i], item(call, i / count, rank * count + i % count));
+    fill(call, rank, count * size);
+    CHECK_INT(node_gather(comm, one, all, root), 0);
+    for (int i = 0; i < count * size; i++)
+        CHECK_INT(out[i], rank == root ? item(call, i / count, i % count) : -1);
+    fill(call, rank, count * size);
+    CHECK_INT(node_scatter(comm, blocks, all, root), 0);
+    for (int i = 0; i < count; i++)
+        CHECK_INT(out[i], item(call, root, rank * count + i));
+    CHECK_INT(out[count], -1);
+    CHECK_INT(node_bcast(comm, in, count, type, root), 0);
+    for (int i = 0; i < count; i++)
+        CHECK_INT(in[i], item(call, root, i));
+}
+
+static void check_reductions(struct comm *comm, int call, int count, int root)
+{
+    const int rank = comm->rank, size = comm->size;
+    const struct coll_reduction *args = COLL_REDUCTION(in, out, count, obj_type(MPI_INT), obj_op(MPI_SUM));
+
+    fill(call, rank, count);
+    CHECK_INT(node_allreduce(comm, args), 0);
+    for (int i = 0; i < count; i++)
+        CHECK_INT(out[i], sum(call, 0, size, i));
+    fill(call, rank, count);
+    CHECK_INT(node_reduce(comm, args, root), 0);
+    for (int i = 0; i < count; i++)
+        CHECK_INT(out[i], rank == root ? sum(call, 0, size, i) : -1);
+    fill(call, rank, count);
+    CHECK_INT(node_scan(comm, args), 0);
+    for (int i = 0; i < count; i++)
+        CHECK_INT(out[i], sum(call, 0, rank + 1, i));
+    fill(call, rank, count);
+    CHECK_INT(node_exscan(comm, args), 0);
+    for (int i = 0; i < count; i++)
+        CHECK_INT(out[i], rank ? sum(call, 0, rank, i) : -1);
+    CHECK_INT(out[count], -1);
+}
+
+/* Counts differ: rank r gets as many items as all before it and a few more. Also in place, where others still read. */
+static void check_reduce_scatter(struct comm *comm, int call, int count)
+{
+    const int rank = comm->rank, size = comm->size;
+    int items[MAX_RANKS], before = 0, all = 0;
+
+    for (int r = 0; r < size; r++) {
+        items[r] = (r + call) % 3 ? count / size + r : 0;
+        before += r < rank ? items[r] : 0;
+        all += items[r];
+    }
+    for (int in_place = 0; in_place < 2; in_place++) {
+        int *result = in_place ? in : out;
+
+        fill(call, rank, all);
+        CHECK_INT(node_reduce_scatter(comm, COLL_REDUCTION(in_place ? MPI_IN_PLACE : in, result, 0, obj_type(MPI_INT),
+                                                           obj_op(MPI_SUM)), &COLL_NUMBERS(items)), 0);
+        for (int i = 0; i < items[rank]; i++)
+            CHECK_INT(result[i], sum(call, 0, size, before + i));
+    }
+}
+
+static int step; /* from one item to the next, in int64_t */
+
+/* A run of ranks, first << 32 | last; two runs combine only if the second follows the first. */
+static void join_runs(void *left_items, void *right_items, int *len, MPI_Datatype *handle)
+{
+    const int64_t *left = left_items;
+    int64_t *right = right_items;
+
+    (void)handle;
+    for (int i = 0; i < *len * step; i += step) {
+        const bool follows = (int32_t)left[i] + 1 == (int32_t)(right[i] >> 32) && left[i] >= 0 && right[i] >= 0;
+        right[i] = follows ? (left[i] & ~(int64_t)UINT32_MAX) | (int32_t)right[i] : -1;
+    }
+}
+
+static int64_t run_of(int first, int last)
+{
+    return (int64_t)first << 32 | last;
+}
+
+/* An operator that notices any wrong order, in place; of a type with gaps in every second call. */
+static void check_order(struct comm *comm, int call, int count, int root, struct op *in_order, struct type *gaps)
+{
+    const int rank = comm->rank, last = comm->size - 1;
+    int64_t *data = (int64_t *)(void *)in;
+    const struct coll_reduction *args =
+        COLL_REDUCTION(MPI_IN_PLACE, data, count, call % 2 ? gaps : obj_type(MPI_INT64_T), in_order);
+
+    step = call % 2 ? 3 : 1;
+    for (int kind = 0; kind < 4; kind++) {
+        const bool is_root = kind == 1 && rank == root;
+        const struct coll_reduction apart = { data, kind == 1 && !is_root ? NULL : data, count, args->type, in_order };
+        const int64_t expected[] = { run_of(0, last), is_root ? run_of(0, last) : run_of(rank, rank), run_of(0, rank),
+                                     rank ? run_of(0, rank - 1) : run_of(0, 0) };
+
+        for (int i = 0; i < count * step; i++)
+            data[i] = i % step ? -7 : run_of(rank, rank);
+        CHECK_INT(kind == 0 ? node_allreduce(comm, args) : kind == 1 ? node_reduce(comm, is_root ? args : &apart, root)
+                  : kind == 2 ? node_scan(comm, args) : node_exscan(comm, args), 0);
+        for (int i = 0; i < count * step; i++)
+            CHECK(data[i] == (i % step ? -7 : expected[kind]));
+    }
+}
+
+/* Lengths of all kinds; roots change, so that everybody runs ahead of the others now and then. */
+static void calls(struct comm *comm)
+{
+    const int size = comm->size;
+
+    struct op *in_order;
+    struct type *gaps;
+
+    in = malloc((6 * MAX_ITEMS + 1) * sizeof *in);
+    out = malloc((6 * MAX_ITEMS + 1) * sizeof *out);
+    type_init();
+    op_init();
+    CHECK_INT(op_create(join_runs, false, &in_order), 0);
+    CHECK_INT(type_resized(obj_type(MPI_INT64_T), 0, 24, false, &gaps), 0);
+    CHECK_INT(type_commit(gaps), 0);
+    random_state = (uint32_t)size;
+    for (int call = 0; call < 60; call++) {
+        const int limit = call % 6 == 0 ? MAX_ITEMS : call % 3 ? 14 : 1500;
+        const int count = random_below(limit), root = random_below(size);
+
+        if (random_below(8) == comm->rank)
+            usleep(100);
+        check_moves(comm, call, count / (call % 6 ? 1 : size), root, obj_type(MPI_INT));
+        check_reductions(comm, call, count, root);
+        check_reduce_scatter(comm, call, count);
+        check_order(comm, call, count, root, in_order, gaps);
+    }
+    op_unref(in_order);
+    type_unref(gaps);
+    free(in);
+    free(out);
+}
+
+/* One sends to all, who come late: it waits before it writes over what nobody has read. */
+static void ahead(struct comm *comm)
+{
+    for (int i = 0; i < 200; i++) {
+        int value = i;
+
+        if (comm->rank && i % 50 == 0)
+            usleep(300);
+        CHECK_INT(node_bcast(comm, &value, sizeof value, obj_type(MPI_BYTE), 0), 0);
+        CHECK_INT(value, i);
+    }
+}
+
+static void ahead_start(struct comm *comm)
+{
+    type_init();
+    ahead(comm);
+}
+
+/* --- who is waited for --- */
+
+static bool is_told;
+
+static void look(struct progress_long *wait)
+{
+    struct blocked b;
+
+    CHECK(node_describe_wait(wait, &b));
+    CHECK(!strcmp(b.call, "MPI_Barrier") && b.is_coll && b.way == BLOCKED_RECEIVING);
+    CHECK_INT(b.peer, 1);
+    is_told = true;
+}
+
+static void leave(struct progress_long *wait)
+{
+    CHECK(is_told && wait);
+}
+
+static void be_told(struct comm *comm)
+{
+    static const struct progress_watch watch = { look, leave };
+
+    if (comm->rank == 0)
+        progress_set_watch(&watch);
+    else
+        usleep(100000);
+    CHECK_INT(node_barrier(comm), 0);
+    CHECK(comm->rank || is_told);
+    CHECK(!node_describe_wait(&(struct progress_long){ NULL }, &(struct blocked){ 0 }));
+}
+
+/* --- calls that do not go together: at least one of the two says so, naming both --- */
+
+static void expect(int rc, int class, const char *text)
+{
+    char found[400];
+
+    if (!rc)
+        return;
+    CHECK_INT(err_class(rc), class);
+    CHECK_INT(err_id(rc), 700);
+    err_text(rc, found, sizeof found);
+    CHECK(strstr(found, text));
+    atomic_fetch_add(&counts[0], 1);
+}
+
+static void other_operation(struct comm *comm)
+{
+    char data[16] = { 0 };
+
+    type_init();
+    snprintf(comm->name, sizeof comm->name, "pair");
+    const struct coll_data *block = SAME(data, 8, obj_type(MPI_BYTE));
+    expect(comm->rank ? node_scatter(comm, block, block, 0) : node_bcast(comm, data, 8, obj_type(MPI_BYTE), 1),
+           MPI_ERR_OTHER, "number 1 on pair: rank 0 calls MPI_Bcast(root 1, 8 bytes), "
+                          "rank 1 calls MPI_Scatter(root 0, 8 bytes)");
+}
+
+static void other_root(struct comm *comm)
+{
+    char data = 0;
+
+    type_init();
+    expect(node_bcast(comm, &data, 1, obj_type(MPI_BYTE), 1 - comm->rank), MPI_ERR_ROOT,
+           "rank 0 calls MPI_Bcast(root 1, 1 bytes), rank 1 calls MPI_Bcast(root 0, 1 bytes)");
+}
+
+static void other_length(struct comm *comm)
+{
+    char data[2][16] = { { 0 } };
+    const int count = comm->rank ? 8 : 4;
+
+    type_init();
+    expect(node_allgather(comm, SAME(MPI_IN_PLACE, 0, NULL), SAME(data, count, obj_type(MPI_BYTE))),
+           MPI_ERR_TRUNCATE, "rank 0 calls MPI_Allgather(4 bytes), rank 1 calls MPI_Allgather(8 bytes)");
+}
+
+/* One that shows a place that does not exist, and one that brings too little. */
+static void bad_places(struct comm *comm)
+{
+    const struct node_window window = { .in = comm->rank ? 4096 : (uintptr_t)&window };
+    struct node_call call;
+    char data[16];
+    int rc;
+
+    type_init();
+    CHECK_INT(node_begin(&call, comm, NODE_REDUCE, 0, 8), 0);
+    CHECK_INT(node_show(&call, &window), 0);
+    rc = node_fetch(&call, 1 - comm->rank, data, node_window(&call, 1 - comm->rank)->in, 8);
+    CHECK_INT(comm->rank ? rc : err_id(rc), comm->rank ? 0 : 701);
+    rc = node_push(&call, 1 - comm->rank, data, 4096, 8);
+    CHECK_INT(err_id(rc), 701);
+    CHECK_INT(err_class(rc), MPI_ERR_BUFFER);
+    rc = node_allgather(comm, SAME(data, 4, obj_type(MPI_BYTE)), SAME(data + 4, 6, obj_type(MPI_BYTE)));
+    CHECK_INT(err_id(rc), 702);
+    CHECK_INT(err_class(rc), MPI_ERR_COUNT);
+    CHECK_INT(node_barrier(comm), 0);
+}
+
+static void test_disagreement(body_fn *body)
+{
+    run(2, false, 0, body);
+    CHECK(atomic_load(&counts[0]) > 0);
+}
+
+int main(void)
+{
+    for (int size = 2; size <= 9; size++)
+        run(size, size % 2, 0, barriers);
+    run(4, true, UINT32_MAX - 100, barriers); /* numbers go around */
+    run(17, false, 0, barriers);              /* a tree of two floors */
+    run(MAX_RANKS, true, 0, barriers);        /* also when crowded */
+    for (int size = 2; size <= 8; size++)
+        run(size, size % 2, UINT32_MAX - 100, calls);
+    setenv("PARLEY_SINGLE_COPY", "0", 1);
+    run(2, true, 0, calls);
+    run(3, true, 0, calls);
+    unsetenv("PARLEY_SINGLE_COPY");
+    run(3, false, UINT32_MAX - 100, ahead_start);
+    run(5, true, 0, ahead_start);
+    run(2, false, 0, be_told);
+    run(2, false, 0, bad_places);
+    test_disagreement(other_operation);
+    test_disagreement(other_root);
+    test_disagreement(other_length);
+    return 0;
+}
