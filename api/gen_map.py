@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the version script of libmpi_abi.so: python3 gen_map.py OUTPUT
 
-Exactly the functions of the table, each as MPI_ and PMPI_, what debuggers look for, and no other symbol."""
+Exactly the functions of the table, each as MPI_ and PMPI_, what debuggers look for, the engine for libraries
+beside MPI (src/door), and no other symbol."""
 
 import model
 
-DEBUGGER_NAMES = ('MPIR_dll_name', 'parley_debug_layout')
+OTHER_NAMES = ('MPIR_dll_name', 'parley_debug_layout', 'parley_door_1')
 
 
 def generate():
     names = sorted(model.exported_names(model.read_functions()))
     lines = [f'        {prefix}{name};' for prefix in ('MPI_', 'PMPI_') for name in names]
-    lines += [f'        {name};' for name in DEBUGGER_NAMES]
+    lines += [f'        {name};' for name in OTHER_NAMES]
     return '{\n    global:\n' + '\n'.join(lines) + '\n    local:\n        *;\n};\n'
 
 

@@ -6,7 +6,7 @@
 - It lies in the own room or in a room of the `uses` line; unit tests (*_test.c) may include whatever they link.
 - int_*.h is included by its own room only.
 - No header includes itself through others.
-- launch/ includes, of src/, only base and sys.
+- launch/ includes, of src/, only base and sys; compat/p4 only base, sys, and what room door shows.
 - The order of a .c file: its own header first, then <system>, then the rest (own header: the same name)."""
 
 import os
@@ -15,7 +15,7 @@ import sys
 
 import tree
 
-LAUNCH_USES = {"base", "sys"}
+EDGES = {"launch": {"base", "sys"}, "compat/p4": {"base", "sys", "door", "p4"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^">]+)[">]', re.M)
 
 
@@ -43,11 +43,12 @@ def faults_of_order(path):
         yield f'{tree.short(path)}: its own header "{own}" must come first'
 
 
-def faults_of_launch():
-    for path in tree.files_below("launch", (".c", ".h")):
-        for name in quoted(path):
-            if "/" in name and os.path.dirname(name) not in LAUNCH_USES:
-                yield f'{tree.short(path)}: "{name}": the launcher may include {", ".join(sorted(LAUNCH_USES))}'
+def faults_of_edges():
+    for edge, allowed in EDGES.items():
+        for path in tree.files_below(edge, (".c", ".h")):
+            for name in quoted(path):
+                if "/" in name and os.path.dirname(name) not in allowed:
+                    yield f'{tree.short(path)}: "{name}": {edge} may include {", ".join(sorted(allowed))}'
 
 
 def cycles(headers):
@@ -80,7 +81,7 @@ def main():
             else:
                 headers.append(path)
     faults += cycles(headers)
-    faults += faults_of_launch()
+    faults += faults_of_edges()
     return tree.report(faults, f"includes of {len(uses)} rooms")
 
 

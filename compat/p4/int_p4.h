@@ -66,10 +66,10 @@ bool p4_is_ending(void);
 
 enum inner_kind { INNER_GLOBAL = 1, INNER_BARRIER, INNER_CLUSTER, INNER_KINDS };
 
-/* `call` is the name of the user's function, for reports of hangs. 0 or -1: the process is gone. */
+/* 0, or -1: the process is gone. */
 int inner_send(enum inner_kind kind, int to, const void *data, size_t len);
-/* Waits for the next one from `from`, which has `len` bytes. `call` and `type` say in the report of a hang what the user
- * is in. */
+/* Waits for the next one from `from`, which has `len` bytes. `call` and `type` say in the report of a hang what the
+ * user is in. */
 void inner_recv(enum inner_kind kind, int from, void *data, size_t len, const char *call, int type);
 
 #endif

@@ -38,6 +38,8 @@ struct comm_environment {
 int comm_init(int rank, int size);
 void comm_set_environment(const struct comm_environment *environment);
 void comm_fini(void);
+/* All processes of the job, for the library's own messages: in no table of handles, open from comm_init on. */
+extern struct comm comm_own;
 
 /* Make MPI_COMM_WORLD and MPI_COMM_SELF, with errhandler_fatal, open for messages. Error: MPI_ERR_NO_MEM. */
 int comm_open_world(void);

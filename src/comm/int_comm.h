@@ -11,9 +11,6 @@ extern struct comm_world {
     struct comm_environment environment;
 } comm_world;
 
-/* All processes of the job, for the library's own messages: in no table of handles, open from comm_init on. */
-extern struct comm comm_own;
-
 /* Messages of MPI_Comm_create_from_group that nobody has asked for. */
 void comm_drop_strays(void);
 

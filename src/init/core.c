@@ -24,6 +24,7 @@
 static struct {
     pthread_mutex_t lock;
     bool is_open;       /* guarded by lock, as is all below */
+    bool has_job;       /* process.job says who we are */
     bool is_threaded;   /* several threads may be in a call */
     int users;          /* the world and sessions */
     int in_threads;     /* of these, those that may be in a call in a thread that is not known */
@@ -123,13 +124,23 @@ static void leave_to_parent(void)
     pm_forked(&process.job);
 }
 
-static int core_open(bool is_threaded)
+static int find_job(void)
 {
     int rc;
 
+    if (core.has_job)
+        return 0;
     if (process.job.foreign) /* a first attempt has failed */
         pm_close(&process.job);
-    rc = process.job.head ? 0 : pm_open(&process.job);
+    rc = pm_open(&process.job);
+    core.has_job = !rc;
+    return rc;
+}
+
+static int core_open(bool is_threaded)
+{
+    int rc = find_job();
+
     if (!rc && pthread_atfork(NULL, NULL, leave_to_parent))
         rc = err(MPI_ERR_NO_MEM, "no memory to be told of forks");
     if (rc)
@@ -152,8 +163,10 @@ stop_transports:
     progress_fini();
 drop_objects:
     fini_objects();
-    if (process.job.is_singleton)
-        pm_close(&process.job); /* a rank keeps the way to its launcher, which is to hear of this */
+    if (process.job.is_singleton) { /* a rank keeps the way to its launcher, which is to hear of this */
+        pm_close(&process.job);
+        core.has_job = false;
+    }
     return rc;
 }
 
@@ -175,7 +188,7 @@ __attribute__((destructor)) static void core_close(void)
     progress_fini();
     fini_objects();
     pm_close(&process.job);
-    core.is_open = false;
+    core.is_open = core.has_job = false;
 }
 
 /* Levels are those of one session or of the world: others may be in calls at the same time, in other threads. Only
@@ -244,4 +257,42 @@ void core_release(int level, bool is_world)
         pm_finalised(&process.job);
     }
     pthread_mutex_unlock(&core.lock);
+}
+
+int init_find_job(void)
+{
+    int rc;
+
+    pthread_mutex_lock(&core.lock);
+    rc = find_job();
+    pthread_mutex_unlock(&core.lock);
+    return rc;
+}
+
+int init_join_job(int segment_fd, const uint64_t token[2], int rank, int size)
+{
+    int rc = 0;
+
+    pthread_mutex_lock(&core.lock);
+    if (core.is_open)
+        rc = err(MPI_ERR_OTHER, "MPI is in use in this process already, as rank %d of %d", process.job.rank,
+                 process.job.size);
+    if (!rc)
+        rc = pm_join_own(&process.job, segment_fd, token, rank, size);
+    if (!rc)
+        core.has_job = true;
+    pthread_mutex_unlock(&core.lock);
+    return rc;
+}
+
+int init_acquire(void)
+{
+    int level;
+
+    return core_acquire(MPI_THREAD_SINGLE, false, &level);
+}
+
+void init_release(void)
+{
+    core_release(MPI_THREAD_SINGLE, false);
 }

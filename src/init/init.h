@@ -89,6 +89,18 @@ int init_is_thread_main(int *flag);
  * callsite_find gives it. Never returns. At any time, from any thread. */
 _Noreturn void init_abort(int code, const char *text, uint64_t call_site) COLD;
 
+/* --- for libraries that stand beside MPI on the same engine (room door) --- */
+
+/* Who started us: process.job is filled in. Errors: as pm_open. */
+int init_find_job(void);
+/* Be `rank` of a job whose segment this program has made, for itself and processes that it has forked; before anything
+ * is in use. The descriptor is taken over. Error: MPI_ERR_OTHER. */
+int init_join_job(int segment_fd, const uint64_t token[2], int rank, int size);
+/* One user more of the engine, as a session of MPI_THREAD_SINGLE is one, and one less; the last one waits for all that
+ * has been begun. Errors: as init_start. */
+int init_acquire(void);
+void init_release(void);
+
 /* §9.1.2: at most MPI_MAX_PROCESSOR_NAME with the zero. No name service is asked. */
 int init_processor_name(char *name, int *len);
 double init_wtime(void);

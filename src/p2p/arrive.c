@@ -315,6 +315,9 @@ static NOINLINE int arrive_other(struct lane *lane, int proc, struct net_head he
     case WIRE_PART_DATA:
     case WIRE_PART_OFFER:
         return arrive_part(head, payload, len);
+    case WIRE_LETTER:
+    case WIRE_LETTER_RTS:
+        return letter_arrive(lane, proc, head, payload, len);
     }
     return arrive_control(lane, proc, head, payload, len);
 }

@@ -460,6 +460,9 @@ void lists_close(struct p2p_req *r);
 /* send.c: send as one record now, if nothing stands in the way: true. The way to `dest` is known. */
 bool send_now(struct channel *channel, const void *buf, MPI_Count count, struct type *type, int dest, int tag);
 
+/* letter.c: a letter arrives, or its offer. 0 or NET_AGAIN. */
+int letter_arrive(struct lane *lane, int proc, struct net_head head, const void *payload, uint32_t len);
+
 /* buffered.c: let go of an attached buffer, whose messages have gone; NULL is fine. */
 void send_buffer_destroy(struct send_buffer *buffer);
 

@@ -242,6 +242,14 @@ int pm_open(struct pm_job *job)
     return rc;
 }
 
+int pm_join_own(struct pm_job *job, int segment_fd, const uint64_t token[2], int rank, int size)
+{
+    const struct pm_ticket ticket = { .segment_fd = segment_fd, .control_fd = -1, .token = { token[0], token[1] },
+                                      .rank = rank, .size = size };
+
+    return pm_join(job, &ticket);
+}
+
 static void set_state(struct pm_job *job, enum job_state state)
 {
     if (job->head && getpid() == job->pid)

@@ -53,6 +53,11 @@ struct pm_job {
  * launcher, and pm_close gives that up. */
 int pm_open(struct pm_job *job);
 
+/* Take the place of `rank` in a segment that a program has made for processes of its own; the descriptor becomes the
+ * job's. There is no launcher then. *job may have been opened before; what it knew is forgotten, and a launcher that is
+ * there goes on guarding this process. 0 or MPI_ERR_OTHER, and *job is as it was. */
+int pm_join_own(struct pm_job *job, int segment_fd, const uint64_t token[2], int rank, int size);
+
 /* Tell the launcher that this rank is inside MPI / has left it. A store in the segment; nobody is woken. A foreign
  * launcher is told once, by a message and its answer, that the rank has left. */
 void pm_started(struct pm_job *job);

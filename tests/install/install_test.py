@@ -77,6 +77,8 @@ def check_cmake(env, cwd):
 def check_pkg_config(prefix, env, cwd):
     for path in sorted(glob.glob(os.path.join(prefix, "lib", "pkgconfig", "*.pc"))):
         name = os.path.basename(path)[:-3]
+        if name == "p4":
+            continue # no MPI
         flags = shlex.split(run(["pkg-config", "--cflags", "--libs", name], env, cwd))
         run(["cc", RING, "-o", "ring-" + name] + flags, env, cwd)
         expect_ring("./ring-" + name, {**env, "LD_LIBRARY_PATH": os.path.join(prefix, "lib")}, cwd)

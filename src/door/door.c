@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: door. The table, and waiting: a request that nobody starts, completed by the user's sink. */
+#include "door/door.h"
+
+#include "base/err.h"
+#include "comm/comm.h"
+#include "init/init.h"
+#include "obj/req.h"
+#include "progress/progress.h"
+
+/* The one wait. */
+static struct {
+    struct req req;
+    struct blocked words;
+    progress_done_fn *is_done; /* NULL: it is over when it is said to be */
+    void *arg;
+} current;
+
+static bool is_started;
+
+static void describe(const struct req *req, struct blocked *out)
+{
+    (void)req;
+    *out = current.words;
+}
+
+static const struct req_ops wait_ops = { .describe = describe };
+
+static int door_start(const struct p2p_letter_sink *sink)
+{
+    const int rc = init_acquire();
+
+    if (!rc)
+        p2p_letters_open(&comm_own, sink);
+    is_started = !rc;
+    return rc;
+}
+
+static void door_stop(void)
+{
+    if (is_started)
+        init_release();
+    is_started = false;
+}
+
+static void door_leave(void)
+{
+    if (is_started)
+        pm_finalised(&process.job);
+}
+
+static void wait_begin(const struct blocked *words)
+{
+    current.req = (struct req){ .obj = { .kind = OBJ_REQUEST, .refs = 1 }, .ops = &wait_ops };
+    current.words = *words;
+}
+
+static void wait_is_over(void)
+{
+    req_complete(&current.req);
+}
+
+static void door_wait(int proc)
+{
+    progress_wait(&current.req.done, proc < 0 ? (struct progress_hint){ NULL, NULL } : p2p_letter_hint(proc));
+}
+
+/* Asks after every poll of everything. */
+static int ask(void *arg, const _Atomic uint32_t *done)
+{
+    (void)arg;
+    (void)done;
+    const int events = progress_poll();
+    if (current.is_done(current.arg))
+        req_complete(&current.req);
+    return events;
+}
+
+static void wait_until(progress_done_fn *is_done, void *arg, const struct blocked *words)
+{
+    if (is_done(arg))
+        return;
+    wait_begin(words);
+    current.is_done = is_done;
+    current.arg = arg;
+    progress_wait(&current.req.done, (struct progress_hint){ ask, NULL });
+}
+
+static void door_poll(void)
+{
+    progress_poll_last();
+}
+
+/* Sleepers here have issued a fence, or one for all processes, between their announcement and their last look; so a
+ * fence between the news and the look for sleepers is enough. */
+static void wake_up(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    progress_notify();
+}
+
+static void diagnose(const char *text)
+{
+    pm_diagnose(&process.job, text);
+}
+
+static void door_abort(int code, const char *text)
+{
+    init_abort(code, text, 0);
+}
+
+const struct door parley_door_1 = {
+    .size = sizeof parley_door_1,
+    .job = &process.job,
+    .find_job = init_find_job,
+    .join_job = init_join_job,
+    .start = door_start,
+    .stop = door_stop,
+    .leave = door_leave,
+    .send = p2p_letter_send,
+    .pending = p2p_letters_pending,
+    .give_up = p2p_letters_give_up,
+    .lock = p2p_letters_lock,
+    .unlock = p2p_letters_unlock,
+    .wait_begin = wait_begin,
+    .wait = door_wait,
+    .wait_is_over = wait_is_over,
+    .wait_until = wait_until,
+    .poll = door_poll,
+    .add_poll = progress_add,
+    .wake_up = wake_up,
+    .diagnose = diagnose,
+    .abort = door_abort,
+    .text = err_text,
+};
