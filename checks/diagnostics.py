@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The catalogue of diagnostics, src/base/diagnostics.txt, against the source.
 
-Every id that stands at the beginning of a string in src/ or launch/ is in the catalogue, and every id of the catalogue
-is in the source (those of the error classes of MPI stand for themselves). Every entry names a test that provokes it:
-the file is there, and has the id in it. tests/launch/diagnostics_test.py compares its table with the catalogue itself
-when it runs. docs/diagnostics.md is current."""
+Every id that stands at the beginning of a string in src/, launch/ or compat/ is in the catalogue, and every id of the
+catalogue is in the source (those of the error classes of MPI stand for themselves). Every entry names a test that
+provokes it: the file is there, and has the id in it. tests/launch/diagnostics_test.py compares its table with the
+catalogue itself when it runs. docs/diagnostics.md is current."""
 
 import os
 import re
@@ -19,13 +19,14 @@ sys.path.insert(0, os.path.join(tree.SRC, "base"))
 import gen_diagnostics  # noqa: E402
 
 CLASSES = range(200, 264)
+FOLDERS = ("src", "launch", "compat")
 OWN_TABLE = "tests/launch/diagnostics_test.py"
 
 
 def ids_in_source():
     """id -> where it stands first."""
     found = {}
-    for path in tree.files_below("src", (".c", ".h")) + tree.files_below("launch", (".c", ".h")):
+    for path in [p for folder in FOLDERS for p in tree.files_below(folder, (".c", ".h"))]:
         if path.endswith("_test.c"):
             continue
         text = re.sub(r"/\*.*?\*/", "", tree.read(path), flags=re.S)

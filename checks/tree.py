@@ -6,7 +6,7 @@ import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SRC = os.path.join(ROOT, "src")
-CODE_FOLDERS = ("api", "src", "launch", "compat", "include", "tools", "tests", "fuzz", "bench", "examples", "scripts",
+CODE_FOLDERS = ("api", "include", "src", "launch", "compat", "tools", "tests", "fuzz", "bench", "examples", "scripts",
                 "checks")
 
 

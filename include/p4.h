@@ -88,31 +88,33 @@ typedef struct p4_lock {
     unsigned int reserved[3];
 } p4_lock_t;
 
-struct p4_monitor_queue;
+struct p4_mon_queue {
+    int count;
+    p4_lock_t gate;
+};
 
 typedef struct p4_monitor {
     p4_lock_t entry;
-    struct p4_monitor_queue *queues;
     int num_queues;
-    int reserved;
+    struct p4_mon_queue first; /* queue 0; a monitor with one queue needs no other memory */
+    struct p4_mon_queue *more;
 } p4_monitor_t;
 
 typedef struct p4_getsub_monitor {
     p4_monitor_t m;
-    int sub;
-    int waiting;
+    long sub;
 } p4_getsub_monitor_t;
 
 typedef struct p4_barrier_monitor {
-    p4_monitor_t m;
-    int waiting;
-    int reserved;
+    unsigned int arrived;
+    unsigned int round;
 } p4_barrier_monitor_t;
 
 typedef struct p4_askfor_monitor {
     p4_monitor_t m;
     int pgdone;
     int pbdone;
+    int leaving; /* the round is over and its processes are being let go, one after the other */
 } p4_askfor_monitor_t;
 
 /* For p4_startup: what a procgroup file says, filled in by the program. The first entry is the master's own machine and
