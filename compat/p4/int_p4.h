@@ -54,6 +54,8 @@ int p4_cluster_first(int cluster);
 
 /* p4_error if p4_initenv has not been called; `call` is the function of the user's. */
 void p4_need_started(const char *call);
+/* The same if ids are not settled yet, or p4_wait_for_end has been called. */
+void p4_need_running(const char *call);
 /* As p4_error with a text of printf; begins with the id of a diagnostic ("E0601: ..."). Never returns. */
 _Noreturn void p4_fail(const char *format, ...) PRINTF_LIKE(1, 2);
 

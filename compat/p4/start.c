@@ -1,11 +1,274 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: compat/p4. Coming up: what this process is before and after the procgroup. */
-#include "p4/int_p4.h"
+/* Room: compat/p4. Coming up. What this process is before and after the procgroup; the shared area; the three ways in: as
+ * the master of a procgroup, as a rank of a launcher, as the master of a cluster on another host (remote.c). */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/err.h"
+#include "p4/int_door.h"
+#include "p4/int_message.h"
+#include "p4/int_start.h"
+#include "sys/clock.h"
+#include "sys/cpus.h"
+#include "sys/segment.h"
 
 struct p4_own p4_own = { .total = 1, .clusters = 1 };
+struct control *control;
+
 static int cluster_first[P4_MAXPROCS];
+static bool is_launched;      /* a rank of a launcher's job */
+static bool hard_errors = true;
+static const char *program;   /* argv[0] */
+
+/* The function of sources for p4 1.2, which had a procgroup call it in the slaves. */
+extern int slave(void) __attribute__((weak));
 
 int p4_cluster_first(int cluster)
 {
     return cluster_first[cluster];
+}
+
+static _Noreturn void fail_with(int rc)
+{
+    char text[ERR_TEXT_SIZE];
+
+    door->text(rc, text, sizeof text);
+    p4_fail("E0602: %s", text);
+}
+
+static void set_who(void)
+{
+    p4_own.pid = getpid();
+    snprintf(p4_own.who, sizeof p4_own.who, "p%d_%d", p4_own.id, p4_own.pid);
+}
+
+/* --- what is shared --- */
+
+static void *map_shared(size_t size, const char *what)
+{
+    void *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (start == MAP_FAILED)
+        p4_fail("E0602: no %s of %zu bytes: %s", what, size, strerror(errno));
+    return start;
+}
+
+static size_t arena_size(void)
+{
+    const char *text = options.arena ? options.arena : getenv("P4_GLOBMEMSIZE");
+    char *end = NULL;
+    long long size = GLOBMEMSIZE;
+
+    if (text && *text) {
+        size = strtoll(text, &end, 10);
+        if (*end || size <= 0)
+            p4_fail("E0602: the size of the shared memory is \"%s\"; it must be a number of bytes", text);
+    }
+    return ((size_t)size + 4095) / 4096 * 4096;
+}
+
+static void map_everything(void)
+{
+    control = map_shared(sizeof *control, "memory for the run");
+    atomic_store(&control->master, getpid());
+    p4_own.arena_size = arena_size();
+    p4_own.arena = map_shared(p4_own.arena_size, "shared memory");
+}
+
+/* --- options --- */
+
+static void redirect(const char *path)
+{
+    int fd;
+
+    if (!path)
+        return;
+    fflush(stdout);
+    fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0)
+        p4_fail("E0602: -p4out %s: %s", path, strerror(errno));
+    close(fd);
+}
+
+/* A procgroup file is meant as seen from where the program was started. */
+static void change_directory(void)
+{
+    static char path[4096];
+    const char *chosen = getenv("P4_CHDIR"), *slash = strrchr(program, '/');
+    char folder[4096];
+
+    if (options.procgroup && realpath(options.procgroup, path))
+        options.procgroup = path;
+    if (options.directory) {
+        if (chdir(options.directory))
+            p4_fail("E0602: -p4wd %s: %s", options.directory, strerror(errno));
+    } else if (chosen && *chosen == '1' && slash) {
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - program) + 1, program);
+        if (chdir(folder))
+            p4_fail("E0602: P4_CHDIR=1: %s: %s", folder, strerror(errno));
+    }
+}
+
+/* --- the ways in --- */
+
+static void become_rank(void)
+{
+    is_launched = true;
+    p4_own.id = p4_own.first = p4_own.last = p4_own.cluster = door->job->rank;
+    p4_own.total = p4_own.clusters = door->job->size;
+    for (int i = 0; i < p4_own.total && i < P4_MAXPROCS; i++)
+        cluster_first[i] = i;
+    if (p4_own.total > P4_MAXPROCS)
+        p4_fail("E0602: a job of %d processes; p4 has at most %d", p4_own.total, P4_MAXPROCS);
+    route_set_host(0, p4_own.total);
+    set_who();
+    intake_open();
+    p4_own.stage = P4_RUNNING;
+}
+
+int p4_initenv(int *argc, char **argv)
+{
+    int rc;
+
+    if (!argc || !argv)
+        p4_error("p4_initenv: no command line", 0);
+    if (p4_own.stage != P4_NOT_YET)
+        return 0;
+    program = argv[0] ? argv[0] : "";
+    p4_own.start_ns = clock_ns();
+    set_who();
+    options_take(argc, argv);
+    map_everything();
+    p4_own.stage = P4_READY;
+    change_directory();
+    redirect(options.out);
+    finish_at_exit();
+    rc = door->find_job();
+    if (rc)
+        fail_with(rc);
+    if (door->job->size > 1) {
+        become_rank();
+        return 0;
+    }
+    error_trap_signals();
+    error_trap_end();
+    return 0;
+}
+
+void p4_set_hard_errors(int flag)
+{
+    hard_errors = flag;
+}
+
+/* --- the procgroup --- */
+
+/* From now on messages go. Never returns in slaves of the old style. */
+static int run(void)
+{
+    const char *text = getenv("P4_COMPAT_12");
+
+    set_who();
+    intake_open();
+    p4_own.stage = P4_RUNNING;
+    p4_post_init();
+    if (p4_own.id != p4_own.first && text && *text == '1' && slave) {
+        slave();
+        exit(0);
+    }
+    return 0;
+}
+
+static void set_clusters(const struct p4_procgroup *pg)
+{
+    int next = pg->entries[0].numslaves_in_group + 1;
+
+    p4_own.clusters = pg->num_entries;
+    for (int i = 1; i < pg->num_entries; i++) {
+        cluster_first[i] = next;
+        next += pg->entries[i].numslaves_in_group;
+    }
+    p4_own.total = next;
+    p4_own.first = 0;
+    p4_own.last = pg->entries[0].numslaves_in_group;
+    route_set_host(0, p4_own.last + 1);
+}
+
+/* Take the place in the segment of this host. */
+static void join(const struct cluster_plan *plan, int place)
+{
+    const int rc = door->join_job(plan->segment_fd, plan->head->token, place, plan->count);
+
+    if (rc)
+        fail_with(rc);
+    munmap(plan->head, job_transport_offset(plan->count));
+}
+
+static void make_segment(struct cluster_plan *plan)
+{
+    const struct segment_plan segment = { .size = plan->count, .apps = 1, .errhandler = JOB_ERRORS_ARE_FATAL,
+                                          .cpus = cpus_within_quota(cpus_in_mask()), .launcher = "p4" };
+    char why[SEGMENT_WHY];
+
+    plan->segment_fd = segment_make(&segment, &plan->head, why);
+    if (plan->segment_fd < 0)
+        p4_fail("E0602: %s", why);
+}
+
+static int start_all(struct p4_procgroup *pg, bool has_lines)
+{
+    static struct cluster_plan plan;
+    const int total = procgroup_check(pg, has_lines);
+    int place;
+
+    if (door->job->head || door->is_open())
+        p4_fail("E0609: MPI is in use already, and p4 would fork: call p4_create_procgroup before MPI_Init, or start "
+                "the program with mpiexec");
+    set_clusters(pg);
+    if (total == 1)
+        return run();
+    plan.count = p4_own.last + 1;
+    make_segment(&plan);
+    place = keeper_start(&plan);
+    p4_own.id = place;
+    join(&plan, place);
+    return run();
+}
+
+static bool is_done_here(const char *call)
+{
+    p4_need_started(call);
+    return p4_own.is_child || p4_own.stage != P4_READY;
+}
+
+int p4_startup(struct p4_procgroup *pg)
+{
+    if (is_done_here("p4_startup"))
+        return 0;
+    return start_all(pg, false);
+}
+
+int p4_create_procgroup(void)
+{
+    static struct p4_procgroup pg;
+    const char *path;
+
+    if (is_done_here("p4_create_procgroup"))
+        return 0;
+    path = procgroup_find(program);
+    if (!path) { /* alone */
+        pg.num_entries = 1;
+        return start_all(&pg, false);
+    }
+    if (!procgroup_read(path, &pg))
+        return start_all(&pg, true);
+    if (hard_errors)
+        p4_fail("E0603: %s: %s", path, strerror(errno));
+    return -1;
+}
+
+void p4_post_init(void)
+{
 }

@@ -46,7 +46,7 @@ static void door_stop(void)
 static void door_leave(void)
 {
     if (is_started)
-        pm_finalised(&process.job);
+        init_leave();
 }
 
 static void wait_begin(const struct blocked *words)
@@ -114,6 +114,7 @@ const struct door parley_door_1 = {
     .job = &process.job,
     .find_job = init_find_job,
     .join_job = init_join_job,
+    .is_open = init_is_open,
     .start = door_start,
     .stop = door_stop,
     .leave = door_leave,

@@ -24,6 +24,8 @@ struct door {
     /* Be `rank` of `size` in a segment that the program has made itself; before anything else is in use. */
     int (*join_job)(int segment_fd, const uint64_t token[2], int rank, int size);
 
+    /* Is the engine up, for whomever? */
+    bool (*is_open)(void);
     /* Come up; from now on letters come. The engine stays up as long as anybody uses it. */
     int (*start)(const struct p2p_letter_sink *sink);
     /* Go down: waits for all that has been begun. Letters go on coming if MPI is still there. */

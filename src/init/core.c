@@ -296,3 +296,16 @@ void init_release(void)
 {
     core_release(MPI_THREAD_SINGLE, false);
 }
+
+void init_leave(void)
+{
+    pthread_mutex_lock(&core.lock);
+    if (core.users == 1)
+        pm_finalised(&process.job);
+    pthread_mutex_unlock(&core.lock);
+}
+
+bool init_is_open(void)
+{
+    return core.is_open;
+}

@@ -100,6 +100,10 @@ int init_join_job(int segment_fd, const uint64_t token[2], int rank, int size);
  * has been begun. Errors: as init_start. */
 int init_acquire(void);
 void init_release(void);
+/* The process is about to end: if nobody else uses the engine, the launcher hears of an end in order. */
+void init_leave(void);
+/* Has anybody used it? */
+bool init_is_open(void);
 
 /* §9.1.2: at most MPI_MAX_PROCESSOR_NAME with the zero. No name service is asked. */
 int init_processor_name(char *name, int *len);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: compat/p4, inside. Messages: buffers with their hidden header, what travels, what is waited for.
+ *
+ * The sink may be called by other threads that are in MPI, so what it touches (buffers, queues, the wait,
+ * acknowledgements) is guarded by the engine's lock: message_lock. */
+#ifndef P4_INT_MESSAGE_H
+#define P4_INT_MESSAGE_H
+
+#include "match/match.h"
+#include "p4/int_p4.h"
+
+enum { P4_CLASSES = 8 };
+
+enum message_state { MESSAGE_LIVE = 0x70346c76, MESSAGE_FREE = 0x70346672 };
+
+/* What a message is for; all but the first are the library's own. Not above 15. */
+enum message_kind { KIND_USER, KIND_ACK = INNER_KINDS };
+
+/* The hidden header, in front of the payload of every buffer. */
+struct message {
+    struct match_arrival arrival; /* while it is queued */
+    uint32_t state;               /* enum message_state */
+    int32_t type, from;
+    uint32_t ack;                 /* number that the sender waits for; 0: none */
+    size_t room;                  /* bytes behind this header */
+    size_t capacity;              /* of these, so many were asked for */
+    size_t len;
+    struct message *next;         /* in the list of free ones */
+    uint8_t kind;                 /* enum message_kind */
+    uint8_t datatype;             /* P4NOX to P4DBL */
+    bool is_xdr;                  /* the payload is in external form */
+    bool is_here;                 /* all of it has come */
+    int8_t class;                 /* size class of the buffer; -1: larger than all */
+} ALIGNED(CACHE_LINE);
+
+static inline void *message_data(struct message *m)
+{
+    return m + 1;
+}
+
+static inline struct message *message_at(void *data)
+{
+    return (struct message *)data - 1;
+}
+
+/* Before the engine runs there is nobody else. */
+void message_lock(void);
+void message_unlock(void);
+
+/* --- buffer.c; with the lock --- */
+
+/* A live buffer; NULL: no memory. */
+struct message *buffer_alloc(size_t len);
+void buffer_free(struct message *m);
+/* The buffer whose payload begins at `data`: live, or free and not given back to the system yet; else NULL. */
+struct message *buffer_find(const void *data);
+
+/* --- wire.c: what travels with the bytes, in the two words of a letter --- */
+
+struct envelope {
+    int32_t type, from;
+    uint8_t kind, datatype;
+    bool is_xdr;
+    uint32_t ack;
+};
+
+void wire_pack(const struct envelope *e, uint64_t word[2]);
+struct envelope wire_unpack(const uint64_t word[2]);
+
+/* --- intake.c --- */
+
+/* From now on messages are taken in. */
+void intake_open(void);
+/* A message of `len` bytes begins to arrive; its buffer. Acknowledgements have none of their own, but a place all the
+ * same. With the lock. */
+void *intake_begin(const struct envelope *e, size_t len);
+/* All of it is at `data`, or, with rc, never will be. With the lock. */
+void intake_end(void *data, int rc);
+
+/* What a receive takes. */
+struct pattern {
+    uint8_t kind;
+    int type, from; /* -1: any */
+};
+
+/* The oldest that fits, left where it is; NULL: none has come. With the lock. */
+struct message *intake_find(const struct pattern *p);
+/* Wait for it and take it out. NULL: everybody who might send it has ended. */
+struct message *intake_take(const struct pattern *p, const char *call);
+/* Wait for it and leave it where it is. False: as above. */
+bool intake_await(const struct pattern *p, const char *call);
+/* Take out one that intake_find has found. With the lock. */
+void intake_remove(struct message *m);
+/* About to send something that is to be acknowledged: its number. Then, when it is sent, wait. False: the process has
+ * ended. */
+uint32_t intake_ack_begin(int from, int type, const char *call);
+bool intake_ack_wait(void);
+/* It could not be sent. */
+void intake_ack_cancel(void);
+/* Take in what has come. */
+void intake_poll(void);
+/* Wait until all that was sent is gone, or those it is for are. */
+void intake_flush(void);
+
+/* --- route.c: where a process is --- */
+
+/* Processes of this host: ids from `first` on, in the order of their places. */
+void route_set_host(int first, int count);
+/* Has it ended, in order or not? */
+bool route_is_gone(int id);
+/* Its place in the segment of this host; -1: it is on another host. */
+int route_proc(int id);
+/* Send it, wherever it is. `stays`: the bytes stay where they are until it is acknowledged or gone(arg) has been called;
+ * else they may be copied. 0 or -1. */
+int route_send(int to, const struct envelope *e, const void *data, size_t len, void (*gone)(void *arg), void *arg);
+/* Is anything sent that has not gone? Forget of it what is for processes that have ended. */
+bool route_is_pending(void);
+void route_give_up(void);
+
+/* --- xdr.c --- */
+
+/* Does the other side, or a setting, want external form for elements of this type? */
+bool xdr_is_wanted(int to, int datatype);
+/* Bytes of `len` bytes of elements in external form. */
+size_t xdr_len(int datatype, size_t len);
+/* Elements of `len` bytes at `data` to external form at `out`. This and the next end in p4_error if there is no library
+ * for it. */
+void xdr_encode(int datatype, const void *data, size_t len, void *out);
+/* Back, in place of a message in external form: its payload and length are as those of this machine then. */
+struct message *xdr_decode(struct message *m);
+
+/* --- send.c --- */
+
+/* As all forms of p4_send; `call` for messages. */
+int send_user(const char *call, int type, int to, const void *msg, int len, int datatype, unsigned how);
+enum send_how { SEND_ACK = 1, SEND_OWN = 2 };
+
+#endif

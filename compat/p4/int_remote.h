@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: compat/p4, inside. Processes of other hosts. */
+#ifndef P4_INT_REMOTE_H
+#define P4_INT_REMOTE_H
+
+#include "p4/int_message.h"
+
+/* As in int_message.h; `id` is of another host. */
+bool remote_is_gone(int id);
+/* Has its machine another form of numbers than this one? Any id. */
+bool remote_is_unlike(int id);
+int remote_send(int to, const struct envelope *e, const void *data, size_t len, void (*gone)(void *arg), void *arg);
+bool remote_is_pending(void);
+void remote_give_up(void);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: compat/p4, inside. Coming up and going down: options, procgroups, the keeper. */
+#ifndef P4_INT_START_H
+#define P4_INT_START_H
+
+#include <stdatomic.h>
+
+#include "p4/int_p4.h"
+
+/* --- options.c: what the command line says --- */
+
+struct p4_options {
+    const char *procgroup;   /* -p4pg */
+    const char *out, *remote_out; /* -p4out, -p4rout */
+    const char *arena;       /* -p4gm */
+    const char *directory;   /* -p4wd */
+    const char *domain;      /* -p4dmn */
+    int remote_debug_level;  /* -p4rdbg */
+    bool print_remotes;      /* -p4norem */
+};
+
+extern struct p4_options options;
+
+/* Take p4's options out of the command line. Ends the program for -p4help and for a value that is missing. */
+void options_take(int *argc, char **argv);
+
+/* --- procgroup.c: the table --- */
+
+/* Read the file into *pg. 0; or -1: it cannot be opened, and errno says why. Wrong lines end in p4_error. */
+int procgroup_read(const char *path, struct p4_procgroup *pg);
+/* The file to read: NULL, there is none. */
+const char *procgroup_find(const char *program);
+/* Wrong entries end in p4_error; `where` (procgroup file or table) is for its text. Returns how many processes there
+ * are. Lines of entries are those of the last procgroup_read if `has_lines`. */
+int procgroup_check(const struct p4_procgroup *pg, bool has_lines);
+
+/* --- keeper.c: the process that starts the slaves of a cluster, and ends with the last of them --- */
+
+enum { P4_CHILDREN = 1024 };
+
+/* Shared by all processes of a cluster; made by p4_initenv. */
+struct control {
+    _Atomic uint64_t end;       /* not 0: somebody has ended the run; job_end() of the first who did */
+    _Atomic uint32_t all_gone;  /* all processes but the master of the cluster have ended */
+    _Atomic int master, keeper; /* pids; 0: none yet */
+    _Atomic int child[P4_CHILDREN]; /* of p4_create: pids, 0: free */
+};
+
+extern struct control *control;
+
+struct cluster_plan {
+    int count;             /* processes of this host, the master among them */
+    int segment_fd;
+    struct job_head *head; /* of the segment, mapped */
+    int control_fd;        /* to the keeper of the first cluster; -1: this is that one, or there are no others */
+};
+
+/* Fork the keeper, and it the slaves. Returns in the master with 0 and in each slave with its place, 1 and on. */
+int keeper_start(const struct cluster_plan *plan);
+
+/* --- finish.c --- */
+
+/* Registers what is done at exit; once. */
+void finish_at_exit(void);
+/* End every process of the run as soon as possible. This one goes on. From signal handlers, too. */
+void finish_all(int code);
+
+/* --- error.c --- */
+
+/* Signals that stand for p4_error from now on. */
+void error_trap_signals(void);
+/* In the master: the keeper's wish that it ends. */
+void error_trap_end(void);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: compat/p4. Where a process is, and the way to it: processes of this host are in one segment, in the order of
+ * their ids; the others are reached by sockets (remote.h). */
+#include "p4/int_door.h"
+#include "p4/int_message.h"
+#include "p4/int_remote.h"
+
+static int host_first, host_count = 1;
+
+void route_set_host(int first, int count)
+{
+    host_first = first;
+    host_count = count;
+}
+
+int route_proc(int id)
+{
+    return (unsigned)(id - host_first) < (unsigned)host_count ? id - host_first : -1;
+}
+
+/* acquire: what a process did before it left is seen by who sees that it has */
+static bool has_left(int proc)
+{
+    return atomic_load_explicit(&job_proc(door->job->head, proc)->state, memory_order_acquire) >= JOB_FINALISED;
+}
+
+bool route_is_gone(int id)
+{
+    const int proc = route_proc(id);
+
+    if (id == p4_own.id)
+        return false;
+    return proc < 0 ? remote_is_gone(id) : has_left(proc);
+}
+
+int route_send(int to, const struct envelope *e, const void *data, size_t len, void (*gone)(void *arg), void *arg)
+{
+    struct p2p_letter letter = { .proc = route_proc(to), .len = len };
+
+    if (unlikely(letter.proc < 0))
+        return remote_send(to, e, data, len, gone, arg);
+    if (unlikely(to != p4_own.id && has_left(letter.proc)))
+        return -1;
+    wire_pack(e, letter.word);
+    if (likely(!door->send(&letter, data, gone, arg)))
+        return 0;
+    if (!p4_own.soft_errors)
+        p4_error("alloc_p4_msg failed", (int)len);
+    return -1;
+}
+
+bool route_is_pending(void)
+{
+    return door->pending() || remote_is_pending();
+}
+
+static bool is_lost(int proc)
+{
+    return host_first + proc != p4_own.id && has_left(proc);
+}
+
+void route_give_up(void)
+{
+    door->give_up(is_lost);
+    remote_give_up();
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: compat/p4. Elements in external form (XDR, RFC 4506), for processes on unlike machines, by libtirpc, which is
+ * loaded when it is needed first. A `long` has 8 bytes out there, whatever it has here. */
+#include <dlfcn.h>
+#include <rpc/xdr.h>
+#include <stdlib.h>
+
+#include "p4/int_message.h"
+#include "p4/int_remote.h"
+
+typedef bool_t convert_fn(XDR *xdr, void *element);
+
+static struct {
+    void (*create)(XDR *xdr, char *place, u_int len, enum xdr_op op);
+    convert_fn *convert[P4DBL + 1];
+} lib;
+
+static const struct {
+    const char *function;
+    size_t wire, local; /* bytes of an element */
+} forms[] = {
+    [P4NOX] = { NULL, 1, 1 },
+    [P4INT] = { "xdr_int", 4, sizeof(int) },
+    [P4LNG] = { "xdr_hyper", 8, sizeof(long) },
+    [P4FLT] = { "xdr_float", 4, sizeof(float) },
+    [P4DBL] = { "xdr_double", 8, sizeof(double) },
+};
+
+_Static_assert(sizeof(long) == sizeof(quad_t), "xdr_hyper takes a long");
+
+bool xdr_is_wanted(int to, int datatype)
+{
+    static int forced = -1;
+
+    if (forced < 0) {
+        const char *text = getenv("PARLEY_P4_XDR");
+        forced = text && *text && *text != '0';
+    }
+    return datatype != P4NOX && (forced || remote_is_unlike(to));
+}
+
+size_t xdr_len(int datatype, size_t len)
+{
+    return len / forms[datatype].local * forms[datatype].wire;
+}
+
+static void load(void)
+{
+    void *handle;
+
+    if (lib.create)
+        return;
+    handle = dlopen("libtirpc.so.3", RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        p4_fail("E0616: elements are to be converted, and libtirpc cannot be loaded: %s", dlerror());
+    for (int i = P4INT; i <= P4DBL; i++)
+        lib.convert[i] = (convert_fn *)(uintptr_t)dlsym(handle, forms[i].function);
+    lib.create = (void (*)(XDR *, char *, u_int, enum xdr_op))(uintptr_t)dlsym(handle, "xdrmem_create");
+}
+
+static void convert(int datatype, size_t count, void *elements, void *wire, enum xdr_op op)
+{
+    char *element = elements;
+    XDR xdr;
+
+    load();
+    lib.create(&xdr, wire, (u_int)(count * forms[datatype].wire), op);
+    for (size_t i = 0; i < count; i++, element += forms[datatype].local) {
+        if (!lib.convert[datatype](&xdr, element))
+            p4_fail("E0616: element %zu of %zu, a %s, cannot be converted", i, count, forms[datatype].function + 4);
+    }
+}
+
+void xdr_encode(int datatype, const void *data, size_t len, void *out)
+{
+    convert(datatype, len / forms[datatype].local, (void *)(uintptr_t)data, out, XDR_ENCODE);
+}
+
+struct message *xdr_decode(struct message *m)
+{
+    const size_t count = m->len / forms[m->datatype].wire, len = count * forms[m->datatype].local;
+    struct message *own;
+
+    message_lock();
+    own = buffer_alloc(len);
+    message_unlock();
+    if (!own)
+        p4_error("alloc_p4_msg failed", (int)len);
+    convert(m->datatype, count, message_data(own), message_data(m), XDR_DECODE);
+    own->type = m->type;
+    own->from = m->from;
+    own->len = len;
+    message_lock();
+    buffer_free(m);
+    message_unlock();
+    return own;
+}
