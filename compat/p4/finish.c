@@ -52,6 +52,8 @@ int p4_create(int (*fxn)(void))
     if (!pid)
         run_child(fxn);
     if (pid < 0)
+        atomic_store(&control->child[slot], 0);
+    if (pid < 0)
         p4_fail("E0608: p4_create cannot make a process: %s", strerror(errno));
     atomic_store(&control->child[slot], pid);
     children[child_count++ % P4_CHILDREN] = slot;
@@ -62,7 +64,7 @@ static void wait_for_children(void)
 {
     while (child_count > 0) {
         const int slot = children[--child_count % P4_CHILDREN], pid = atomic_load(&control->child[slot]);
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        while (pid > 1 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
             ;
         atomic_store(&control->child[slot], 0);
     }
@@ -79,7 +81,7 @@ static bool are_slaves_gone(void *arg)
     (void)arg;
     if (atomic_load_explicit(&control->all_gone, memory_order_acquire)) /* pairs with keep */
         return true;
-    return ++calls % 64 == 0 && kill(keeper, 0) && errno == ESRCH;
+    return ++calls % 64 == 0 && (keeper <= 1 || (kill(keeper, 0) && errno == ESRCH));
 }
 
 static bool are_gone_in_time(void *arg)
@@ -105,7 +107,7 @@ static void wait_for_slaves(bool is_at_exit)
                        "ended now");
         finish_all(0);
     }
-    while (waitpid(keeper, NULL, 0) < 0 && errno == EINTR)
+    while (keeper > 1 && waitpid(keeper, NULL, 0) < 0 && errno == EINTR)
         ;
     atomic_store(&control->keeper, 0);
 }
@@ -153,6 +155,12 @@ void finish_at_exit(void)
 
 /* --- the end of all --- */
 
+void finish_signal(int pid, int number)
+{
+    if (pid > 1)
+        kill(pid, number);
+}
+
 void finish_all(int code)
 {
     uint64_t none = 0;
@@ -163,15 +171,15 @@ void finish_all(int code)
     atomic_compare_exchange_strong(&control->end, &none, job_end(p4_own.id, code));
     keeper = atomic_load(&control->keeper);
     master = atomic_load(&control->master);
-    if (keeper) {
-        kill(keeper, SIGUSR1);
+    if (keeper > 0) {
+        finish_signal(keeper, SIGUSR1);
         return;
     }
     for (int i = 0; i < P4_CHILDREN; i++) {
         const int pid = atomic_load_explicit(&control->child[i], memory_order_relaxed);
-        if (pid > 0 && pid != getpid())
-            kill(pid, SIGTERM);
+        if (pid != getpid())
+            finish_signal(pid, SIGTERM);
     }
-    if (master && master != getpid())
-        kill(master, SIGUSR1);
+    if (master != getpid())
+        finish_signal(master, SIGUSR1);
 }

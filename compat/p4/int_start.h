@@ -43,7 +43,7 @@ struct control {
     _Atomic uint64_t end;       /* not 0: somebody has ended the run; job_end() of the first who did */
     _Atomic uint32_t all_gone;  /* all processes but the master of the cluster have ended */
     _Atomic int master, keeper; /* pids; 0: none yet */
-    _Atomic int child[P4_CHILDREN]; /* of p4_create: pids, 0: free */
+    _Atomic int child[P4_CHILDREN]; /* of p4_create: pids, 0: free, -1: about to be one */
 };
 
 extern struct control *control;
@@ -62,6 +62,9 @@ int keeper_start(const struct cluster_plan *plan);
 
 /* Registers what is done at exit; once. */
 void finish_at_exit(void);
+/* kill, for one process and nothing else: a pid of 1 and below (nobody yet, a reserved slot, a group, everybody) is left
+ * alone. The only way in this room to send a signal. From signal handlers, too. */
+void finish_signal(int pid, int number);
 /* End every process of the run as soon as possible. This one goes on. From signal handlers, too. */
 void finish_all(int code);
 

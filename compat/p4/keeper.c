@@ -53,14 +53,10 @@ static void wake_everybody(void)
 static void signal_all(int number)
 {
     for (int place = 1; place < keeper.plan->count; place++) {
-        if (keeper.pid[place])
-            kill(keeper.pid[place], number);
+        finish_signal(keeper.pid[place], number);
     }
-    for (int i = 0; i < P4_CHILDREN; i++) {
-        const int pid = atomic_load_explicit(&control->child[i], memory_order_relaxed);
-        if (pid)
-            kill(pid, number);
-    }
+    for (int i = 0; i < P4_CHILDREN; i++)
+        finish_signal(atomic_load_explicit(&control->child[i], memory_order_relaxed), number);
 }
 
 static bool has_master(void)
@@ -79,7 +75,7 @@ static void begin_ending(int code)
     keeper.force_ns = clock_ns() + (uint64_t)PATIENCE_S * 1000000000;
     signal_all(SIGTERM);
     if (has_master())
-        kill(keeper.master, SIGUSR1);
+        finish_signal(keeper.master, SIGUSR1);
 }
 
 static void use_force(void)
@@ -87,7 +83,7 @@ static void use_force(void)
     keeper.force_ns = 0;
     signal_all(SIGKILL);
     if (has_master())
-        kill(keeper.master, SIGKILL);
+        finish_signal(keeper.master, SIGKILL);
 }
 
 /* --- slaves --- */
