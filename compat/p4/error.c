@@ -36,11 +36,13 @@ static _Noreturn void leave(const char *text)
 
 void p4_error(const char *string, int value)
 {
+    const int error = errno;
     char text[TEXT_SIZE];
 
     enter();
     printf("%s:  p4_error: %s: %d\n", *p4_own.who ? p4_own.who : "p4", string, value);
     fflush(stdout);
+    errno = error;
     if (value < 0)
         perror("p4_error");
     snprintf(text, sizeof text, "E0601: p4_error: %s: %d", string, value);

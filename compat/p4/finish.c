@@ -157,7 +157,7 @@ void finish_at_exit(void)
 
 void finish_signal(int pid, int number)
 {
-    if (pid > 1)
+    if (pid > 0)
         kill(pid, number);
 }
 

@@ -62,7 +62,7 @@ int keeper_start(const struct cluster_plan *plan);
 
 /* Registers what is done at exit; once. */
 void finish_at_exit(void);
-/* kill, for one process and nothing else: a pid of 1 and below (nobody yet, a reserved slot, a group, everybody) is left
+/* kill, for one process and nothing else: a pid of 0 and below (nobody yet, a reserved slot, a group, everybody) is left
  * alone. The only way in this room to send a signal. From signal handlers, too. */
 void finish_signal(int pid, int number);
 /* End every process of the run as soon as possible. This one goes on. From signal handlers, too. */

@@ -11,8 +11,8 @@
 /* The one wait. */
 static struct {
     struct req req;
-    struct blocked words;
-    progress_done_fn *is_done; /* NULL: it is over when it is said to be */
+    const struct blocked *words;
+    progress_done_fn *is_done; /* of wait_until, while it waits; else NULL */
     void *arg;
 } current;
 
@@ -21,25 +21,40 @@ static bool is_started;
 static void describe(const struct req *req, struct blocked *out)
 {
     (void)req;
-    *out = current.words;
+    *out = *current.words;
 }
 
 static const struct req_ops wait_ops = { .describe = describe };
+
+/* Polled after everything else. */
+static int ask(void *arg)
+{
+    (void)arg;
+    if (!current.is_done || !current.is_done(current.arg))
+        return 0;
+    current.is_done = NULL;
+    req_complete(&current.req);
+    return 1;
+}
 
 static int door_start(const struct p2p_letter_sink *sink)
 {
     const int rc = init_acquire();
 
-    if (!rc)
-        p2p_letters_open(&comm_own, sink);
-    is_started = !rc;
-    return rc;
+    if (rc)
+        return rc;
+    p2p_letters_open(&comm_own, sink);
+    progress_add(ask, NULL);
+    is_started = true;
+    return 0;
 }
 
 static void door_stop(void)
 {
-    if (is_started)
-        init_release();
+    if (!is_started)
+        return;
+    progress_remove(ask, NULL);
+    init_release();
     is_started = false;
 }
 
@@ -52,7 +67,7 @@ static void door_leave(void)
 static void wait_begin(const struct blocked *words)
 {
     current.req = (struct req){ .obj = { .kind = OBJ_REQUEST, .refs = 1 }, .ops = &wait_ops };
-    current.words = *words;
+    current.words = words;
 }
 
 static void wait_is_over(void)
@@ -65,17 +80,6 @@ static void door_wait(int proc)
     progress_wait(&current.req.done, proc < 0 ? (struct progress_hint){ NULL, NULL } : p2p_letter_hint(proc));
 }
 
-/* Asks after every poll of everything. */
-static int ask(void *arg, const _Atomic uint32_t *done)
-{
-    (void)arg;
-    (void)done;
-    const int events = progress_poll();
-    if (current.is_done(current.arg))
-        req_complete(&current.req);
-    return events;
-}
-
 static void wait_until(progress_done_fn *is_done, void *arg, const struct blocked *words)
 {
     if (is_done(arg))
@@ -83,7 +87,7 @@ static void wait_until(progress_done_fn *is_done, void *arg, const struct blocke
     wait_begin(words);
     current.is_done = is_done;
     current.arg = arg;
-    progress_wait(&current.req.done, (struct progress_hint){ ask, NULL });
+    progress_wait(&current.req.done, (struct progress_hint){ NULL, NULL });
 }
 
 static void door_poll(void)

@@ -42,8 +42,8 @@ struct door {
     void (*unlock)(void);
 
     /* Wait until wait_is_over is called, perhaps before: wait_begin, then look whether it is there already, then wait.
-     * The words are for reports of hangs, and are copied; peers are processes of the job. A process of -1 says that
-     * news may come from any. */
+     * The words are for reports of hangs and stay where they are; peers are processes of the job. A process of -1 says
+     * that news may come from any. */
     void (*wait_begin)(const struct blocked *words);
     void (*wait)(int proc);
     void (*wait_is_over)(void);
