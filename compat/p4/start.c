@@ -223,7 +223,7 @@ static int start_all(struct p4_procgroup *pg, bool has_lines)
     const int total = procgroup_check(pg, has_lines);
     int place;
 
-    if (door->job->head || door->is_open())
+    if (total > 1 && door->is_open())
         p4_fail("E0609: MPI is in use already, and p4 would fork: call p4_create_procgroup before MPI_Init, or start "
                 "the program with mpiexec");
     set_clusters(pg);
