@@ -9,6 +9,7 @@
 
 #include "p4/int_door.h"
 #include "p4/int_message.h"
+#include "p4/int_remote.h"
 #include "p4/int_start.h"
 #include "sys/clock.h"
 
@@ -25,6 +26,7 @@ static _Noreturn void run_child(int (*fxn)(void))
     p4_own.pid = getpid();
     snprintf(p4_own.who, sizeof p4_own.who, "p4_create_%d", p4_own.pid);
     child_count = 0;
+    remote_forked();
     __fpurge(stdin); /* what the parent has read is the parent's */
     fxn();
     exit(0);
@@ -107,6 +109,8 @@ static void wait_for_slaves(bool is_at_exit)
                        "ended now");
         finish_all(0);
     }
+    if (p4_own.first) /* this keeper goes after its master */
+        return;
     while (keeper > 1 && waitpid(keeper, NULL, 0) < 0 && errno == EINTR)
         ;
     atomic_store(&control->keeper, 0);
@@ -124,6 +128,7 @@ int p4_wait_for_end(void)
         return 0;
     fflush(stdout);
     if (p4_own.stage == P4_RUNNING) {
+        remote_end();
         intake_flush();
         if (is_cluster_master())
             wait_for_slaves(false);
@@ -140,6 +145,7 @@ static void at_exit(void)
     if (getpid() != p4_own.pid || p4_own.is_child || p4_own.stage != P4_RUNNING || p4_is_ending())
         return;
     p4_own.stage = P4_ENDED;
+    remote_end();
     intake_flush();
     if (is_cluster_master()) {
         fflush(stdout);

@@ -110,8 +110,8 @@ void route_set_host(int first, int count);
 bool route_is_gone(int id);
 /* Its place in the segment of this host; -1: it is on another host. */
 int route_proc(int id);
-/* Send it, wherever it is. `stays`: the bytes stay where they are until it is acknowledged or gone(arg) has been called;
- * else they may be copied. 0 or -1. */
+/* Send it, wherever it is. With `gone` the bytes stay where they are until that is called, perhaps during
+ * this call; without, they are copied if need be. 0; or -1, and then `gone` is not called: the process has ended. */
 int route_send(int to, const struct envelope *e, const void *data, size_t len, void (*gone)(void *arg), void *arg);
 /* Is anything sent that has not gone? Forget of it what is for processes that have ended. */
 bool route_is_pending(void);

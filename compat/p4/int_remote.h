@@ -13,4 +13,13 @@ int remote_send(int to, const struct envelope *e, const void *data, size_t len, 
 bool remote_is_pending(void);
 void remote_give_up(void);
 
+/* There are other hosts, and their processes connect to this socket. Before the engine runs. */
+void remote_open(int listener);
+/* The engine runs: look for news from now on. */
+void remote_start(void);
+/* Nothing will be sent any more; remote_is_pending until all that was sent has been taken in. */
+void remote_end(void);
+/* In a child that has been forked: the connections are the parent's. */
+void remote_forked(void);
+
 #endif

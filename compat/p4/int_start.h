@@ -7,6 +7,11 @@
 
 #include "p4/int_p4.h"
 
+/* --- start.c --- */
+
+/* First ids of the clusters. */
+void p4_set_clusters(const int first[], int count);
+
 /* --- options.c: what the command line says --- */
 
 struct p4_options {
@@ -38,12 +43,23 @@ int procgroup_check(const struct p4_procgroup *pg, bool has_lines);
 
 enum { P4_CHILDREN = 1024 };
 
+/* Where a process of another host is. */
+struct host_peer {
+    char address[56];       /* numeric; empty: it is of this host */
+    char port[8];
+    bool is_unlike;         /* its numbers have another form */
+    _Atomic bool is_gone;
+};
+
 /* Shared by all processes of a cluster; made by p4_initenv. */
 struct control {
     _Atomic uint64_t end;       /* not 0: somebody has ended the run; job_end() of the first who did */
+    _Atomic uint32_t is_ready;  /* futex word: other hosts are there, `peer` is filled in */
     _Atomic uint32_t all_gone;  /* all processes but the master of the cluster have ended */
     _Atomic int master, keeper; /* pids; 0: none yet */
     _Atomic int child[P4_CHILDREN]; /* of p4_create: pids, 0: free, -1: about to be one */
+    unsigned char key[16];      /* that processes of this run know, and strangers do not */
+    struct host_peer peer[P4_MAXPROCS];
 };
 
 extern struct control *control;
@@ -52,11 +68,27 @@ struct cluster_plan {
     int count;             /* processes of this host, the master among them */
     int segment_fd;
     struct job_head *head; /* of the segment, mapped */
-    int control_fd;        /* to the keeper of the first cluster; -1: this is that one, or there are no others */
+    bool has_others;       /* there are other clusters */
+    int hub_fd;            /* to the keeper of the first cluster; -1: this is that one */
 };
 
-/* Fork the keeper, and it the slaves. Returns in the master with 0 and in each slave with its place, 1 and on. */
+/* Fork the keeper, and it the slaves. Returns in the master with 0 and in each slave with its place, 1 and on. With other
+ * clusters, the keeper of the first one starts them before. */
 int keeper_start(const struct cluster_plan *plan);
+
+/* --- hosts.c: starting clusters on other hosts --- */
+
+/* What processes of other hosts connect to: a socket for each process of this host, in the order of their places. */
+void hosts_listen(int count);
+/* That of a process; those of the others are closed. */
+int hosts_take_listener(int place, int count);
+/* In the master: the procgroup and the arguments that the others get. Makes the socket that they report to. */
+void hosts_prepare(const struct p4_procgroup *pg, const char *where, char **arguments);
+/* Was this process started by hosts_start of another one? */
+bool hosts_is_remote(void);
+/* Then: report there and learn who we are: p4_own but `who`, the places of the others, options. The plan has its count
+ * and hub_fd. */
+void hosts_report(struct cluster_plan *plan);
 
 /* --- finish.c --- */
 

@@ -9,11 +9,13 @@
  *   SIGTERM   the kernel               the master has ended
  *   SIGUSR1   any process of the run   look at control->end */
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 
 #include "p4/int_door.h"
@@ -30,8 +32,9 @@ static struct keeper {
     int alive;
     bool is_ending;
     uint64_t force_ns;    /* with is_ending: when to use force; 0: it has been used */
+    int signals;          /* descriptor of the signals in the table above */
     sigset_t before;      /* signals that the master had blocked */
-} keeper;
+} keeper = { .signals = -1 };
 
 struct job_proc *keeper_proc(int place)
 {
@@ -72,6 +75,7 @@ static void begin_ending(int code)
     if (keeper.is_ending)
         return;
     keeper.is_ending = true;
+    hub_tell(-1, "end %d", job_end_code(control->end));
     keeper.force_ns = clock_ns() + (uint64_t)PATIENCE_S * 1000000000;
     signal_all(SIGTERM);
     if (has_master())
@@ -88,15 +92,37 @@ static void use_force(void)
 
 /* --- slaves --- */
 
-static void PRINTF_LIKE(1, 2) tell(const char *format, ...)
+/* Of another host the first cluster's keeper says it, so that it is said once and where the user looks. */
+void keeper_fail(const char *format, ...)
 {
     char text[512];
     va_list args;
 
+    if (keeper.is_ending || p4_is_ending())
+        return;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    door->diagnose(text);
+    if (keeper.plan->hub_fd >= 0)
+        hub_tell(-1, "fail %s", text);
+    else
+        door->diagnose(text);
+    begin_ending(1);
+}
+
+void keeper_heard_gone(int id, int from_fd)
+{
+    if (id < 0 || id >= P4_MAXPROCS)
+        return;
+    atomic_store_explicit(&control->peer[id].is_gone, true, memory_order_release); /* pairs with remote.c */
+    if (keeper.plan->hub_fd < 0)
+        hub_tell(from_fd, "gone %d", id);
+    wake_everybody();
+}
+
+void keeper_heard_end(int code)
+{
+    begin_ending(code);
 }
 
 /* A process that leaves by exit has told so before; others may leave silently only by _exit(0). */
@@ -109,15 +135,16 @@ static void on_end_of_slave(int place, int status)
     keeper.pid[place] = 0;
     keeper.alive--;
     atomic_store_explicit(&keeper_proc(place)->state, JOB_EXITED, memory_order_release);
+    hub_tell(-1, "gone %d", id);
     wake_everybody();
-    if (is_fine || keeper.is_ending || p4_is_ending())
+    if (is_fine)
         return;
     if (WIFSIGNALED(status))
-        tell("E0605: process %d (pid %d) was ended by signal %d (%s)%s", id, pid, WTERMSIG(status),
-             strsignal(WTERMSIG(status)), WCOREDUMP(status) ? ", core dumped" : "");
+        keeper_fail("E0605: process %d (pid %d) was ended by signal %d (%s)%s", id, pid, WTERMSIG(status),
+                    strsignal(WTERMSIG(status)), WCOREDUMP(status) ? ", core dumped" : "");
     else
-        tell("E0605: process %d (pid %d) ended with exit code %d, and not by exit", id, pid, WEXITSTATUS(status));
-    begin_ending(1);
+        keeper_fail("E0605: process %d (pid %d) ended with exit code %d, and not by exit", id, pid,
+                    WEXITSTATUS(status));
 }
 
 static void reap(void)
@@ -125,11 +152,27 @@ static void reap(void)
     int status, pid;
 
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (hosts_shell_ended(pid, status))
+            continue;
         for (int place = 1; place < keeper.plan->count; place++) {
             if (keeper.pid[place] == pid)
                 on_end_of_slave(place, status);
         }
     }
+}
+
+/* That of another cluster than the first may end before its keeper: it is not waited for by a shell of this one. */
+static void on_end_of_master(void)
+{
+    const bool has_left = atomic_load_explicit(&keeper_proc(0)->state, memory_order_acquire) >= JOB_FINALISED;
+
+    hub_tell(-1, "gone %d", p4_own.first);
+    if (has_left && !keeper.alive)
+        return;
+    if (keeper.plan->hub_fd >= 0)
+        keeper_fail("E0605: process %d (pid %d) has ended, and neither by p4_wait_for_end nor by exit", p4_own.first,
+                    keeper.master);
+    begin_ending(1);
 }
 
 /* --- the loop --- */
@@ -142,28 +185,67 @@ static uint64_t end_of_run(void)
     return end ? end : atomic_load_explicit(&keeper.plan->head->end, memory_order_relaxed);
 }
 
+/* The first keeper ends with the last of the others, whose output may still be in remote shells. Those go when their
+ * master has gone. */
 static bool is_over(void)
 {
-    return !keeper.alive && (!keeper.is_ending || !has_master());
+    if (keeper.alive || (keeper.is_ending && has_master()))
+        return false;
+    if (keeper.plan->hub_fd >= 0)
+        return !has_master();
+    return keeper.is_ending || (!hub_count() && !hosts_shells());
 }
 
-static _Noreturn void keep(const sigset_t *set)
+/* Wait for signals, and for lines of other keepers. */
+static void wait_for_news(void)
 {
-    const struct timespec pause = { .tv_nsec = 100000000 };
-    siginfo_t info;
+    static struct pollfd wait[P4_MAX_PROCGROUP_ENTRIES + 1];
+    static int fds[P4_MAX_PROCGROUP_ENTRIES];
+    const int count = hub_fds(fds);
+    struct signalfd_siginfo info;
+
+    wait[0] = (struct pollfd){ .fd = keeper.signals, .events = POLLIN };
+    for (int i = 0; i < count; i++)
+        wait[i + 1] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+    if (poll(wait, (nfds_t)count + 1, keeper.force_ns ? 100 : -1) <= 0)
+        return;
+    while (read(keeper.signals, &info, sizeof info) == sizeof info)
+        ;
+    for (int i = 0; i < count; i++) {
+        if (wait[i + 1].revents)
+            hub_read(wait[i + 1].fd);
+    }
+}
+
+static void tell_all_gone(void)
+{
+    if (keeper.alive || atomic_load_explicit(&control->all_gone, memory_order_relaxed) ||
+        (keeper.plan->hub_fd < 0 && hub_count()))
+        return;
+    atomic_store_explicit(&control->all_gone, 1, memory_order_release); /* pairs with finish.c */
+    wake_everybody();
+}
+
+static _Noreturn void keep(void)
+{
+    bool had_master = true;
 
     while (!is_over()) {
-        const int number = keeper.force_ns ? sigtimedwait(set, &info, &pause) : sigwaitinfo(set, &info);
+        tell_all_gone();
+        wait_for_news();
         reap();
         if (end_of_run())
             begin_ending(job_end_code(end_of_run()));
-        if (!has_master() || number == SIGTERM)
-            begin_ending(1);
+        if (had_master && !has_master()) {
+            had_master = false;
+            on_end_of_master();
+        }
         if (keeper.force_ns && clock_ns() >= keeper.force_ns)
             use_force();
     }
-    atomic_store_explicit(&control->all_gone, 1, memory_order_release); /* pairs with finish.c */
-    wake_everybody();
+    tell_all_gone();
+    if (!keeper.is_ending)
+        hub_tell(-1, "bye");
     _exit(0);
 }
 
@@ -174,6 +256,8 @@ static void become_slave(int keeper_pid)
     if (getppid() != keeper_pid)
         _exit(1);
     __fpurge(stdin);
+    close(keeper.signals);
+    hub_forget();
     sigprocmask(SIG_SETMASK, &keeper.before, NULL);
 }
 
@@ -189,8 +273,7 @@ static int fork_slaves(void)
             return place;
         }
         if (pid < 0) {
-            tell("E0604: no process for number %d: %s", p4_own.first + place, strerror(errno));
-            begin_ending(1);
+            keeper_fail("E0604: no process for number %d: %s", p4_own.first + place, strerror(errno));
             return 0;
         }
         keeper.pid[place] = pid;
@@ -199,10 +282,10 @@ static int fork_slaves(void)
     return 0;
 }
 
-static int become_keeper(void)
+/* SIGTERM says that the master has ended, perhaps before it could be asked for. */
+static void listen_to_signals(void)
 {
     sigset_t set;
-    int place;
 
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     prctl(PR_SET_NAME, "p4-keeper");
@@ -211,10 +294,38 @@ static int become_keeper(void)
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGUSR1);
-    place = fork_slaves();
+    keeper.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int become_keeper(void)
+{
+    int place = 0;
+
+    listen_to_signals();
+    if (keeper.plan->hub_fd >= 0)
+        hub_add(keeper.plan->hub_fd, 0);
+    if (keeper.signals < 0)
+        keeper_fail("E0604: the keeper cannot hear signals: %s", strerror(errno));
+    else if (!keeper.plan->has_others || keeper.plan->hub_fd >= 0 || hosts_start())
+        place = fork_slaves();
     if (place)
         return place;
-    keep(&set);
+    atomic_store_explicit(&control->is_ready, 1, memory_order_release); /* pairs with wait_until_ready */
+    wake_all(&control->is_ready);
+    keep();
+}
+
+/* In the master: the others are being started. The keeper ends this process if they cannot be. */
+static void wait_until_ready(void)
+{
+    enum { LOOK_NS = 100000000 };
+    const int pid = atomic_load(&control->keeper);
+
+    while (!atomic_load_explicit(&control->is_ready, memory_order_acquire)) { /* pairs with become_keeper */
+        wake_sleep(&control->is_ready, 0, LOOK_NS);
+        if (waitpid(pid, NULL, WNOHANG) == pid)
+            p4_fail("E0604: the keeper has been ended");
+    }
 }
 
 int keeper_start(const struct cluster_plan *plan)
@@ -236,5 +347,9 @@ int keeper_start(const struct cluster_plan *plan)
     sigprocmask(SIG_SETMASK, &keeper.before, NULL);
     if (pid < 0)
         p4_fail("E0604: no process for the keeper: %s", strerror(errno));
+    if (plan->hub_fd >= 0)
+        close(plan->hub_fd);
+    if (plan->has_others)
+        wait_until_ready();
     return 0;
 }

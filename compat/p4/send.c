@@ -59,12 +59,16 @@ static int send_xdr(int to, struct envelope *e, const void *msg, size_t len)
 {
     const size_t wire_len = xdr_len(e->datatype, len);
     void *copy = mem_alloc(wire_len + 1);
+    int rc;
 
     if (!copy)
         return no_memory(wire_len);
     xdr_encode(e->datatype, msg, len, copy);
     e->is_xdr = true;
-    return route_send(to, e, copy, wire_len, free_copy, copy);
+    rc = route_send(to, e, copy, wire_len, free_copy, copy);
+    if (rc)
+        mem_free(copy);
+    return rc;
 }
 
 /* P4_SENDB_HANDOFF=1: the buffer of a b form goes to the library, and to the receiver without a copy. */

@@ -8,8 +8,10 @@
 #include <sys/mman.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "p4/int_door.h"
 #include "p4/int_message.h"
+#include "p4/int_remote.h"
 #include "p4/int_start.h"
 #include "sys/clock.h"
 #include "sys/cpus.h"
@@ -22,9 +24,18 @@ static int cluster_first[P4_MAXPROCS];
 static bool is_launched;      /* a rank of a launcher's job */
 static bool hard_errors = true;
 static const char *program;   /* argv[0] */
+static char **arguments;      /* what is left of the others, for processes of other hosts; ended by NULL */
 
 /* The function of sources for p4 1.2, which had a procgroup call it in the slaves. */
 extern int slave(void) __attribute__((weak));
+
+void p4_set_clusters(const int first[], int count)
+{
+    p4_own.clusters = count;
+    memcpy(cluster_first, first, (size_t)count * sizeof *first);
+    while (p4_own.cluster + 1 < count && cluster_first[p4_own.cluster + 1] <= p4_own.first)
+        p4_own.cluster++;
+}
 
 int p4_cluster_first(int cluster)
 {
@@ -70,12 +81,16 @@ static size_t arena_size(void)
     return ((size_t)size + 4095) / 4096 * 4096;
 }
 
-static void map_everything(void)
+static void map_control(void)
 {
     control = map_shared(sizeof *control, "memory for the run");
     atomic_store(&control->master, getpid());
-    p4_own.arena_size = arena_size();
-    p4_own.arena = map_shared(p4_own.arena_size, "shared memory");
+}
+
+static void map_arena(size_t size)
+{
+    p4_own.arena_size = size;
+    p4_own.arena = map_shared(size, "shared memory");
 }
 
 /* --- options --- */
@@ -129,35 +144,6 @@ static void become_rank(void)
     p4_own.stage = P4_RUNNING;
 }
 
-int p4_initenv(int *argc, char **argv)
-{
-    int rc;
-
-    if (!argc || !argv)
-        p4_error("p4_initenv: no command line", 0);
-    if (p4_own.stage != P4_NOT_YET)
-        return 0;
-    program = argv[0] ? argv[0] : "";
-    p4_own.start_ns = clock_ns();
-    set_who();
-    options_take(argc, argv);
-    map_everything();
-    p4_own.stage = P4_READY;
-    change_directory();
-    redirect(options.out);
-    finish_at_exit();
-    rc = door->find_job();
-    if (rc)
-        fail_with(rc);
-    if (door->job->size > 1) {
-        become_rank();
-        return 0;
-    }
-    error_trap_signals();
-    error_trap_end();
-    return 0;
-}
-
 void p4_set_hard_errors(int flag)
 {
     hard_errors = flag;
@@ -172,6 +158,7 @@ static int run(void)
 
     set_who();
     intake_open();
+    remote_start();
     p4_own.stage = P4_RUNNING;
     p4_post_init();
     if (p4_own.id != p4_own.first && text && *text == '1' && slave) {
@@ -183,17 +170,16 @@ static int run(void)
 
 static void set_clusters(const struct p4_procgroup *pg)
 {
-    int next = pg->entries[0].numslaves_in_group + 1;
+    int first[P4_MAX_PROCGROUP_ENTRIES] = { 0 }, next = pg->entries[0].numslaves_in_group + 1;
 
-    p4_own.clusters = pg->num_entries;
     for (int i = 1; i < pg->num_entries; i++) {
-        cluster_first[i] = next;
+        first[i] = next;
         next += pg->entries[i].numslaves_in_group;
     }
+    p4_set_clusters(first, pg->num_entries);
     p4_own.total = next;
     p4_own.first = 0;
     p4_own.last = pg->entries[0].numslaves_in_group;
-    route_set_host(0, p4_own.last + 1);
 }
 
 /* Take the place in the segment of this host. */
@@ -204,6 +190,8 @@ static void join(const struct cluster_plan *plan, int place)
     if (rc)
         fail_with(rc);
     munmap(plan->head, job_transport_offset(plan->count));
+    if (plan->has_others)
+        remote_open(hosts_take_listener(place, plan->count));
 }
 
 static void make_segment(struct cluster_plan *plan)
@@ -217,11 +205,23 @@ static void make_segment(struct cluster_plan *plan)
         p4_fail("E0602: %s", why);
 }
 
+/* With the segment of this host: processes for it, and this one's place. */
+static int start_cluster(struct cluster_plan *plan)
+{
+    int place;
+
+    route_set_host(p4_own.first, plan->count);
+    make_segment(plan);
+    place = keeper_start(plan);
+    p4_own.id = p4_own.first + place;
+    join(plan, place);
+    return run();
+}
+
 static int start_all(struct p4_procgroup *pg, bool has_lines)
 {
-    static struct cluster_plan plan;
+    static struct cluster_plan plan = { .hub_fd = -1 };
     const int total = procgroup_check(pg, has_lines);
-    int place;
 
     if (total > 1 && door->is_open())
         p4_fail("E0609: MPI is in use already, and p4 would fork: call p4_create_procgroup before MPI_Init, or start "
@@ -230,11 +230,12 @@ static int start_all(struct p4_procgroup *pg, bool has_lines)
     if (total == 1)
         return run();
     plan.count = p4_own.last + 1;
-    make_segment(&plan);
-    place = keeper_start(&plan);
-    p4_own.id = place;
-    join(&plan, place);
-    return run();
+    plan.has_others = pg->num_entries > 1;
+    if (plan.has_others) {
+        hosts_prepare(pg, has_lines ? procgroup_find(program) : "p4_startup", arguments);
+        hosts_listen(plan.count);
+    }
+    return start_cluster(&plan);
 }
 
 static bool is_done_here(const char *call)
@@ -271,4 +272,64 @@ int p4_create_procgroup(void)
 
 void p4_post_init(void)
 {
+}
+
+/* --- the beginning --- */
+
+/* The program may change its own. */
+static void keep_arguments(int argc, char **argv)
+{
+    arguments = mem_zalloc(((size_t)argc + 1) * sizeof *arguments);
+    for (int i = 1; arguments && i < argc; i++)
+        arguments[i - 1] = mem_strdup(argv[i]);
+    if (!arguments)
+        p4_fail("E0602: no memory for the command line");
+}
+
+/* The master of a cluster that another host has started: the procgroup is a matter of p4_initenv then. */
+static int become_remote(void)
+{
+    static struct cluster_plan plan;
+
+    error_trap_signals();
+    error_trap_end();
+    hosts_report(&plan);
+    map_arena(p4_own.arena_size);
+    change_directory();
+    redirect(options.out);
+    finish_at_exit();
+    return start_cluster(&plan);
+}
+
+int p4_initenv(int *argc, char **argv)
+{
+    int rc;
+
+    if (!argc || !argv)
+        p4_error("p4_initenv: no command line", 0);
+    if (p4_own.stage != P4_NOT_YET)
+        return 0;
+    program = argv[0] ? argv[0] : "";
+    p4_own.start_ns = clock_ns();
+    set_who();
+    options_take(argc, argv);
+    keep_arguments(*argc, argv);
+    map_control();
+    p4_own.stage = P4_READY;
+    if (hosts_is_remote())
+        return become_remote();
+    map_arena(arena_size());
+    change_directory();
+    redirect(options.out);
+    finish_at_exit();
+    rc = door->find_job();
+    if (rc)
+        fail_with(rc);
+    if (door->job->size > 1) {
+        become_rank();
+        return 0;
+    }
+    error_trap_signals();
+    error_trap_end();
+    return 0;
 }
