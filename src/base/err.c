@@ -141,6 +141,22 @@ int err_prefix(int code, const char *prefix)
     return code;
 }
 
+int err_suffix(int code, const char *name)
+{
+    char text[ERR_TEXT_SIZE];
+
+    if (code <= 0 || code > MPI_ERR_LASTCODE || !(code >> ERR_CLASS_BITS))
+        return code;
+    err_text(code, text, sizeof text);
+    if (strstr(text, name))
+        return code;
+    struct slot *slot = &slots[code >> ERR_CLASS_BITS];
+    slot_lock(slot);
+    snprintf(slot->text, ERR_TEXT_SIZE, "%.*s (on %.200s)", ERR_TEXT_SIZE - 208, text, name); /* cut so that both fit */
+    slot_unlock(slot);
+    return code;
+}
+
 int err_id(int code)
 {
     struct slot *slot = &slots[(code >> ERR_CLASS_BITS) & ERR_SLOTS];

@@ -30,6 +30,9 @@ int err(int error_class, const char *format, ...) COLD PRINTF_LIKE(2, 3);
 /* Put "prefix: " in front of the text of `code`, in place, and return the code. Codes without a text get one. */
 int err_prefix(int code, const char *prefix) COLD;
 
+/* Put " (on name)" behind it, unless it has the name already, or no text of its own. */
+int err_suffix(int code, const char *name) COLD;
+
 /* Class of a code of ours; a bare class is its own class. */
 int err_class(int code);
 

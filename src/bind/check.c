@@ -31,8 +31,10 @@ int bind_bad_handle(int error_class, const char *what, uintptr_t value, const ch
 
 int bind_bad_comm_side(const struct comm *comm, const char *name)
 {
+    char label[COMM_LABEL_SIZE];
+
     return err(MPI_ERR_COMM, "%s (%s) is an %scommunicator; the call needs an %scommunicator", name,
-               comm->name[0] ? comm->name : "unnamed", comm->is_inter ? "inter" : "intra",
+               obj_comm_label(comm, label), comm->is_inter ? "inter" : "intra",
                comm->is_inter ? "intra" : "inter");
 }
 

@@ -108,22 +108,21 @@ static int exit_code(int code)
 }
 
 /* MPI_ERRORS_ABORT ends the whole job too: the processes of the communicator alone cannot be ended. `caller` is the
- * function of MPI that the program is in, if the text does not begin with it. */
-static _Noreturn void end_job(const struct obj *object, int code, const char *caller)
+ * function of MPI that the program is in, if the text does not begin with it; `comm` whose handler it called. */
+static _Noreturn void end_job(int code, const char *caller, const char *comm)
 {
-    char text[ERR_TEXT_SIZE], message[ERR_TEXT_SIZE + MPI_MAX_OBJECT_NAME + 64];
-    const char *comm = object && object->kind == OBJ_COMM ? ((const struct comm *)(const void *)object)->name : "";
+    char text[ERR_TEXT_SIZE], message[ERR_TEXT_SIZE + COMM_LABEL_SIZE + 80];
 
     bind_error_text(code, text, sizeof text);
     if (*comm && !strstr(text, comm))
-        snprintf(message, sizeof message, "E%04d: %s%s (on communicator %s)", err_id(code), caller, text, comm);
+        snprintf(message, sizeof message, "E%04d: %s%s (on %s)", err_id(code), caller, text, comm);
     else
         snprintf(message, sizeof message, "E%04d: %s%s", err_id(code), caller, text);
     init_abort(exit_code(code), message, callsite_find());
 }
 
-/* As bind_call_errhandler; `caller` as in end_job. */
-static void call_errhandler(struct obj *object, int code, const char *caller)
+/* As bind_call_errhandler; `caller` and `comm` as in end_job. */
+static void call_errhandler(struct obj *object, int code, const char *caller, const char *comm)
 {
     struct errhandler *errhandler;
 
@@ -135,7 +134,7 @@ static void call_errhandler(struct obj *object, int code, const char *caller)
         errhandler = object ? bind_get_errhandler(object) : &errhandler_fatal;
     }
     if (errhandler->action == ERRHANDLER_FATAL || errhandler->action == ERRHANDLER_ABORT)
-        end_job(object, code, caller);
+        end_job(code, caller, comm);
     if (errhandler->action == ERRHANDLER_USER)
         call_user(errhandler, object, code);
     errhandler_unref(errhandler);
@@ -143,24 +142,40 @@ static void call_errhandler(struct obj *object, int code, const char *caller)
 
 void bind_abort(const struct comm *comm, int code, const void *caller)
 {
-    char text[MPI_MAX_OBJECT_NAME + 100];
+    char text[COMM_LABEL_SIZE + 100], label[COMM_LABEL_SIZE];
 
     snprintf(text, sizeof text, "E0113: MPI_Abort: the program ends the job with code %d, on %s", code,
-             *comm->name ? comm->name : "a communicator without a name");
+             obj_comm_label(comm, label));
     init_abort(code, text, (uintptr_t)caller);
 }
 
 void bind_call_errhandler(void *object, int code)
 {
     const bool is_session = object && ((struct obj *)object)->kind == OBJ_SESSION;
+    char label[COMM_LABEL_SIZE];
 
-    call_errhandler(object, code, is_session ? "MPI_Session_call_errhandler: " : "MPI_Comm_call_errhandler: ");
+    if (is_session)
+        call_errhandler(object, code, "MPI_Session_call_errhandler: ", "");
+    else
+        call_errhandler(object, code, "MPI_Comm_call_errhandler: ",
+                        object ? obj_comm_label(object, label) : "");
+}
+
+/* The text of an error on a communicator tells which one, unless it does already. */
+static int complete_text(int rc, const char *function, const struct comm *comm)
+{
+    char label[COMM_LABEL_SIZE];
+
+    rc = err_prefix(rc, function);
+    return comm ? err_suffix(rc, obj_comm_label(comm, label)) : rc;
 }
 
 int bind_raise(void *object, int rc, const char *function)
 {
-    rc = err_prefix(rc, function);
-    call_errhandler(object, rc, "");
+    const bool is_comm = object && ((struct obj *)object)->kind == OBJ_COMM;
+
+    rc = complete_text(rc, function, is_comm ? object : NULL);
+    call_errhandler(object, rc, "", "");
     return rc;
 }
 

@@ -46,16 +46,14 @@ static void write_bytes(size_t bytes, char *text, size_t size)
         snprintf(text, size, "%.1f MB", (double)bytes / (1 << 20));
 }
 
-static const char *comm_name(const struct p2p_flood *flood)
+static const char *comm_name(const struct p2p_flood *flood, char label[COMM_LABEL_SIZE])
 {
-    if (!flood->comm)
-        return "a communicator that is not known here yet";
-    return *flood->comm->name ? flood->comm->name : "a communicator without a name";
+    return flood->comm ? obj_comm_label(flood->comm, label) : "a communicator that is not known here yet";
 }
 
 void notice_flooded(const struct p2p_flood *flood)
 {
-    char what[64] = "of a collective operation", held[32], limit[32], text[PM_TEXT_MAX];
+    char what[64] = "of a collective operation", held[32], limit[32], text[PM_TEXT_MAX], label[COMM_LABEL_SIZE];
 
     if (!warn.value)
         return;
@@ -68,7 +66,7 @@ void notice_flooded(const struct p2p_flood *flood)
              "senders); the last one: %zu bytes, %s, on %s. From now on rank %d keeps its data until it is received.\n"
              "Receive earlier, or let the sender wait for an answer now and then. PARLEY_UNEXPECTED_MAX sets the "
              "limit, PARLEY_WARN=0 silences this.",
-             held, flood->proc, limit, flood->len, what, comm_name(flood), flood->proc);
+             held, flood->proc, limit, flood->len, what, comm_name(flood, label), flood->proc);
     pm_diagnose(&process.job, text);
 }
 

@@ -21,10 +21,9 @@ static void set_text(char *text, size_t size, const char *value)
 
 static void set_comm_name(char *text, size_t size, const struct comm *comm)
 {
-    if (*comm->name)
-        set_text(text, size, comm->name);
-    else
-        snprintf(text, size, "a communicator of %d", comm->size);
+    char label[COMM_LABEL_SIZE];
+
+    set_text(text, size, obj_comm_label(comm, label));
 }
 
 /* --- the page --- */

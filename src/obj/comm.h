@@ -60,6 +60,11 @@ static inline const char *comm_call_name(const struct comm *comm, uint64_t seque
     return comm->coll_calls[(sequence - 1) % COMM_CALLS];
 }
 
+enum { COMM_LABEL_SIZE = MPI_MAX_OBJECT_NAME };
+
+/* What to call it in a message: its name or, made in `text`, "a communicator of 4 processes". */
+const char *obj_comm_label(const struct comm *comm, char text[COMM_LABEL_SIZE]) COLD;
+
 /* Drop a reference: the handle's, or that of an operation. */
 static inline void comm_unref(struct comm *comm)
 {

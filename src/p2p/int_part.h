@@ -53,8 +53,7 @@ struct part_fill {
     size_t total_left;
 };
 
-/* Nothing has arrived of a message of `len` bytes, at most what there is room for. Partitions beyond it lack
- * nothing. */
+/* Nothing has arrived of a message of `len` bytes, at most what there is room for. Partitions behind lack nothing. */
 void part_fill_clear(struct part_fill *f, size_t len);
 /* Bytes [offset, offset + len) have been written. With the lock. */
 void part_fill_add(struct part_fill *f, size_t offset, size_t len);

@@ -9,13 +9,13 @@
 static COLD int truncation(const struct p2p_req *r, size_t len)
 {
     const size_t size = (size_t)r->type->size;
-    char items[MPI_MAX_OBJECT_NAME + 32] = "";
+    char items[MPI_MAX_OBJECT_NAME + 32] = "", label[COMM_LABEL_SIZE];
 
     if (size && len % size == 0)
         snprintf(items, sizeof items, "%zu x %s, ", len / size, type_name(r->type));
     return err(MPI_ERR_TRUNCATE, "got %s%zu bytes, from rank %d, tag %d, on %s; there is room for %lld x %s, %zu bytes",
                items, len, r->req.source, r->req.tag,
-               *r->channel->comm->name ? r->channel->comm->name : "a communicator", (long long)r->count,
+               obj_comm_label(r->channel->comm, label), (long long)r->count,
                type_name(r->type), r->len);
 }
 

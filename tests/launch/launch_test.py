@@ -655,6 +655,16 @@ def test_library_psets():
     expect(run(*many), 2, [], 'E0101: -pset 3xx')
 
 
+def test_library_initial_errhandler():
+    """The handler of the predefined communicators, which the others inherit."""
+    program = os.path.join(build, 'tests', 'env', 'errors_fatal')
+    for which in ('initial', 'dup', 'self'):
+        expect(run('-initial-errhandler', 'mpi_errors_return', '-n', 1, program, which), 1,
+               ['the faulty call came back'], 'E0112') # and then it just leaves
+        for handler in ('mpi_errors_abort', 'mpi_errors_are_fatal'):
+            expect(run('-initial-errhandler', handler, '-n', 2, program, which), 6, [], 'E0206: MPI_Send at')
+
+
 def test_library_well():
     for count in (1, 2, 4, 9):
         expect(run('-n', count, ends(), 'well'), 0, ranks(count))
