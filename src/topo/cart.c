@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: topo. Cartesian topologies (MPI 5.0 §8.5.1, §8.5.7, §8.5.8): making them, and parts of them. The last dimension
- * runs fastest: rank = (c0 * d1 + c1) * d2 + c2. */
+/* Room: topo. Cartesian topologies (MPI 5.0 §8.5.1, §8.5.7, §8.5.8): making them, and parts of them. The last
+ * dimension runs fastest: rank = (c0 * d1 + c1) * d2 + c2. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "comm/comm.h"
@@ -35,7 +35,21 @@ static void find_coords(int ndims, const int *dims, int rank, int *coords)
     }
 }
 
-static int make_topology(int ndims, const int *dims, const int *periods, int rank, struct topology **out)
+/* What a grid needs to tell who talks to whom. */
+struct grid {
+    int ndims;
+    const int *dims, *periods;
+};
+
+static int grid_talk(const void *arg, struct topo_talk *talk)
+{
+    const struct grid *grid = arg;
+
+    return topo_talk_grid(talk, grid->ndims, grid->dims, grid->periods);
+}
+
+/* But for the coordinates. */
+static int make_topology(int ndims, const int *dims, const int *periods, struct topology **out)
 {
     struct topology *topology = topology_create_cart(ndims);
 
@@ -45,7 +59,6 @@ static int make_topology(int ndims, const int *dims, const int *periods, int ran
         topology->cart.dims[i] = dims[i];
         topology->cart.periods[i] = periods[i] != 0;
     }
-    find_coords(ndims, dims, rank, topology->cart.coords);
     *out = topology;
     return 0;
 }
@@ -54,6 +67,8 @@ int topo_cart_create(struct comm *comm, int ndims, const int *dims, const int *p
                      struct comm **out)
 {
     static const char call[] = "MPI_Cart_create";
+    const struct grid grid = { ndims, dims, periods };
+    struct topo_reorder r = { 0 };
     struct topology *topology = NULL;
     uint64_t hash = topo_hash((uint64_t)ndims, dims, ndims);
     int size = 0, rc;
@@ -63,13 +78,20 @@ int topo_cart_create(struct comm *comm, int ndims, const int *dims, const int *p
     hash = topo_hash(hash, &(const int){ reorder != 0 }, 1);
     rc = grid_size(comm, ndims, dims, &size);
     if (!rc && comm->rank < size)
-        rc = make_topology(ndims, dims, periods, comm->rank, &topology);
+        rc = make_topology(ndims, dims, periods, &topology);
+    if (!rc)
+        rc = topo_reorder_open(&r, comm, call, size, reorder);
     rc = topo_agree(comm, call, rc, hash, "ndims, dims, periods or reorder");
-    if (rc) {
+    if (!rc)
+        rc = topo_reorder_find(&r, grid_talk, &grid);
+    if (!rc && topology)
+        find_coords(ndims, dims, topo_reorder_rank(&r), topology->cart.coords);
+    if (rc)
         topology_unref(topology);
-        return rc;
-    }
-    return topo_make_first(comm, call, size, topology, out);
+    else
+        rc = topo_reorder_make(&r, topology, out);
+    topo_reorder_close(&r);
+    return rc;
 }
 
 /* Those of the old grid that differ from this process in remaining dimensions only, in the order of their ranks. */
@@ -147,16 +169,13 @@ int topo_cart_sub(struct comm *comm, const int *remain, struct comm **out)
     return topo_make(comm, call, group, part, out);
 }
 
-int topo_cart_map(const struct comm *comm, int ndims, const int *dims, const int *periods, int *new_rank)
+int topo_cart_map(struct comm *comm, int ndims, const int *dims, const int *periods, int *new_rank)
 {
-    int size = 0, rc;
+    const struct grid grid = { ndims, dims, periods };
+    int size = 0;
+    const int rc = grid_size(comm, ndims, dims, &size);
 
-    (void)periods;
-    rc = grid_size(comm, ndims, dims, &size);
-    if (rc)
-        return rc;
-    *new_rank = comm->rank < size ? comm->rank : MPI_UNDEFINED;
-    return 0;
+    return rc ? rc : topo_reorder_alone(comm, size, grid_talk, &grid, new_rank);
 }
 
 int topo_cart_shift(const struct comm *comm, int direction, int disp, int *source, int *dest)

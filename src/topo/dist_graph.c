@@ -11,7 +11,7 @@
 #include "topo/int_topo.h"
 #include "topo/topo.h"
 
-static const char agreed[] = "MPI_UNWEIGHTED: all or none may use it";
+static const char agreed[] = "reorder, or MPI_UNWEIGHTED, which all or none may use";
 static const char create_call[] = "MPI_Dist_graph_create";
 
 /* One end of an edge, on its way to that process. */
@@ -31,6 +31,12 @@ struct exchange {
 static bool has_weights(const struct topo_edges *edges)
 {
     return edges->weights != MPI_UNWEIGHTED;
+}
+
+/* What must be equal everywhere. */
+static uint64_t word_of(const struct topo_edges *edges, int reorder)
+{
+    return (uint64_t)(has_weights(edges) + 2 * (reorder != 0));
 }
 
 static int check_weights(const struct topo_edges *edges, const char *name)
@@ -91,13 +97,12 @@ int topo_dist_graph_create_adjacent(struct comm *comm, const struct topo_edges *
     struct topology *topology = NULL;
     int rc = check_adjacent(comm, in, out_edges);
 
-    (void)reorder;
     if (!rc) {
         topology = topology_create_dist(in->count, out_edges->count);
         if (!topology)
             rc = err(MPI_ERR_NO_MEM, "no memory for %d sources, %d destinations", in->count, out_edges->count);
     }
-    rc = topo_agree(comm, call, rc, has_weights(in), agreed);
+    rc = topo_agree(comm, call, rc, word_of(in, reorder), agreed);
     if (rc) {
         topology_unref(topology);
         return rc;
@@ -105,7 +110,7 @@ int topo_dist_graph_create_adjacent(struct comm *comm, const struct topo_edges *
     topology->dist.is_weighted = has_weights(in);
     copy_edges(in, topology->dist.sources, topology->dist.source_weights);
     copy_edges(out_edges, topology->dist.destinations, topology->dist.dest_weights);
-    return topo_make_first(comm, call, comm->size, topology, out);
+    return topo_dist_make(comm, call, reorder, topology, out);
 }
 
 /* Adds up the degrees. */
@@ -261,12 +266,11 @@ int topo_dist_graph_create(struct comm *comm, int n, const int *sources, const i
     struct exchange x = { 0 };
     int count, rc = check_told(comm, n, sources, degrees, edges, &count);
 
-    (void)reorder;
     if (!rc)
         rc = exchange_open(&x, comm->size, count);
     if (!rc)
         exchange_fill(&x, n, sources, degrees, edges);
-    rc = topo_agree(comm, create_call, rc, has_weights(edges), agreed);
+    rc = topo_agree(comm, create_call, rc, word_of(edges, reorder), agreed);
     if (!rc) {
         rc = exchange_counts(comm, &x);
         if (!rc)
@@ -278,5 +282,5 @@ int topo_dist_graph_create(struct comm *comm, int n, const int *sources, const i
     if (!rc)
         rc = make_topology(&x, has_weights(edges), &topology);
     exchange_close(&x);
-    return rc ? rc : topo_make_first(comm, create_call, comm->size, topology, out);
+    return rc ? rc : topo_dist_make(comm, create_call, reorder, topology, out);
 }

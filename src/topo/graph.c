@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "topo/int_topo.h"
 #include "topo/topo.h"
 
@@ -32,10 +33,35 @@ static int check_graph(const struct comm *comm, int nodes, const int *index, con
     return check_edges(nodes, *count, edges);
 }
 
+/* A graph as the user gives it. */
+struct graph {
+    int nodes;
+    const int *index, *edges;
+};
+
+static int graph_talk(const void *arg, struct topo_talk *talk)
+{
+    const struct graph *graph = arg;
+    const int count = graph->nodes ? graph->index[graph->nodes - 1] : 0;
+    struct topo_pair *pairs = count > TOPO_PAIRS_MAX ? NULL : mem_alloc(((size_t)count + 1) * sizeof *pairs);
+    int rc;
+
+    if (!pairs)
+        return err(MPI_ERR_NO_MEM, "no memory to map a graph of %d edges", count);
+    for (int node = 0, e = 0; node < graph->nodes; node++)
+        for (; e < graph->index[node]; e++)
+            pairs[e] = (struct topo_pair){ node, graph->edges[e], 1 };
+    rc = topo_talk_pairs(talk, graph->nodes, pairs, count);
+    mem_free(pairs);
+    return rc;
+}
+
 int topo_graph_create(struct comm *comm, int nodes, const int *index, const int *edges, int reorder,
                       struct comm **out)
 {
     static const char call[] = "MPI_Graph_create";
+    const struct graph graph = { nodes, index, edges };
+    struct topo_reorder r = { 0 };
     struct topology *topology = NULL;
     uint64_t hash = (uint64_t)nodes;
     int count, rc = check_graph(comm, nodes, index, edges, &count);
@@ -47,25 +73,29 @@ int topo_graph_create(struct comm *comm, int nodes, const int *index, const int 
             rc = topology ? 0 : err(MPI_ERR_NO_MEM, "no memory for a graph of %d nodes, %d edges", nodes, count);
         }
     }
+    if (!rc)
+        rc = topo_reorder_open(&r, comm, call, nodes, reorder);
     rc = topo_agree(comm, call, rc, hash, "nnodes, index, edges or reorder");
-    if (rc || !nodes) {
-        topology_unref(topology);
-        return rc;
-    }
-    if (topology) {
+    if (!rc)
+        rc = topo_reorder_find(&r, graph_talk, &graph);
+    if (!rc && topology) {
         memcpy(topology->graph.index, index, (size_t)nodes * sizeof *index);
         if (count)
             memcpy(topology->graph.edges, edges, (size_t)count * sizeof *edges);
     }
-    return topo_make_first(comm, call, nodes, topology, out);
+    if (rc || !nodes)
+        topology_unref(topology);
+    else
+        rc = topo_reorder_make(&r, topology, out);
+    topo_reorder_close(&r);
+    return rc;
 }
 
-int topo_graph_map(const struct comm *comm, int nodes, const int *index, const int *edges, int *new_rank)
+int topo_graph_map(struct comm *comm, int nodes, const int *index, const int *edges, int *new_rank)
 {
+    const struct graph graph = { nodes, index, edges };
     int count;
     const int rc = check_graph(comm, nodes, index, edges, &count);
 
-    if (!rc)
-        *new_rank = comm->rank < nodes ? comm->rank : MPI_UNDEFINED;
-    return rc;
+    return rc ? rc : topo_reorder_alone(comm, nodes, graph_talk, &graph, new_rank);
 }

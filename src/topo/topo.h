@@ -5,8 +5,9 @@
  * * The caller checks handles, signs of lengths, ranks, and arrays whose length is an argument; everything else is
  * checked here. Functions return 0 or an error code; MPI_ERR_TOPOLOGY when the communicator has no topology or one of
  * another kind. What makes a communicator is collective over the old one and blocks: all processes then compare their
- * arguments, and an error of one, or a difference, is an error of all. The new one has the ranks of the old one,
- * `reorder` or not, and *out is NULL at processes that it leaves out. All else is local. Several threads may call at
+ * arguments, and an error of one, or a difference, is an error of all. With `reorder` the
+ * ranks of the new one may be others, if that brings neighbours nearer to each other. *out is NULL at processes that it
+ * leaves out. All else is local. Several threads may call at
  * once, makers for different old communicators. */
 #ifndef TOPO_TOPO_H
 #define TOPO_TOPO_H
@@ -21,10 +22,10 @@ int topo_cart_create(struct comm *comm, int ndims, const int *dims, const int *p
 /* §8.5.7. `remain` has a flag for each dimension. Errors: MPI_ERR_ARG. */
 int topo_cart_sub(struct comm *comm, const int *remain, struct comm **out);
 
-/* §8.5.2. Sets the entries that are 0, in an order that does not rise, so that the largest and the smallest one of them
- * differ as little as possible; of several ways the one whose smallest entry is larger, then the one with the smallest
- * second entry, and so on. Errors: MPI_ERR_DIMS for a negative entry, a number of nodes below 1 or one that the entries
- * cannot give; MPI_ERR_NO_MEM. */
+/* §8.5.2. Sets the entries that are 0, in an order that does not rise, so that the largest and the smallest one of
+ * them differ as little as possible; of several ways the one whose smallest entry is larger, then the one with the
+ * smallest second entry, and so on. Errors: MPI_ERR_DIMS for a negative entry, a number of nodes below 1 or one
+ * that the entries cannot give; MPI_ERR_NO_MEM. */
 int topo_dims_create(int nodes, int ndims, int *dims);
 
 /* §8.5.3. The first `nodes` processes; none if there are no nodes. `index` has an entry for each node. Errors:
@@ -68,7 +69,7 @@ int topo_cart_shift(const struct comm *comm, int direction, int disp, int *sourc
 
 /* §8.5.8. The rank that this process would have; MPI_UNDEFINED if it would be left out. Local. Errors as those of the
  * calls that create. */
-int topo_cart_map(const struct comm *comm, int ndims, const int *dims, const int *periods, int *new_rank);
-int topo_graph_map(const struct comm *comm, int nodes, const int *index, const int *edges, int *new_rank);
+int topo_cart_map(struct comm *comm, int ndims, const int *dims, const int *periods, int *new_rank);
+int topo_graph_map(struct comm *comm, int nodes, const int *index, const int *edges, int *new_rank);
 
 #endif
