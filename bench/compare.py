@@ -23,7 +23,7 @@ import report
 class Measure:
     """One program under one number of ranks: options, rounds (runs by each MPI), time limit in seconds."""
 
-    def __init__(self, group, program, ranks, args, rounds, limit, is_for_subject=False):
+    def __init__(self, group, program, ranks, args, rounds, limit, is_for_subject=False, quick=()):
         self.group = group
         self.program = program
         self.ranks = ranks
@@ -31,10 +31,13 @@ class Measure:
         self.rounds = rounds
         self.limit = limit
         self.is_for_subject = is_for_subject  # the peers are not asked
+        self.quick = list(quick)              # more arguments with --quick
 
     def label(self):
         return f'{self.group} with {self.ranks} ranks' if self.ranks else f'{self.group} without mpiexec'
 
+
+FEW = ['--max-size', '512']
 
 # In order of weight: when the time is up, what comes last is left out.
 PLAN = [
@@ -58,7 +61,14 @@ PLAN = [
     Measure('typed', 'typed', 2, ['--pin'], 3, 30),
     Measure('pack', 'pack', 1, ['--pin', '--budget', '0.03'], 3, 30),
     Measure('op', 'op', 1, ['--pin', '--budget', '0.03'], 3, 40),
+    Measure('coll', 'coll', 2, ['--pin'], 3, 40, quick=FEW),
+    Measure('coll', 'coll', 4, ['--budget', '0.03'], 3, 60, quick=FEW),
+    Measure('coll', 'coll', 8, ['--budget', '0.02'], 2, 90, quick=FEW),
+    Measure('coll', 'coll', 16, ['--budget', '0.02'], 2, 120, quick=FEW),
+    Measure('overlap', 'overlap', 2, ['--pin'], 3, 40, quick=['--max-size', '32768']),
 ]
+# Half an hour together: only when asked for by --only.
+APART = ['coll', 'overlap']
 GROUPS = list(dict.fromkeys(m.group for m in PLAN))
 QUICK = ['--batches', '3', '--batch-ms', '0.2', '--budget', '0.02']
 
@@ -68,17 +78,21 @@ def read_options():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('mpis', nargs='+', metavar='NAME=mpicc,mpiexec[,options]', help='an MPI to compare')
     parser.add_argument('--subject', help='the MPI whose gates are checked (default: parley, if it is there)')
-    parser.add_argument('--only', help=f'only these groups, with commas between, of: {", ".join(GROUPS)}')
+    parser.add_argument('--only', help=f'only these groups, with commas between, of: {", ".join(GROUPS)} '
+                        f'(without: all but {", ".join(APART)})')
     parser.add_argument('--rounds', type=int,
                         help='rounds of every measurement (default: 2 to 9, by measurement)')
     parser.add_argument('--quick', action='store_true',
                         help='one round of very short batches: does it run at all?')
-    parser.add_argument('--limit', type=float, default=360, help='seconds for the whole run (default: 360)')
+    parser.add_argument('--limit', type=float, help='seconds for the whole run (default: 360; with a group that is '
+                        'only taken when named: 1800)')
     parser.add_argument('--report', metavar='FILE', help='write the Markdown text there too')
     parser.add_argument('--json', metavar='FILE', help='write every value there')
     parser.add_argument('--build-dir', metavar='DIR', help='keep the compiled programs there')
     options = parser.parse_args()
-    options.groups = options.only.split(',') if options.only else GROUPS
+    options.groups = options.only.split(',') if options.only else [g for g in GROUPS if g not in APART]
+    if options.limit is None:
+        options.limit = 1800 if set(options.groups) & set(APART) else 360
     for group in options.groups:
         if group not in GROUPS:
             parser.error(f'--only {group}: there are {", ".join(GROUPS)}')
@@ -146,7 +160,7 @@ class Run:
             seconds, complaint = jobs.time_job(mpi.command('empty', measure.ranks), limit)
             values = [] if complaint else [('startup', str(measure.ranks or 'alone'), 1e3 * seconds, 'ms')]
         else:
-            args = measure.args + (QUICK if self.options.quick else [])
+            args = measure.args + (QUICK + measure.quick if self.options.quick else [])
             values, complaint = jobs.run_job(mpi.command(measure.program, measure.ranks, args), limit)
         for name, parameter, value, unit in values:
             self.results.add(mpi.name, name, parameter, value, unit)

@@ -12,7 +12,8 @@ import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAMS = ['latency', 'bandwidth', 'rate', 'matching', 'barrier', 'idle', 'memory', 'threads', 'empty']
+PROGRAMS = ['latency', 'bandwidth', 'rate', 'matching', 'barrier', 'idle', 'memory', 'threads', 'coll', 'overlap',
+            'empty']
 CFLAGS = ['-std=gnu11', '-D_GNU_SOURCE', '-O2', '-pthread']
 
 
@@ -49,6 +50,7 @@ class Mpi:
         os.makedirs(self.folder, exist_ok=True)
         for program in PROGRAMS:
             sources = [program + '.c'] + ([] if program == 'empty' else ['bench.c', 'stats.c'])
+            sources += ['colls.c'] if program in ('coll', 'overlap') else []
             compile_program(self.mpicc, sources, os.path.join(self.folder, program))
 
     def command(self, program, ranks, args=()):

@@ -85,7 +85,8 @@ def main():
         sys.exit(__doc__)
     lines = read_lines(sys.argv[1])
     if not lines:
-        sys.exit(f'{sys.argv[1]}: no latencies in it')
+        print(f'{sys.argv[1]}: no latencies in it, no picture of them')
+        return
     with open(sys.argv[2], 'w', encoding='utf-8') as f:
         f.write(svg(lines))
 

@@ -8,7 +8,7 @@ import platform
 import statistics
 import time
 
-HIGHER_IS_BETTER = {'M/s', 'MB/s', 'GB/s'}
+HIGHER_IS_BETTER = {'M/s', 'MB/s', 'GB/s', '%'}
 FULL_QUEUE = 100000
 LATENCY_MIDDLE = [64, 256, 1024]
 LATENCY_LONG = [4096, 8192, 16384, 32768, 65536]
@@ -31,7 +31,11 @@ TITLES = {
     'memory_own_init': 'Pages of a rank alone after Init, by ranks',
     'memory_own_alltoall': 'Pages of a rank alone after an all-to-all, by ranks',
     'memory_pss_alltoall': 'Shared pages divided, after an all-to-all, by ranks',
+    'overlap': 'Share of a nonblocking operation that computation hides, by operation, ranks and bytes',
+    'overlap_tested': 'The same with sixteen calls of MPI_Test in the computation',
 }
+COLL = 'coll_'
+COLL_SHORT, COLL_LONG = 8, 1048576
 
 
 class Results:
@@ -161,6 +165,34 @@ def curve_gates(results):
     return found
 
 
+def coll_names(results):
+    """The collective operations that were measured, in that order."""
+    return list(dict.fromkeys(n for n, _ in results.values if n.startswith(COLL) and not n.endswith('.best')))
+
+
+def coll_title(name):
+    return f'MPI_{name[len(COLL):].capitalize()}, by ranks and bytes'
+
+
+def coll_gates(results):
+    """For each operation: short and long with 2 ranks, and the worst of all other ranks and sizes."""
+    found = []
+    for name in coll_names(results):
+        parameters = [p for n, p in results.values if n == name]
+        what = coll_title(name).split(',', maxsplit=1)[0]
+        strict = {f'2:{COLL_SHORT}': 0.75, '2': 0.75, f'2:{COLL_LONG}': 0.8}
+        for parameter in [p for p in parameters if p in strict]:
+            found.append(peer_gate(results, f'{what}, {parameter}, to best peer', (name, parameter),
+                                   strict[parameter], True))
+        rest = [(results.ratio(results.subject, name, p), p) for p in parameters if p not in strict]
+        rest = [r for r in rest if r[0] is not None]
+        if rest:
+            worst = max(rest)[1]
+            found.append(peer_gate(results, f'{what}, worst of {len(rest)} others ({worst}), to best peer',
+                                   (name, worst), 1, True))
+    return found
+
+
 def gates(results):
     """The gates that the subject must pass; an empty list when there is no subject."""
     if not results.subject:
@@ -185,13 +217,16 @@ def gates(results):
         found.append(peer_gate(results, f'start to end, {ranks} ranks, times faster than best peer',
                                ('startup', ranks), factor, False))
     found += [time_gate(results, ranks, limit) for ranks, limit in ((2, 5), (64, 50))]
-    return found + [depth_gate(results, kind) for kind in MATCHING]
+    found += [depth_gate(results, kind) for kind in MATCHING]
+    return found + coll_gates(results)
 
 
 def gate_table(results):
     lines = [f'| gate | {results.subject} | against | ratio | of the best | wanted | |',
              '|---|---|---|---|---|---|---|']
     for g in gates(results):
+        if g.ratio is None:
+            continue  # not asked for, or said below
         cells = [g.what, g.mine, g.other, show(g.ratio), show(g.best), g.wanted, g.verdict]
         lines.append(f'| {" | ".join(cells)} |')
     return lines
@@ -199,7 +234,7 @@ def gate_table(results):
 
 def value_tables(results):
     lines = []
-    for name, title in TITLES.items():
+    for name, title in (TITLES | {n: coll_title(n) for n in coll_names(results)}).items():
         parameters = [p for n, p in results.values if n == name]
         if not parameters:
             continue

@@ -58,6 +58,18 @@ class Report(unittest.TestCase):
         self.assertEqual(verdicts['round trip past 100,000 unexpected, any source to depth 0'],
                          'not measured')
 
+    def test_collectives(self):
+        r = some_results()
+        for parameter, mine, theirs in (('2:8', 0.2, 0.4), ('2:1048576', 90.0, 100.0), ('4:8', 3.0, 2.0),
+                                        ('4:64', 1.0, 2.0)):
+            r.add('parley', 'coll_bcast', parameter, mine, 'us')
+            r.add('a', 'coll_bcast', parameter, theirs, 'us')
+        short, long, worst = report.coll_gates(r)
+        self.assertEqual((short.verdict, long.verdict, worst.verdict), ('pass', 'miss', 'miss'))
+        self.assertIn('worst of 2 others (4:8)', worst.what)
+        self.assertAlmostEqual(worst.ratio, 1.5)
+        self.assertIn('### MPI_Bcast, by ranks and bytes (us)', report.value_tables(r))
+
     def test_curve(self):
         r = some_results()
         for size, us in ((100, 1.0), (104, 1.1), (108, 2.2), (112, 1.1)):

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bench: every collective operation as coll.c and overlap.c call it: buffers, counts, communicators. Knows: mpi.h,
+ * bench.h. Does not know: what is measured. */
+#ifndef BENCH_COLLS_H
+#define BENCH_COLLS_H
+
+#include <mpi.h>
+
+#include "bench.h"
+
+/* What the calls share; sized by colls_start() for the largest message. */
+struct colls {
+    char *send, *recv;        /* a block for each rank */
+    int *counts, *displs;     /* of blocks in bytes, for the forms that take arrays */
+    int *parts;               /* numbers of doubles that all together have the bytes */
+    MPI_Datatype *types;
+    MPI_Comm comm, reversed;  /* all ranks, and the same in the other order */
+    MPI_Comm ring;            /* a periodic Cartesian topology of one dimension */
+    int ranks;
+    long bytes;               /* of this turn */
+};
+
+/* One call. `turn` counts calls: roots move on with it, so that nobody runs far ahead. */
+typedef void coll_blocking(const struct colls *c, long turn);
+typedef void coll_starting(const struct colls *c, MPI_Request *request);
+
+struct coll {
+    const char *name;
+    bool has_blocks; /* the bytes are those of a block for each rank, else of all */
+    bool has_size;
+    coll_blocking *block;
+    coll_starting *start; /* the nonblocking one, by root 0 */
+};
+
+extern const struct coll colls_all[];
+extern const int colls_count;
+
+/* Buffers for messages of up to `bytes`; calls with blocks for each rank may only be made when colls_fits(). */
+void colls_start(struct colls *c, long bytes);
+void colls_end(struct colls *c);
+/* This size on so many ranks needs no more memory than a bench should take. */
+bool colls_fits(const struct colls *c, const struct coll *coll, long bytes);
+/* Set the size of the calls from now on. */
+void colls_size(struct colls *c, long bytes);
+/* The size to be measured after this one: by factors of 8, in the end of 4. */
+long colls_next_size(long bytes);
+
+#endif
