@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: compat/p4. Clusters on other hosts, as the first one starts them: the remote shell, its command, and the meeting of
- * all, after which everybody knows where everybody is. The keeper does it, so it is there to hear of a shell that ends too
- * soon. The other side of the meeting is in joining.c.
+/* Room: compat/p4. Clusters on other hosts, as the first one starts them: the remote shell, its command, and the
+ * meeting of all, after which everybody knows where everybody is. The keeper does it, so it is there to hear of a
+ * shell that ends too soon. The other side of the meeting is in joining.c.
  *
  * The key that tells our processes from strangers goes through the standard input of the remote shell, since command
  * lines can be seen by anybody on both hosts. */

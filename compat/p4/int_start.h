@@ -72,8 +72,8 @@ struct cluster_plan {
     int hub_fd;            /* to the keeper of the first cluster; -1: this is that one */
 };
 
-/* Fork the keeper, and it the slaves. Returns in the master with 0 and in each slave with its place, 1 and on. With other
- * clusters, the keeper of the first one starts them before. */
+/* Fork the keeper, and it the slaves. Returns in the master with 0 and in each slave with its place, 1 and on. With
+ * other clusters, the keeper of the first one starts them before. */
 int keeper_start(const struct cluster_plan *plan);
 
 /* --- hosts.c: starting clusters on other hosts --- */
@@ -94,8 +94,8 @@ void hosts_report(struct cluster_plan *plan);
 
 /* Registers what is done at exit; once. */
 void finish_at_exit(void);
-/* kill, for one process and nothing else: a pid of 0 and below (nobody yet, a reserved slot, a group, everybody) is left
- * alone. The only way in this room to send a signal. From signal handlers, too. */
+/* kill, for one process and nothing else: a pid of 0 and below (nobody yet, a reserved slot, a group, everybody) is
+ * left alone. The only way in this room to send a signal. From signal handlers, too. */
 void finish_signal(int pid, int number);
 /* End every process of the run as soon as possible. This one goes on. From signal handlers, too. */
 void finish_all(int code);

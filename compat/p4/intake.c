@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: compat/p4. Taking messages in: whatever arrives is put into a buffer, acknowledged, and kept in order of arrival
- * until it is asked for; that is what p4 promises its rendezvous forms. Matching is the engine's matcher, with the id of
- * the sender for a source and the type for a tag.
+/* Room: compat/p4. Taking messages in: whatever arrives is put into a buffer, acknowledged, and kept in order of
+ * arrival until it is asked for; that is what p4 promises its rendezvous forms. Matching is the engine's matcher,
+ * with the id of the sender for a source and the type for a tag.
  * Knows: the door, buffers. Does not know where a process is (route.c). */
 #include "base/err.h"
 #include "p4/int_door.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: compat/p4. The keeper: a process between the master of a cluster and its slaves. It forks the slaves, so it hears
- * of the end of each with its status, and ends with the last of them. When one ends badly, or somebody has called
+/* Room: compat/p4. The keeper: a process between the master of a cluster and its slaves. It forks the slaves, so it
+ * hears of the end of each with its status, and ends with the last of them. When one ends badly, or somebody has called
  * p4_error, or the master is gone, it ends the others. It handles signals one after the other, so nothing here runs in
  * a handler; it never takes part in messages.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: compat/p4. The eight forms of sending. None waits for the receiver, but the r forms for its library: what cannot
- * go out at once is copied and goes out in later calls. */
+/* Room: compat/p4. The eight forms of sending. None waits for the receiver, but the r forms for its library: what
+ * cannot go out at once is copied and goes out in later calls. */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: compat/p4. Coming up. What this process is before and after the procgroup; the shared area; the three ways in: as
- * the master of a procgroup, as a rank of a launcher, as the master of a cluster on another host (remote.c). */
+/* Room: compat/p4. Coming up. What this process is before and after the procgroup; the shared area; the three ways
+ * in: as the master of a procgroup, as a rank of a launcher, as the master of a cluster on another host (remote.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -155,7 +155,7 @@ static int send_later(struct peer *peer, const struct p2p_letter *letter, const 
         m->r.out.push = push_record;
     } else {
         m->r.head = head_of(letter, WIRE_LETTER_RTS, WIRE_CONTIG);
-        m->r.control.rts = (struct wire_rts){ (uintptr_t)&m->r, letter->len, (uintptr_t)data };
+        m->r.control.rts = (struct wire_rts){ (uintptr_t)&m->r, letter->len, (uintptr_t)data, 0 };
         m->r.out.push = push_offer;
     }
     outgoing_control(&m->r.out, peer);

@@ -66,7 +66,8 @@ static int whole_collect(struct whole *w, const struct topology *topology)
     int rc;
 
     w->comm->coll_outer = w->call;
-    rc = coll_gather(w->comm, COLL_SAME(degrees, 2, type), COLL_SAME(w->degrees, 2, type), 0);
+    rc = coll_run(w->comm, COLL_ARGS(COLL_GATHER, COLL_SAME(degrees, 2, type), COLL_SAME(w->degrees, 2, type),
+                                     NULL, 0));
     w->comm->coll_outer = NULL;
     if (rc)
         return rc;
@@ -74,8 +75,8 @@ static int whole_collect(struct whole *w, const struct topology *topology)
     if (rc)
         return rc;
     w->comm->coll_outer = w->call;
-    rc = coll_gather(w->comm, COLL_SAME(topology->dist.sources, numbers_of(topology), type),
-                     COLL_VARYING(w->numbers, w->counts, w->places, type), 0);
+    rc = coll_run(w->comm, COLL_ARGS(COLL_GATHERV, COLL_SAME(topology->dist.sources, numbers_of(topology), type),
+                                     COLL_VARYING(w->numbers, w->counts, w->places, type), NULL, 0));
     w->comm->coll_outer = NULL;
     return rc;
 }
@@ -131,7 +132,8 @@ static int hand_on(struct whole *w, const int *order, MPI_Count *counts, struct 
     if (w->comm->rank == 0)
         aim(w, order, counts, places, true);
     w->comm->coll_outer = w->call;
-    rc = coll_scatter(w->comm, COLL_VARYING(w->degrees, counts, places, type), COLL_SAME(degrees, 2, type), 0);
+    rc = coll_run(w->comm, COLL_ARGS(COLL_SCATTERV, COLL_VARYING(w->degrees, counts, places, type),
+                                     COLL_SAME(degrees, 2, type), NULL, 0));
     w->comm->coll_outer = NULL;
     if (rc)
         return rc;
@@ -143,8 +145,8 @@ static int hand_on(struct whole *w, const int *order, MPI_Count *counts, struct 
         if (w->comm->rank == 0)
             aim(w, order, counts, places, false);
         w->comm->coll_outer = w->call;
-        rc = coll_scatter(w->comm, COLL_VARYING(w->numbers, counts, places, type),
-                          COLL_SAME(mine->dist.sources, numbers_of(mine), type), 0);
+        rc = coll_run(w->comm, COLL_ARGS(COLL_SCATTERV, COLL_VARYING(w->numbers, counts, places, type),
+                                         COLL_SAME(mine->dist.sources, numbers_of(mine), type), NULL, 0));
         w->comm->coll_outer = NULL;
     }
     topology_unref(rc ? mine : *topology);

@@ -52,9 +52,10 @@ static int tell(struct topo_reorder *r, int rc)
     int failed;
 
     r->comm->coll_outer = r->call;
-    failed = coll_bcast(r->comm, told, 2, type, 0);
+    failed = coll_run(r->comm, COLL_ARGS(COLL_BCAST, COLL_SAME(told, 2, type), COLL_NOTHING, NULL, 0));
     if (!failed && told[1])
-        failed = coll_bcast(r->comm, r->order, r->size, type, 0);
+        failed = coll_run(r->comm, COLL_ARGS(COLL_BCAST, COLL_SAME(r->order, r->size, type), COLL_NOTHING, NULL,
+                                             0));
     r->comm->coll_outer = NULL;
     r->is_better = told[1];
     if (rc || failed || !told[0])

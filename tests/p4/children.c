@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes of p4_create: before and after the procgroup, they share the shared memory, have no id, and are waited for. */
+/* Processes of p4_create: before and after the procgroup, they share the shared memory, have no id, and are waited
+ * for. */
 #include "p4_test.h"
 
 #include <sys/mman.h>
