@@ -52,7 +52,7 @@ int coll_barrier(struct comm *comm)
         return coll_run(comm, COLL_ARGS(COLL_BARRIER, COLL_NOTHING, COLL_NOTHING, NULL, 0));
     if (node_has(comm))
         return node_barrier(comm);
-    tag = coll_begin(comm, "MPI_Barrier");
+    tag = coll_begin(comm, COLL_BARRIER, "MPI_Barrier");
     if (comm->size == 1)
         return 0;
     if (progress_is_oversubscribed())

@@ -50,7 +50,7 @@ static const struct {
 const char *coll_name(enum coll_operation operation, enum coll_form form)
 {
     if (operation >= COLL_OPERATIONS)
-        return "a call that makes a communicator";
+        return "a function that makes a communicator";
     switch (form) {
     case COLL_BLOCKING: return names[operation].blocking;
     case COLL_NONBLOCKING: return names[operation].nonblocking;
@@ -80,9 +80,9 @@ static int tag_of_persistent(uint32_t number, enum coll_operation operation)
                                    (unsigned)operation << COLL_SUB_BITS);
 }
 
-int coll_begin(struct comm *comm, const char *call)
+int coll_begin(struct comm *comm, enum coll_operation operation, const char *call)
 {
-    return tag_of_call(next_call(comm, call), COLL_INTERNAL, 0);
+    return tag_of_call(next_call(comm, call), operation, 0);
 }
 
 /* Bytes that all members of the call's communicator give alike; 0: they need not. */

@@ -123,8 +123,9 @@ int coll_barrier(struct comm *comm);
  * the user's, 0 to INT_MAX, and does not meet those of other collectives; or COLL_NEXT_TAG, and then the call
  * is collective over `comm` like any other. Error: MPI_ERR_GROUP if a process is not in `comm`. */
 enum { COLL_NEXT_TAG = -1 };
-/* Begin a collective call of another room, which brings its messages: their tag. `call` names it in reports. */
-int coll_begin(struct comm *comm, const char *call);
+/* Begin a collective call without a schedule, as another room's COLL_INTERNAL: the tag of its messages. `call` names it
+ * in reports. */
+int coll_begin(struct comm *comm, enum coll_operation operation, const char *call);
 
 /* For room comm: tags of messages between the leaders of two groups, in the context of collectives, which no
  * collective call uses. The first for the two sides of an intercommunicator, the others by the user's tag or the

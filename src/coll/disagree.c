@@ -53,8 +53,8 @@ int sched_disagreement(const struct sched *s)
     is_same = other.operation == s->operation;
     name_own(s, own, sizeof own);
     return err(is_same ? MPI_ERR_ARG : MPI_ERR_OTHER,
-               "E0700: ranks disagree in collective call number %u on %s: rank %d calls %s, rank %d %s%s",
+               "E0700: ranks disagree in collective call number %u on %s: rank %d calls %s, rank %d %s %s",
                s->sequence, s->comm->name, s->comm->rank, own, other.source,
-               is_same ? "gives another root or another amount of data to " : "calls ",
+               is_same ? "gives another root or another amount of data to" : "calls",
                coll_name(other.operation, COLL_BLOCKING));
 }

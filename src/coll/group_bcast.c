@@ -33,7 +33,7 @@ int coll_group_bcast(struct comm *comm, const struct group *group, void *buf, si
     int distance = 1, rank, rc = 0;
 
     if (tag == COLL_NEXT_TAG)
-        tag = coll_begin(comm, "MPI_Bcast");
+        tag = coll_begin(comm, COLL_INTERNAL, "MPI_Bcast");
     if (group->rank == MPI_UNDEFINED)
         return 0;
     while (distance < group->size && !(group->rank & distance))

@@ -203,7 +203,7 @@ static COLD int disagree(const struct node_call *call, uint32_t round, int rank)
 int node_begin(struct node_call *call, struct comm *comm, enum node_op op, int root, size_t bytes)
 {
     *call = (struct node_call){ comm, (uint32_t)op << WHAT_OP | (uint32_t)(root < 0 ? NO_ROOT : root), 0, bytes };
-    coll_begin(comm, names[op]);
+    coll_begin(comm, COLL_INTERNAL, names[op]);
     return 0;
 }
 

@@ -328,7 +328,7 @@ int comm_idup(struct comm *comm, struct info *info, struct comm **out, struct re
     obj_init(&idup->req.obj, OBJ_REQUEST);
     obj_ref(&comm->obj);
     rc = prepare(idup, comm);
-    idup->tag = coll_begin(idup->tree, "MPI_Comm_idup");
+    idup->tag = coll_begin(idup->tree, COLL_INTERNAL, "MPI_Comm_idup");
     if (!rc)
         rc = attr_copy(&comm->obj, &comm->attrs, &idup->made->obj, &idup->made->attrs);
     if (rc) {
