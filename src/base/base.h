@@ -55,6 +55,12 @@ static inline void cpu_relax(void)
 #endif
 }
 
+/* Its code begins with a line: a short loop is as fast wherever the linker puts it. */
+#define LINE_OF_CODE __attribute__((aligned(64)))
+
+/* Reads bytes that do not matter and that others may be writing. */
+#define NO_TSAN __attribute__((no_sanitize("thread")))
+
 /* The same value, but the compiler does not know where it comes from: so it stays in a register of its own. */
 static ALWAYS_INLINE uintptr_t own_register(uintptr_t value)
 {

@@ -26,33 +26,50 @@ static ALWAYS_INLINE void move(uintptr_t memory, char *stream, size_t len, bool 
 
 static void strided(const struct strided *s, uintptr_t memory, char *stream, bool is_pack)
 {
-    if (is_pack)
-        strided_pack(s, memory, stream);
-    else
-        strided_unpack(s, memory, stream);
+    move_way(strided_ways(s), s, memory, stream, is_pack);
 }
 
-/* --- whole plans --- */
+static ALWAYS_INLINE void move_whole(const struct plan *plan, uintptr_t memory, char *stream, bool is_pack)
+{
+    move_way(plan->ways, plan->how, memory, stream, is_pack);
+}
+
+/* --- many times a whole plan --- */
 
 static size_t field_len(const struct plan *plan, size_t i)
 {
     return plan->ends ? plan->ends[i] - plan_begin(plan, i) : plan_even_len(plan);
 }
 
+/* Fields `i` and the next one of `count` items. */
+static struct strided_fields two_fields(const struct plan *plan, size_t i, MPI_Count count, MPI_Count stride)
+{
+    return (struct strided_fields){
+        .count = (size_t)count,
+        .first_len = field_len(plan, i),
+        .second_len = field_len(plan, i + 1),
+        .second = plan->disps[i + 1] - plan->disps[i],
+        .stride = stride,
+        .step = plan->size,
+    };
+}
+
 /* One field of `n` items, or two; returns how many. `at` is where it begins in the stream of an item. */
-static size_t move_field(const struct plan *plan, size_t i, size_t n, MPI_Count stride, uintptr_t memory, char *stream,
-                         bool is_pack)
+static size_t move_field(const struct plan *plan, size_t i, MPI_Count n, MPI_Count stride, uintptr_t memory,
+                         char *stream, bool is_pack)
 {
     const size_t at = plan->ends ? plan_begin(plan, i) : i * plan_even_len(plan), len = field_len(plan, i);
-    const struct strided s = { .outer = 1, .inner = n, .len = len, .inner_stride = stride, .inner_step = plan->size };
+    const struct strided s = { .outer = 1, .inner = (size_t)n, .len = len, .inner_stride = stride,
+                               .inner_step = plan->size };
 
     memory = plan_place(memory, plan->disps[i]);
     if (i + 1 < (size_t)plan->count) {
-        const struct strided_fields f = { .count = n, .first_len = len, .second_len = field_len(plan, i + 1),
-                                          .second = plan->disps[i + 1] - plan->disps[i], .stride = stride,
-                                          .step = plan->size };
-        if (strided_two_fields(&f, memory, stream + at, is_pack))
+        const struct strided_fields f = two_fields(plan, i, n, stride);
+        const struct move_ways ways = strided_fields_ways(&f);
+        if (ways.pack) {
+            move_way(ways, &f, memory, stream + at, is_pack);
             return 2;
+        }
     }
     strided(&s, memory, stream + at, is_pack);
     return 1;
@@ -63,12 +80,12 @@ static void move_fields(const struct plan *plan, MPI_Count count, MPI_Count stri
                         bool is_pack)
 {
     const size_t reach = (size_t)(plan->high - plan->low) + plan->size;
-    const MPI_Count most = (MPI_Count)size_max(FIELDS_BYTES / reach, FIELDS_LOOP);
+    const MPI_Count most = plan->count == 2 ? count : (MPI_Count)size_max(FIELDS_BYTES / reach, FIELDS_LOOP);
 
     for (MPI_Count done = 0, n; done < count; done += n) {
         n = count - done < most ? count - done : most;
         for (size_t i = 0; i < (size_t)plan->count;)
-            i += move_field(plan, i, (size_t)n, stride, memory + (uintptr_t)done * (uintptr_t)stride,
+            i += move_field(plan, i, n, stride, memory + (uintptr_t)done * (uintptr_t)stride,
                             stream + (size_t)done * plan->size, is_pack);
     }
 }
@@ -83,23 +100,6 @@ static bool may_go_by_fields(const struct plan *plan, MPI_Count count, MPI_Count
         return false;
     return is_pack || (plan->is_disjoint && (stride >= reach || stride <= -reach));
 }
-
-/* Blocks [first, first + n) of an EVEN plan. */
-static void move_even(const struct plan *plan, MPI_Count first, MPI_Count n, uintptr_t memory, char *stream,
-                      bool is_pack)
-{
-    strided_even(plan->disps + first, (size_t)n, plan_even_len(plan), memory, stream, is_pack);
-}
-
-/* Blocks [first, end) of a BLOCKS plan. */
-static void move_blocks(const struct plan *plan, size_t first, size_t end, uintptr_t memory, char *stream,
-                        bool is_pack)
-{
-    strided_blocks(plan->disps + first, plan->ends + first, end - first, plan_begin(plan, first), memory, stream,
-                   is_pack);
-}
-
-static void move_whole(const struct plan *plan, uintptr_t memory, char *stream, bool is_pack);
 
 /* `count` times a whole plan, `stride` apart. */
 static void move_many(const struct plan *plan, MPI_Count count, MPI_Count stride, uintptr_t memory, char *stream,
@@ -123,30 +123,104 @@ static void move_many(const struct plan *plan, MPI_Count count, MPI_Count stride
     }
 }
 
-static void move_whole(const struct plan *plan, uintptr_t memory, char *stream, bool is_pack)
+/* --- whole plans: what their `ways` are; `how` is the plan --- */
+
+#define WAYS(name, ...) \
+    static void pack_##name(const void *how, uintptr_t memory, char *stream) \
+    { \
+        const struct plan *const plan = how; \
+        const bool is_pack = true; \
+\
+        __VA_ARGS__; \
+    } \
+    static void unpack_##name(const void *how, uintptr_t memory, char *stream) \
+    { \
+        const struct plan *const plan = how; \
+        const bool is_pack = false; \
+\
+        __VA_ARGS__; \
+    } \
+    static const struct move_ways name##_ways = { pack_##name, unpack_##name }
+
+static void move_children(const struct plan *plan, uintptr_t memory, char *stream, bool is_pack)
 {
+    for (size_t i = 0; i < (size_t)plan->count; i++)
+        move_whole(plan->children[i], plan_place(memory, plan->disps[i]), stream + plan_begin(plan, i), is_pack);
+}
+
+WAYS(block, move(memory, stream, plan->size, is_pack));
+WAYS(turns, move_many(plan->child, plan->count, plan->stride, memory, stream, is_pack));
+WAYS(blocks, strided_blocks(plan->disps, plan->ends, (size_t)plan->count, 0, memory, stream, is_pack));
+WAYS(children, move_children(plan, memory, stream, is_pack));
+#undef WAYS
+
+/* Loops of one or two levels over blocks, and one over two blocks, are moved by one call. False: it is none. */
+static bool prepare_loop(struct plan *plan)
+{
+    const struct plan *const child = plan->child, *const inner = child->kind == PLAN_LOOP ? child : plan;
+    const bool is_nested = inner != plan;
+
+    if (inner->child->kind == PLAN_BLOCK) {
+        plan->as.loop = (struct strided){
+            .outer = is_nested ? (size_t)plan->count : 1,
+            .inner = (size_t)inner->count,
+            .len = inner->child->size,
+            .outer_stride = plan->stride,
+            .inner_stride = inner->stride,
+            .outer_step = inner->size,
+            .inner_step = inner->child->size,
+        };
+        plan->ways = strided_ways(&plan->as.loop);
+        return true;
+    }
+    if ((child->kind != PLAN_EVEN && child->kind != PLAN_BLOCKS) || child->count != 2)
+        return false;
+    plan->as.fields = two_fields(child, 0, plan->count, plan->stride);
+    plan->ways = strided_fields_ways(&plan->as.fields);
+    return plan->ways.pack;
+}
+
+void plan_prepare(struct plan *plan)
+{
+    plan->how = plan;
     switch (plan->kind) {
     case PLAN_BLOCK:
-        move(memory, stream, plan->size, is_pack);
+        plan->ways = block_ways;
         break;
     case PLAN_LOOP:
-        if (plan->loop.pack) {
-            (is_pack ? plan->loop.pack : plan->loop.unpack)(&plan->loop, memory, stream);
-            break;
-        }
-        move_many(plan->child, plan->count, plan->stride, memory, stream, is_pack);
+        if (prepare_loop(plan))
+            plan->how = &plan->as;
+        else
+            plan->ways = turns_ways;
         break;
     case PLAN_EVEN:
-        move_even(plan, 0, plan->count, memory, stream, is_pack);
+        plan->as.even = (struct strided_even){ plan->disps, (size_t)plan->count, plan_even_len(plan) };
+        plan->ways = strided_even_ways(&plan->as.even);
+        plan->how = &plan->as;
         break;
     case PLAN_BLOCKS:
-        move_blocks(plan, 0, (size_t)plan->count, memory, stream, is_pack);
+        plan->ways = blocks_ways;
         break;
     default:
-        for (size_t i = 0; i < (size_t)plan->count; i++)
-            move_whole(plan->children[i], plan_place(memory, plan->disps[i]), stream + plan_begin(plan, i),
-                       is_pack);
+        plan->ways = children_ways;
     }
+}
+
+/* Blocks [first, first + n) of an EVEN plan. */
+static void move_even(const struct plan *plan, MPI_Count first, MPI_Count n, uintptr_t memory, char *stream,
+                      bool is_pack)
+{
+    const struct strided_even even = { plan->disps + first, (size_t)n, plan_even_len(plan) };
+
+    move_way(strided_even_ways(&even), &even, memory, stream, is_pack);
+}
+
+/* Blocks [first, end) of a BLOCKS plan. */
+static void move_blocks(const struct plan *plan, size_t first, size_t end, uintptr_t memory, char *stream,
+                        bool is_pack)
+{
+    strided_blocks(plan->disps + first, plan->ends + first, end - first, plan_begin(plan, first), memory, stream,
+                   is_pack);
 }
 
 /* --- ranges: bytes [from, from + len) of what the plan packs; len is not 0 --- */
@@ -155,8 +229,8 @@ static void move_range(const struct plan *plan, uintptr_t memory, size_t from, c
                        bool is_pack);
 
 /* Of items without end, `stride` apart. */
-static void range_of_items(const struct plan *plan, MPI_Count stride, uintptr_t memory, size_t from, char *stream,
-                           size_t len, bool is_pack)
+static NOINLINE void range_of_items(const struct plan *plan, MPI_Count stride, uintptr_t memory, size_t from,
+                                    char *stream, size_t len, bool is_pack)
 {
     const size_t size = plan->size;
     size_t skip, whole;
@@ -245,10 +319,25 @@ static void move_range(const struct plan *plan, uintptr_t memory, size_t from, c
         range_of_list(plan, memory, from, stream, len, is_pack);
 }
 
-static NOINLINE void move_items(const struct type *type, uintptr_t buf, size_t offset, char *stream, size_t len,
-                                bool is_pack)
+static NOINLINE void many_items(const struct plan *plan, MPI_Count count, MPI_Count extent, uintptr_t memory,
+                                char *stream, bool is_pack)
 {
-    range_of_items(type->plan.plan, type->extent, plan_place(buf, type->plan.disp), offset, stream, len, is_pack);
+    move_many(plan, count, extent, memory, stream, is_pack);
+}
+
+/* One whole item, or all of them, need no division. */
+static ALWAYS_INLINE void move_items(const struct type *type, uintptr_t buf, MPI_Count count, size_t offset,
+                                     char *stream, size_t len, bool is_pack)
+{
+    const struct plan *const plan = type->plan.plan;
+    const uintptr_t memory = plan_place(buf, type->plan.disp);
+
+    if (likely(!offset && len == plan->size))
+        move_whole(plan, memory, stream, is_pack);
+    else if (!offset && len == plan->size * (size_t)count)
+        many_items(plan, count, type->extent, memory, stream, is_pack);
+    else
+        range_of_items(plan, type->extent, memory, offset, stream, len, is_pack);
 }
 
 /* --- the stream of a type --- */
@@ -257,26 +346,24 @@ void type_pack(const struct type *type, const void *buf, MPI_Count count, size_t
                size_t len)
 {
     assert(offset + len <= type_bytes(type, count));
-    (void)count;
     if (len == 0)
         return;
     if (likely(type->is_contig))
         memcpy(out, (const void *)((uintptr_t)buf + offset), len);
     else
-        move_items(type, (uintptr_t)buf, offset, out, len, true);
+        move_items(type, (uintptr_t)buf, count, offset, out, len, true);
 }
 
 void type_unpack(const struct type *type, void *buf, MPI_Count count, size_t offset, const void *in,
                  size_t len)
 {
     assert(offset + len <= type_bytes(type, count));
-    (void)count;
     if (len == 0)
         return;
     if (likely(type->is_contig))
         memcpy((void *)((uintptr_t)buf + offset), in, len);
     else
-        move_items(type, (uintptr_t)buf, offset, (char *)(uintptr_t)in, len, false);
+        move_items(type, (uintptr_t)buf, count, offset, (char *)(uintptr_t)in, len, false);
 }
 
 size_t type_copy(void *dst, MPI_Count dst_count, const struct type *dst_type, const void *src,

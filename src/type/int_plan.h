@@ -38,15 +38,33 @@ struct type_unit {
     uint8_t align;    /* of the C type: what extents are rounded up to (§5.1.6) */
 };
 
-/* outer times inner blocks of len bytes; in memory the strides apart, in the stream the steps (strided.c). */
-struct strided;
-typedef void strided_fn(const struct strided *s, uintptr_t memory, char *stream);
+/* Moves the whole of what `how` describes between memory and stream; each such function has its own `how`. */
+typedef void move_fn(const void *how, uintptr_t memory, char *stream);
 
+/* In both directions. */
+struct move_ways {
+    move_fn *pack, *unpack;
+};
+
+/* outer times inner blocks of len bytes; in memory the strides apart, in the stream the steps (strided.c). */
 struct strided {
     size_t outer, inner, len;
     MPI_Count outer_stride, inner_stride;
     size_t outer_step, inner_step;
-    strided_fn *pack, *unpack;     /* what moves it best, strided_prepare; NULL: not looked for */
+};
+
+/* Two blocks of each of `count` items: their lengths, where the second lies from the first, and how far the items are
+ * apart in memory and in the stream, where the second follows the first. */
+struct strided_fields {
+    size_t count, first_len, second_len;
+    MPI_Count second, stride;
+    size_t step;
+};
+
+/* `count` blocks of `len` bytes at displacements, in a row in the stream. */
+struct strided_even {
+    const MPI_Count *disps;
+    size_t count, len;
 };
 
 struct plan {
@@ -58,7 +76,13 @@ struct plan {
     MPI_Count low, high;           /* the bytes lie in [low, high), from the plan's own place */
     MPI_Count count, stride;
     const struct plan *child;
-    struct strided loop;           /* LOOP of blocks, or of loops of blocks: the whole of it; else pack is NULL */
+    struct move_ways ways;         /* what moves the whole of it, plan_prepare … */
+    const void *how;               /* … and what that is told: the plan, or one of these */
+    union {
+        struct strided loop;          /* LOOP of blocks, or of loops of blocks */
+        struct strided_fields fields; /* LOOP of two blocks */
+        struct strided_even even;     /* EVEN */
+    } as;
     MPI_Count *disps;              /* disps[0] is 0 */
     size_t *ends;
     const struct plan **children;
@@ -170,24 +194,19 @@ uint16_t signature_of(const struct plan *map);
 
 /* --- moving (copy.c, strided.c) --- */
 
-/* Sets pack and unpack. */
-void strided_prepare(struct strided *s);
-void strided_pack(const struct strided *s, uintptr_t memory, char *stream);
-void strided_unpack(const struct strided *s, uintptr_t memory, const char *stream);
+/* Sets `ways` and `how` of a plan that is complete otherwise. */
+void plan_prepare(struct plan *plan);
 
-/* Two blocks of each of `count` items: their lengths, where the second lies from the first, and how far the items are
- * apart in memory and in the stream, where the second follows the first. */
-struct strided_fields {
-    size_t count, first_len, second_len;
-    MPI_Count second, stride;
-    size_t step;
-};
+/* What moves each best; `how` is the argument. Fields: pack is NULL if there is no loop for these lengths. */
+struct move_ways strided_ways(const struct strided *s);
+struct move_ways strided_fields_ways(const struct strided_fields *f);
+struct move_ways strided_even_ways(const struct strided_even *even);
 
-/* False: there is no loop for these lengths, nothing was moved. */
-bool strided_two_fields(const struct strided_fields *f, uintptr_t memory, char *stream, bool is_pack);
+static inline void move_way(struct move_ways ways, const void *how, uintptr_t memory, char *stream, bool is_pack)
+{
+    (is_pack ? ways.pack : ways.unpack)(how, memory, stream);
+}
 
-/* `n` blocks of `len` bytes at displacements, in a row in the stream. */
-void strided_even(const MPI_Count *disps, size_t n, size_t len, uintptr_t memory, char *stream, bool is_pack);
 /* `n` blocks at displacements; the first begins at `begin` of a stream in which block i ends at ends[i], and its data
  * lie at `stream`. */
 void strided_blocks(const MPI_Count *disps, const size_t *ends, size_t n, size_t begin, uintptr_t memory,

@@ -49,6 +49,7 @@ void plan_init_block(struct plan *plan, size_t len, const struct type_unit *unit
     plan->blocks = 1;
     plan->high = (MPI_Count)len;
     plan->unit = unit;
+    plan_prepare(plan);
     if (!unit)
         return;
     plan->align = unit->align;
@@ -93,26 +94,6 @@ static bool loop_measure(struct plan *plan)
     return true;
 }
 
-/* Loops of one or two levels are moved by one call. */
-static void prepare_loop(struct plan *plan)
-{
-    const struct plan *const inner = plan->child->kind == PLAN_LOOP ? plan->child : plan;
-    const bool is_nested = inner != plan;
-
-    if (inner->child->kind != PLAN_BLOCK)
-        return;
-    plan->loop = (struct strided){
-        .outer = is_nested ? (size_t)plan->count : 1,
-        .inner = (size_t)inner->count,
-        .len = inner->child->size,
-        .outer_stride = plan->stride,
-        .inner_stride = inner->stride,
-        .outer_step = inner->size,
-        .inner_step = inner->child->size,
-    };
-    strided_prepare(&plan->loop);
-}
-
 static struct type_part new_loop(struct plan_builder *b, MPI_Count count, MPI_Count stride, struct type_part child)
 {
     struct plan *plan = node_new(b, PLAN_LOOP);
@@ -126,7 +107,7 @@ static struct type_part new_loop(struct plan_builder *b, MPI_Count count, MPI_Co
         b->is_too_large = true;
         return nothing;
     }
-    prepare_loop(plan);
+    plan_prepare(plan);
     if (b->is_map)
         plan->hash = signature_repeat(child.plan->hash, child.plan->elements, count);
     return (struct type_part){ child.disp, plan };
@@ -482,6 +463,7 @@ static struct type_part new_list(struct plan_builder *b, const struct plan_entri
             plan->children[i] = child;
     }
     plan->is_disjoint = are_disjoint(plan, list);
+    plan_prepare(plan);
     return (struct type_part){ origin, plan };
 }
 

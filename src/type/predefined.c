@@ -205,6 +205,7 @@ static void init_pair_list(struct plan *list, struct predefined_plan *own, bool 
     list->elements = 2;
     list->external = own->value.external + own->index.external;
     list->hash = signature_join(own->value.hash, own->index.hash, 1);
+    plan_prepare(list);
 }
 
 static void init_pair(struct type *type, struct predefined_plan *own)

@@ -5,6 +5,7 @@
  * Knows: nothing but bytes. */
 #include <string.h>
 
+#include "base/isa.h"
 #include "base/wide.h"
 #include "type/int_plan.h"
 
@@ -12,7 +13,7 @@ enum {
     PIECE = 16,
     PIECES_END = 8 * PIECE,
     COLUMNS = 4, /* blocks in a row: taken by columns if there are not more, in at least so many rows */
-    ROWS = 8,
+    ROWS = 32,
     NEAR = 8192, /* bytes that stay in the first cache */
 };
 
@@ -83,20 +84,40 @@ static ALWAYS_INLINE void row(uintptr_t at, uintptr_t stride, char *out, size_t 
         move_one(at, out, len, any_len, is_pack);
 }
 
+/* Rows of few blocks: no row is worth a preparation. */
+static ALWAYS_INLINE void short_rows(const struct strided *s, uintptr_t memory, char *stream, size_t len, size_t step,
+                                     bool is_pack)
+{
+    const uintptr_t stride = (uintptr_t)s->inner_stride, outer_stride = (uintptr_t)s->outer_stride;
+    const size_t inner = s->inner, outer = s->outer, outer_step = s->outer_step, any_len = s->len;
+
+    for (size_t i = 0; i < outer; i++, memory += outer_stride, stream += outer_step) {
+        uintptr_t at = memory;
+        char *out = stream;
+        for (size_t n = inner; n; n--, at += stride, out += step)
+            move_one(at, out, len, any_len, is_pack);
+    }
+}
+
 /* `len` as above; `step` too is a constant if it is not 0. */
 static ALWAYS_INLINE void loop(const struct strided *s, uintptr_t memory, char *stream, size_t len, size_t step,
                                bool is_pack)
 {
     const size_t apart = step ? step : s->inner_step, inner = s->inner;
 
+    if (inner < 4) {
+        short_rows(s, memory, stream, len, apart, is_pack);
+        return;
+    }
     for (size_t i = 0; i < s->outer; i++)
         row(memory + i * (uintptr_t)s->outer_stride, (uintptr_t)s->inner_stride, stream + i * s->outer_step, apart,
             inner, len, s->len, is_pack);
 }
 
 /* Two words of 8 bytes are brought together in a register and stored at once. */
-static void pack_8(const struct strided *s, uintptr_t memory, char *stream)
+LINE_OF_CODE static void pack_8(const void *how, uintptr_t memory, char *stream)
 {
+    const struct strided *const s = how;
     const uintptr_t stride = (uintptr_t)s->inner_stride;
     const uintptr_t twice = own_register(2 * stride), thrice = own_register(3 * stride);
 
@@ -117,23 +138,23 @@ static void pack_8(const struct strided *s, uintptr_t memory, char *stream)
 
 /* One function for each length; blocks of a loop lie without gaps in the stream, those of a field do not. */
 #define PACK_LOOP(len) \
-    static void pack_##len(const struct strided *s, uintptr_t memory, char *stream) \
+    LINE_OF_CODE static void pack_##len(const void *how, uintptr_t memory, char *stream) \
     { \
-        loop(s, memory, stream, len, len, true); \
+        loop(how, memory, stream, len, len, true); \
     }
 #define UNPACK_LOOP(len) \
-    static void unpack_##len(const struct strided *s, uintptr_t memory, char *stream) \
+    LINE_OF_CODE static void unpack_##len(const void *how, uintptr_t memory, char *stream) \
     { \
-        loop(s, memory, stream, len, len, false); \
+        loop(how, memory, stream, len, len, false); \
     }
 #define FIELD_LOOPS(len) \
-    static void pack_field_##len(const struct strided *s, uintptr_t memory, char *stream) \
+    LINE_OF_CODE static void pack_field_##len(const void *how, uintptr_t memory, char *stream) \
     { \
-        loop(s, memory, stream, len, 0, true); \
+        loop(how, memory, stream, len, 0, true); \
     } \
-    static void unpack_field_##len(const struct strided *s, uintptr_t memory, char *stream) \
+    LINE_OF_CODE static void unpack_field_##len(const void *how, uintptr_t memory, char *stream) \
     { \
-        loop(s, memory, stream, len, 0, false); \
+        loop(how, memory, stream, len, 0, false); \
     }
 PACK_LOOP(0) UNPACK_LOOP(0) FIELD_LOOPS(0)
 PACK_LOOP(1) UNPACK_LOOP(1) FIELD_LOOPS(1)
@@ -149,13 +170,13 @@ PACK_LOOP(64) UNPACK_LOOP(64) FIELD_LOOPS(64)
 enum { LENGTHS = 65, WAYS = 4 };
 
 /* pack, pack a field, unpack, unpack a field */
-static strided_fn *const loops[LENGTHS][WAYS] = {
+static move_fn *const loops[LENGTHS][WAYS] = {
 #define LOOPS(len) [len] = { pack_##len, pack_field_##len, unpack_##len, unpack_field_##len }
     LOOPS(0), LOOPS(1), LOOPS(2), LOOPS(4), LOOPS(8), LOOPS(12), LOOPS(16), LOOPS(24), LOOPS(32), LOOPS(64),
 #undef LOOPS
 };
 
-static strided_fn *choose(const struct strided *s, bool is_pack)
+static move_fn *choose(const struct strided *s, bool is_pack)
 {
     const size_t row = s->len < LENGTHS && loops[s->len][0] ? s->len : 0;
 
@@ -194,36 +215,22 @@ static void by_columns(const struct strided *s, uintptr_t memory, char *stream, 
     }
 }
 
-static void pack_columns(const struct strided *s, uintptr_t memory, char *stream)
+static void pack_columns(const void *how, uintptr_t memory, char *stream)
 {
-    by_columns(s, memory, stream, true);
+    by_columns(how, memory, stream, true);
 }
 
-static void unpack_columns(const struct strided *s, uintptr_t memory, char *stream)
+static void unpack_columns(const void *how, uintptr_t memory, char *stream)
 {
-    by_columns(s, memory, stream, false);
+    by_columns(how, memory, stream, false);
 }
 
-void strided_prepare(struct strided *s)
+struct move_ways strided_ways(const struct strided *s)
 {
-    s->pack = may_go_by_columns(s, true) ? pack_columns : choose(s, true);
-    s->unpack = may_go_by_columns(s, false) ? unpack_columns : choose(s, false);
-}
-
-void strided_pack(const struct strided *s, uintptr_t memory, char *stream)
-{
-    if (may_go_by_columns(s, true))
-        pack_columns(s, memory, stream);
-    else
-        choose(s, true)(s, memory, stream);
-}
-
-void strided_unpack(const struct strided *s, uintptr_t memory, const char *stream)
-{
-    if (may_go_by_columns(s, false))
-        unpack_columns(s, memory, (char *)(uintptr_t)stream);
-    else
-        choose(s, false)(s, memory, (char *)(uintptr_t)stream);
+    return (struct move_ways){
+        may_go_by_columns(s, true) ? pack_columns : choose(s, true),
+        may_go_by_columns(s, false) ? unpack_columns : choose(s, false),
+    };
 }
 
 /* --- two fields of each item --- */
@@ -232,15 +239,18 @@ void strided_unpack(const struct strided *s, uintptr_t memory, const char *strea
 static ALWAYS_INLINE void both_rows(uintptr_t one, uintptr_t two, uintptr_t stride, char *stream, size_t step, size_t n,
                                     size_t first, size_t second, bool is_pack)
 {
+    uintptr_t next_one = own_register(one + stride), next_two = own_register(two + stride);
+    const uintptr_t twice = 2 * stride;
+
     for (; n >= 2; n -= 2, stream += 2 * step) {
         move(one, stream, first, is_pack);
         move(two, stream + first, second, is_pack);
-        one = own_register(one + stride);
-        two = own_register(two + stride);
-        move(one, stream + step, first, is_pack);
-        move(two, stream + step + first, second, is_pack);
-        one = own_register(one + stride);
-        two = own_register(two + stride);
+        move(next_one, stream + step, first, is_pack);
+        move(next_two, stream + step + first, second, is_pack);
+        one = own_register(one + twice);
+        two = own_register(two + twice);
+        next_one = own_register(next_one + twice);
+        next_two = own_register(next_two + twice);
     }
     if (n) {
         move(one, stream, first, is_pack);
@@ -262,13 +272,13 @@ static ALWAYS_INLINE void both(const struct strided_fields *f, uintptr_t memory,
 
 /* Lengths 2, 4, 8, 16 in both places. */
 #define BOTH(first, second) \
-    static void pack_##first##_##second(const struct strided_fields *f, uintptr_t memory, char *stream) \
+    LINE_OF_CODE static void pack_##first##_##second(const void *how, uintptr_t memory, char *stream) \
     { \
-        both(f, memory, stream, first, second, true); \
+        both(how, memory, stream, first, second, true); \
     } \
-    static void unpack_##first##_##second(const struct strided_fields *f, uintptr_t memory, char *stream) \
+    LINE_OF_CODE static void unpack_##first##_##second(const void *how, uintptr_t memory, char *stream) \
     { \
-        both(f, memory, stream, first, second, false); \
+        both(how, memory, stream, first, second, false); \
     }
 #define BOTH_ALL(first) BOTH(first, 2) BOTH(first, 4) BOTH(first, 8) BOTH(first, 16)
 BOTH_ALL(2)
@@ -277,72 +287,128 @@ BOTH_ALL(8)
 BOTH_ALL(16)
 #undef BOTH
 
-typedef void both_fn(const struct strided_fields *f, uintptr_t memory, char *stream);
+/* An int, a gap and a double, and nothing else: one load, one shuffle and one store for both fields. The store covers
+ * bytes of the next item too, which come later, so the last ones go the other way. What lies in the gap is read and
+ * does not matter; another thread may be writing it. */
+typedef char bytes_16 __attribute__((vector_size(16)));
+typedef bytes_16 loose_bytes_16 __attribute__((aligned(1))) MAY_ALIAS;
+
+enum { GAPPED = 12 };
+
+ISA_TARGET_AVX2 NO_TSAN LINE_OF_CODE static void pack_shuffled(const void *how, uintptr_t memory, char *stream)
+{
+    const bytes_16 places = { 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15, 0, 0, 0, 0 };
+    const struct strided_fields *const f = how;
+    const uintptr_t stride = (uintptr_t)f->stride;
+    uintptr_t two;
+    size_t n = f->count;
+
+    for (; n >= 4; n -= 2, memory += 2 * stride, stream += 2 * GAPPED) {
+        const bytes_16 first = *(const loose_bytes_16 *)memory;
+        const bytes_16 second = *(const loose_bytes_16 *)(memory + stride);
+        *(loose_bytes_16 *)(void *)stream = __builtin_shuffle(first, places);
+        *(loose_bytes_16 *)(void *)(stream + GAPPED) = __builtin_shuffle(second, places);
+    }
+    two = own_register(memory + 8);
+    both_rows(memory, two, stride, stream, GAPPED, n, 4, 8, true);
+}
+
+static bool can_shuffle(const struct strided_fields *f)
+{
+    return f->first_len == 4 && f->second_len == 8 && f->second == 8 && f->step == GAPPED && isa_best() >= ISA_AVX2;
+}
 
 enum { BOTH_LENGTHS = 17 };
 
-static both_fn *const both_ways[BOTH_LENGTHS][BOTH_LENGTHS][2] = {
+static const struct move_ways both_ways[BOTH_LENGTHS][BOTH_LENGTHS] = {
 #define BOTH(first, second) [first][second] = { pack_##first##_##second, unpack_##first##_##second }
     BOTH(2, 2), BOTH(2, 4), BOTH(2, 8), BOTH(2, 16), BOTH(4, 2), BOTH(4, 4), BOTH(4, 8), BOTH(4, 16),
     BOTH(8, 2), BOTH(8, 4), BOTH(8, 8), BOTH(8, 16), BOTH(16, 2), BOTH(16, 4), BOTH(16, 8), BOTH(16, 16),
 #undef BOTH
 };
 
-bool strided_two_fields(const struct strided_fields *f, uintptr_t memory, char *stream, bool is_pack)
+struct move_ways strided_fields_ways(const struct strided_fields *f)
 {
-    both_fn *way = NULL;
+    struct move_ways ways = { NULL, NULL };
 
     if (f->first_len < BOTH_LENGTHS && f->second_len < BOTH_LENGTHS)
-        way = both_ways[f->first_len][f->second_len][!is_pack];
-    if (way)
-        way(f, memory, stream);
-    return way;
+        ways = both_ways[f->first_len][f->second_len];
+    if (can_shuffle(f))
+        ways.pack = pack_shuffled;
+    return ways;
 }
 
 /* --- at displacements --- */
 
-static ALWAYS_INLINE void even_loop(const MPI_Count *disps, size_t n, size_t len, uintptr_t memory, char *stream,
+/* `len` as in `loop`. */
+static ALWAYS_INLINE void even_loop(const struct strided_even *even, uintptr_t memory, char *stream, size_t len,
                                     bool is_pack)
 {
+    const MPI_Count *const disps = even->disps;
+    const size_t n = even->count, any_len = even->len, step = len ? len : any_len;
+
 #pragma GCC unroll 4
     for (size_t i = 0; i < n; i++)
-        move(plan_place(memory, disps[i]), stream + i * len, len, is_pack);
+        move_one(plan_place(memory, disps[i]), stream + i * step, len, any_len, is_pack);
 }
 
-static ALWAYS_INLINE void even(const MPI_Count *disps, size_t n, size_t len, uintptr_t memory, char *stream,
-                               bool is_pack)
-{
-    switch (len) {
-    case 1:
-        even_loop(disps, n, 1, memory, stream, is_pack);
-        break;
-    case 2:
-        even_loop(disps, n, 2, memory, stream, is_pack);
-        break;
-    case 4:
-        even_loop(disps, n, 4, memory, stream, is_pack);
-        break;
-    case 8:
-        even_loop(disps, n, 8, memory, stream, is_pack);
-        break;
-    case 16:
-        even_loop(disps, n, 16, memory, stream, is_pack);
-        break;
-    case 32:
-        even_loop(disps, n, 32, memory, stream, is_pack);
-        break;
-    default:
-        for (size_t i = 0; i < n; i++)
-            move_any(plan_place(memory, disps[i]), stream + i * len, len, is_pack);
+#define EVEN(len) \
+    LINE_OF_CODE static void pack_even_##len(const void *how, uintptr_t memory, char *stream) \
+    { \
+        even_loop(how, memory, stream, len, true); \
+    } \
+    LINE_OF_CODE static void unpack_even_##len(const void *how, uintptr_t memory, char *stream) \
+    { \
+        even_loop(how, memory, stream, len, false); \
     }
+EVEN(0) EVEN(1) EVEN(2) EVEN(4) EVEN(16) EVEN(32)
+#undef EVEN
+
+LINE_OF_CODE static void pack_even_8(const void *how, uintptr_t memory, char *stream)
+{
+    const struct strided_even *const even = how;
+    const MPI_Count *disps = even->disps;
+    size_t n = even->count;
+
+    for (; n >= 4; n -= 4, disps += 4, stream += 32) {
+        *(two_words *)(void *)stream = (two_words){ *(const word *)plan_place(memory, disps[0]),
+                                                    *(const word *)plan_place(memory, disps[1]) };
+        *(two_words *)(void *)(stream + 16) = (two_words){ *(const word *)plan_place(memory, disps[2]),
+                                                           *(const word *)plan_place(memory, disps[3]) };
+    }
+    for (; n > 0; n--, disps++, stream += 8)
+        memcpy(stream, (const void *)plan_place(memory, *disps), 8);
 }
 
-void strided_even(const MPI_Count *disps, size_t n, size_t len, uintptr_t memory, char *stream, bool is_pack)
+LINE_OF_CODE static void unpack_even_8(const void *how, uintptr_t memory, char *stream)
 {
-    if (is_pack)
-        even(disps, n, len, memory, stream, true);
-    else
-        even(disps, n, len, memory, stream, false);
+    const struct strided_even *const even = how;
+    const MPI_Count *disps = even->disps;
+    size_t n = even->count;
+
+    for (; n >= 4; n -= 4, disps += 4, stream += 32) {
+        const two_words first = *(const two_words *)(const void *)stream;
+        const two_words second = *(const two_words *)(const void *)(stream + 16);
+        *(word *)plan_place(memory, disps[0]) = first[0];
+        *(word *)plan_place(memory, disps[1]) = first[1];
+        *(word *)plan_place(memory, disps[2]) = second[0];
+        *(word *)plan_place(memory, disps[3]) = second[1];
+    }
+    for (; n > 0; n--, disps++, stream += 8)
+        memcpy((void *)plan_place(memory, *disps), stream, 8);
+}
+
+enum { EVEN_LENGTHS = 33 };
+
+static const struct move_ways even_ways[EVEN_LENGTHS] = {
+#define EVEN(len) [len] = { pack_even_##len, unpack_even_##len }
+    EVEN(0), EVEN(1), EVEN(2), EVEN(4), EVEN(8), EVEN(16), EVEN(32),
+#undef EVEN
+};
+
+struct move_ways strided_even_ways(const struct strided_even *even)
+{
+    return even_ways[even->len < EVEN_LENGTHS && even_ways[even->len].pack ? even->len : 0];
 }
 
 static ALWAYS_INLINE void blocks(const MPI_Count *disps, const size_t *ends, size_t n, size_t begin,
