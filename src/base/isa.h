@@ -11,10 +11,11 @@ enum isa { ISA_BASE, ISA_AVX2, ISA_AVX512, ISAS };
 
 #if defined(__x86_64__)
 
-#define ISA_TARGET_AVX2 __attribute__((target("avx2")))
-#define ISA_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
+#define ISA_TARGET_AVX2 __attribute__((target("avx2,f16c")))
+#define ISA_TARGET_AVX512 \
+    __attribute__((target("f16c,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
 
-/* The best set that this processor and this system have. The first processors with AVX-512 slow down when it is
+/* The best set that this processor and this system have. (What has AVX-512 has F16C.) The first processors with AVX-512 slow down when it is
  * used; the ones with VBMI2 do not. */
 static inline enum isa isa_best(void)
 {
@@ -22,7 +23,7 @@ static inline enum isa isa_best(void)
     if (__builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
         return ISA_AVX512;
-    return __builtin_cpu_supports("avx2") ? ISA_AVX2 : ISA_BASE;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") ? ISA_AVX2 : ISA_BASE;
 }
 
 #else

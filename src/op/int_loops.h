@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: op, private. The loops that gain by wide registers: integers up to 64 bits, float, double and their complex
- * numbers, pairs. Each file that includes this makes them once, for the instruction set that it has set
+/* Room: op, private. The loops that gain by wide registers: integers up to 64 bits, binary16, float, double and their
+ * complex numbers, pairs. Each file that includes this makes them once, for the instruction set that it has set
  * KERNEL_TARGET to, and defines LOOPS_TABLE. */
 #ifndef OP_INT_LOOPS_H
 #define OP_INT_LOOPS_H
@@ -28,14 +28,20 @@ ORDER_KERNELS(int16, int16_t)
 ORDER_KERNELS(int32, int32_t)
 ORDER_KERNELS(int64, int64_t)
 
+EXTREME_KERNEL(max_float16, half_float, uint16_t, >)
+EXTREME_KERNEL(min_float16, half_float, uint16_t, <)
 EXTREME_KERNEL(max_float, float, uint32_t, >)
 EXTREME_KERNEL(min_float, float, uint32_t, <)
 EXTREME_KERNEL(max_double, double, uint64_t, >)
 EXTREME_KERNEL(min_double, double, uint64_t, <)
+KERNEL(sum_float16, half_float, a + b)
+KERNEL(prod_float16, half_float, a * b)
 KERNEL(sum_float, float, a + b)
 KERNEL(sum_double, double, a + b)
 KERNEL(prod_float, float, a * b)
 KERNEL(prod_double, double, a * b)
+KERNEL(sum_complex_float16, half_complex, a + b)
+KERNEL(prod_complex_float16, half_complex, a * b)
 KERNEL(sum_complex_float, _Complex float, a + b)
 KERNEL(sum_complex_double, _Complex double, a + b)
 KERNEL(careful_complex_float, _Complex float, a * b)
@@ -56,8 +62,11 @@ TYPE_PAIRS(LOC_KERNELS)
     [TYPE_INT8] = op##_uint8, [TYPE_INT16] = op##_uint16, [TYPE_INT32] = op##_uint32, [TYPE_INT64] = op##_uint64
 #define SIGNED_ROW(op) \
     [TYPE_INT8] = op##_int8, [TYPE_INT16] = op##_int16, [TYPE_INT32] = op##_int32, [TYPE_INT64] = op##_int64
-#define FLOAT_ROW(op) [TYPE_FLOAT] = op##_float, [TYPE_DOUBLE] = op##_double
-#define COMPLEX_ROW(op) [TYPE_COMPLEX_FLOAT] = op##_complex_float, [TYPE_COMPLEX_DOUBLE] = op##_complex_double
+#define FLOAT_ROW(op) \
+    [TYPE_FLOAT16] = op##_float16, [TYPE_FLOAT] = op##_float, [TYPE_DOUBLE] = op##_double
+#define COMPLEX_ROW(op) \
+    [TYPE_COMPLEX_FLOAT16] = op##_complex_float16, [TYPE_COMPLEX_FLOAT] = op##_complex_float, \
+    [TYPE_COMPLEX_DOUBLE] = op##_complex_double
 #define MAXLOC_ENTRY(kind, tag, value_type, index_type) [TYPE_##kind] = maxloc_##tag,
 #define MINLOC_ENTRY(kind, tag, value_type, index_type) [TYPE_##kind] = minloc_##tag,
 

@@ -44,9 +44,9 @@ static const struct row rows[] = {
     INT(MPI_LOGICAL, 'L', 'u', 4), INT(MPI_LOGICAL1, 'L', 'u', 1), INT(MPI_LOGICAL2, 'L', 'u', 2),
     INT(MPI_LOGICAL4, 'L', 'u', 4), INT(MPI_LOGICAL8, 'L', 'u', 8), INT(MPI_LOGICAL16, 'L', 'u', 16),
     INT(MPI_C_BOOL, 'L', 'u', 1), INT(MPI_CXX_BOOL, 'L', 'u', 1), INT(MPI_BYTE, 'B', 'u', 1),
-    REAL(MPI_FLOAT, 4), REAL(MPI_DOUBLE, 8), REAL(MPI_LONG_DOUBLE, 0), REAL(MPI_REAL, 4),
+    REAL(MPI_REAL2, 2), REAL(MPI_FLOAT, 4), REAL(MPI_DOUBLE, 8), REAL(MPI_LONG_DOUBLE, 0), REAL(MPI_REAL, 4),
     REAL(MPI_DOUBLE_PRECISION, 8), REAL(MPI_REAL4, 4), REAL(MPI_REAL8, 8), REAL(MPI_REAL16, 16),
-    CPLX(MPI_C_COMPLEX, 4), CPLX(MPI_C_FLOAT_COMPLEX, 4), CPLX(MPI_C_DOUBLE_COMPLEX, 8),
+    CPLX(MPI_COMPLEX4, 2), CPLX(MPI_C_COMPLEX, 4), CPLX(MPI_C_FLOAT_COMPLEX, 4), CPLX(MPI_C_DOUBLE_COMPLEX, 8),
     CPLX(MPI_C_LONG_DOUBLE_COMPLEX, 0), CPLX(MPI_CXX_FLOAT_COMPLEX, 4), CPLX(MPI_CXX_DOUBLE_COMPLEX, 8),
     CPLX(MPI_CXX_LONG_DOUBLE_COMPLEX, 0), CPLX(MPI_COMPLEX, 4), CPLX(MPI_DOUBLE_COMPLEX, 8),
     CPLX(MPI_COMPLEX8, 4),
@@ -56,8 +56,7 @@ static const struct row rows[] = {
     { MPI_SHORT_INT, 'P', 'i', 2, 8, 4, 'i', 4 }, { MPI_LONG_DOUBLE_INT, 'P', 'f', 0, 32, 16, 'i', 4 },
     { MPI_2REAL, 'P', 'f', 4, 8, 4, 'f', 4 }, { MPI_2DOUBLE_PRECISION, 'P', 'f', 8, 16, 8, 'f', 8 },
     { MPI_2INTEGER, 'P', 'i', 4, 8, 4, 'i', 4 },
-    NONE(MPI_CHAR, 1), NONE(MPI_WCHAR, 4), NONE(MPI_CHARACTER, 1), NONE(MPI_PACKED, 1), NONE(MPI_REAL2, 0),
-    NONE(MPI_COMPLEX4, 0),
+    NONE(MPI_CHAR, 1), NONE(MPI_WCHAR, 4), NONE(MPI_CHARACTER, 1), NONE(MPI_PACKED, 1),
 };
 
 struct rule {
@@ -87,11 +86,14 @@ static uint64_t next_random(void)
 
 static wide_float get_real(const unsigned char *p, int len)
 {
+    half_float h;
     float f;
     double d;
     long double l;
     wide_float w;
 
+    if (len == 2)
+        return memcpy(&h, p, sizeof h), h;
     if (len == 4)
         return memcpy(&f, p, sizeof f), f;
     if (len == 8)
@@ -103,11 +105,14 @@ static wide_float get_real(const unsigned char *p, int len)
 
 static void put_real(unsigned char *p, int len, wide_float value)
 {
+    const half_float h = (half_float)value;
     const float f = (float)value;
     const double d = (double)value;
     const long double l = (long double)value;
 
-    if (len == 4)
+    if (len == 2)
+        memcpy(p, &h, sizeof h);
+    else if (len == 4)
         memcpy(p, &f, sizeof f);
     else if (len == 8)
         memcpy(p, &d, sizeof d);
@@ -408,9 +413,9 @@ static void test_all(void)
             }
         }
     }
-    /* 18 C integers, 6 Fortran ones, 3 of several languages, 8 logical, 1 byte, 8 real, 12 complex, 9
+    /* 18 C integers, 6 Fortran ones, 3 of several languages, 8 logical, 1 byte, 9 real, 13 complex, 9
      * pairs */
-    CHECK_INT(tried, 2 * 35 + 2 * 47 + 3 * 26 + 3 * 28 + 2 * 9);
+    CHECK_INT(tried, 2 * 36 + 2 * 49 + 3 * 26 + 3 * 28 + 2 * 9);
     expect_error(op_check(obj_op(MPI_BAND), obj_type(MPI_DOUBLE)), MPI_ERR_OP,
                  "MPI_BAND cannot be applied to MPI_DOUBLE (floating point); it takes: C integer, "
                  "Fortran integer, byte, multi-language");

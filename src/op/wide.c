@@ -3,13 +3,6 @@
 #include "op/int_kernel.h"
 #include "op/int_op.h"
 
-/* A NaN wins, as in EXTREME_KERNEL. */
-#define REAL_KERNELS(suffix, real) \
-    KERNEL(max_##suffix, real, a > b ? a : __builtin_isnan(a) ? a : b) \
-    KERNEL(min_##suffix, real, a < b ? a : __builtin_isnan(a) ? a : b) \
-    KERNEL(sum_##suffix, real, a + b) \
-    KERNEL(prod_##suffix, real, a * b)
-
 #define COMPLEX_KERNELS(suffix, complex) \
     KERNEL(sum_##suffix, complex, a + b) \
     KERNEL(prod_##suffix, complex, a * b)

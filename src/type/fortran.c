@@ -18,8 +18,9 @@ int type_match_size(int type_class, int size, struct type **out)
     } candidates[] = {
         { MPI_TYPECLASS_INTEGER, MPI_INTEGER1 },  { MPI_TYPECLASS_INTEGER, MPI_INTEGER2 },
         { MPI_TYPECLASS_INTEGER, MPI_INTEGER4 },  { MPI_TYPECLASS_INTEGER, MPI_INTEGER8 },
-        { MPI_TYPECLASS_INTEGER, MPI_INTEGER16 }, { MPI_TYPECLASS_REAL, MPI_REAL4 },
-        { MPI_TYPECLASS_REAL, MPI_REAL8 },        { MPI_TYPECLASS_REAL, MPI_REAL16 },
+        { MPI_TYPECLASS_INTEGER, MPI_INTEGER16 }, { MPI_TYPECLASS_REAL, MPI_REAL2 },
+        { MPI_TYPECLASS_REAL, MPI_REAL4 },        { MPI_TYPECLASS_REAL, MPI_REAL8 },
+        { MPI_TYPECLASS_REAL, MPI_REAL16 },       { MPI_TYPECLASS_COMPLEX, MPI_COMPLEX4 },
         { MPI_TYPECLASS_COMPLEX, MPI_COMPLEX8 },  { MPI_TYPECLASS_COMPLEX, MPI_COMPLEX16 },
         { MPI_TYPECLASS_COMPLEX, MPI_COMPLEX32 },
     };
@@ -45,7 +46,7 @@ int type_match_size(int type_class, int size, struct type **out)
 
 /* --- by precision and range --- */
 
-/* What a compiler chooses: the first that is good enough. */
+/* What a compiler chooses: the first that is good enough. No Fortran compiler here has a REAL of 2 bytes. */
 struct fortran_choice {
     int combiner;
     int digits, range; /* decimal; digits 0: an integer */

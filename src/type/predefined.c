@@ -55,9 +55,6 @@
 #define OPTIONAL(constant, has, c_type, kind_, class_, signature_) \
     SPECIAL(constant, has, c_type, kind_, class_, signature_, sizeof(c_type), SWAP(sizeof(c_type)))
 
-#define UNSUPPORTED(constant) \
-    { HANDLE(constant), .is_contig = true, .is_basic = true, .is_permanent = true }
-
 #define MEMBER_SIZE(tag, member) sizeof(((struct tag *)0)->member)
 
 /* Value and index. Of different types: two runs if there is a gap between them or behind them. */
@@ -167,13 +164,14 @@ static struct type predefined[] = {
     OPTIONAL(INTEGER16, HAS_INT128, wide_int, TYPE_INT128, TYPE_CLASS_FORTRAN_INTEGER, NUMBER(TYPE_INT128)),
     FLOATING(REAL, float, TYPE_FLOAT),
     FLOATING(DOUBLE_PRECISION, double, TYPE_DOUBLE),
-    UNSUPPORTED(REAL2),
+    OPTIONAL(REAL2, HAS_FLOAT16, half_float, TYPE_FLOAT16, TYPE_CLASS_FLOATING, NUMBER(TYPE_FLOAT16)),
     FLOATING(REAL4, float, TYPE_FLOAT),
     FLOATING(REAL8, double, TYPE_DOUBLE),
     OPTIONAL(REAL16, HAS_FLOAT128, wide_float, TYPE_FLOAT128, TYPE_CLASS_FLOATING, NUMBER(TYPE_FLOAT128)),
     COMPLEX_NUMBER(COMPLEX, _Complex float, TYPE_COMPLEX_FLOAT),
     COMPLEX_NUMBER(DOUBLE_COMPLEX, _Complex double, TYPE_COMPLEX_DOUBLE),
-    UNSUPPORTED(COMPLEX4),
+    SPECIAL(COMPLEX4, HAS_FLOAT16, half_complex, TYPE_COMPLEX_FLOAT16, TYPE_CLASS_COMPLEX,
+            NUMBER(TYPE_COMPLEX_FLOAT16), sizeof(half_complex), FORM_SWAP_2),
     COMPLEX_NUMBER(COMPLEX8, _Complex float, TYPE_COMPLEX_FLOAT),
     COMPLEX_NUMBER(COMPLEX16, _Complex double, TYPE_COMPLEX_DOUBLE),
     SPECIAL(COMPLEX32, HAS_FLOAT128, wide_complex, TYPE_COMPLEX_FLOAT128, TYPE_CLASS_COMPLEX,
