@@ -390,12 +390,12 @@ int mqs_get_communicator(mqs_process *process, mqs_communicator *out)
 static int world_rank(mqs_process_info *info, mqs_taddr_t group, int rank)
 {
     const mqs_taddr_t list = read_address(info, group + at(info, "group.list"));
+    const int step = read_i32(info, group + at(info, "group.step"));
+    const int place = read_i32(info, group + at(info, "group.first")) + rank * step;
 
     if (rank < 0 || rank >= read_i32(info, group + at(info, "group.size")))
         return MQS_INVALID_PROCESS;
-    if (list)
-        return read_i32(info, list + (mqs_taddr_t)rank * sizeof(int32_t));
-    return read_i32(info, group + at(info, "group.first")) + rank * read_i32(info, group + at(info, "group.step"));
+    return list ? read_i32(info, list + (mqs_taddr_t)place * sizeof(int32_t)) : place;
 }
 
 int mqs_get_comm_group(mqs_process *process, int *world_ranks)

@@ -118,9 +118,8 @@ class Layout:
         table = self.pointer(group, 'group.list')
         if not 0 <= rank < self.i32(group, 'group.size'):
             return -1
-        if table:
-            return self.number(table + 4 * rank, 4, signed=True)
-        return self.i32(group, 'group.first') + rank * self.i32(group, 'group.step')
+        place = self.i32(group, 'group.first') + rank * self.i32(group, 'group.step')
+        return self.number(table + 4 * place, 4, signed=True) if table else place
 
     def group_rank(self, group, proc):
         for rank in range(self.i32(group, 'group.size')):

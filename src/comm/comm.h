@@ -151,7 +151,7 @@ struct group *comm_group(struct comm *comm);
 struct group *comm_remote_group(struct comm *comm);
 
 /* §7.3.2. An empty result is MPI_GROUP_EMPTY. Errors: MPI_ERR_RANK for what is out of range or comes twice,
- * MPI_ERR_ARG for a range that does not end, MPI_ERR_NO_MEM. Time: n log n at most. */
+ * MPI_ERR_ARG for a range that does not end, MPI_ERR_NO_MEM. Time: linear. */
 int comm_group_union(const struct group *group1, const struct group *group2, struct group **out);
 int comm_group_intersection(const struct group *group1, const struct group *group2, struct group **out);
 int comm_group_difference(const struct group *group1, const struct group *group2, struct group **out);

@@ -301,6 +301,87 @@ static void test_large_groups(void)
     group_unref(group);
 }
 
+enum { MILLION = 1000000 };
+
+/* Ranks and processes of a group that is no stride: 0, 999999, 1, 999998 … */
+static int zigzag(int rank)
+{
+    return rank % 2 ? MILLION - 1 - rank / 2 : rank / 2;
+}
+
+/* A range of a list takes no memory but for the object; short ones do not keep the list. */
+static void test_list_parts(const struct group *list)
+{
+    static const int ranges[][3] = {
+        { 0, 999999, 3 }, { 999999, 0, -1 }, { 0, 999998, 2 }, { 5, 5, 1 }, { 4, 900, 7 },
+    };
+    struct group *part, *again;
+
+    for (unsigned i = 0; i < ARRAY_LEN(ranges); i++) {
+        const long live = mem_live();
+
+        mem_fail_after(i < 4 ? 0 : -1);
+        CHECK_INT(comm_group_range_incl(list, 1, &ranges[i], &part), 0);
+        mem_fail_after(-1);
+        CHECK_INT(mem_live() - live, i == 4);
+        CHECK((part->list == list->list) == (i < 2));
+        for (int rank = 0; rank < part->size; rank++)
+            CHECK(group_proc(part, rank) == zigzag(ranges[i][0] + rank * ranges[i][2]));
+        CHECK_INT(part->rank == MPI_UNDEFINED, group_rank_of(part, comm_world.rank) == MPI_UNDEFINED);
+        CHECK_INT(comm_group_range_incl(part, 1, &(const int[3]){ part->size - 1, 0, -1 }, &again), 0);
+        CHECK_INT(group_proc(again, 0), group_proc(part, part->size - 1));
+        CHECK_INT(group_rank_of(again, group_proc(part, 0)), again->size - 1);
+        group_unref(part);
+        group_unref(again);
+    }
+}
+
+static void check_result(int rc, struct group *const *made, int size, int first, int last)
+{
+    struct group *group = *made;
+
+    CHECK_INT(rc, 0);
+    CHECK_INT(group->size, size);
+    CHECK_INT(group_proc(group, 0), first);
+    CHECK_INT(group_proc(group, size - 1), last);
+    group_unref(group);
+}
+
+/* All set operations on a million processes, in some milliseconds each. */
+static void test_million(void)
+{
+    static int procs[MILLION], odd_ranks[MILLION / 2], found[MILLION];
+    const int ends[][3] = { { 0, 9, 1 }, { 999990, 999999, 1 } };
+    struct group *all, *list, *half, *out;
+    int result;
+
+    for (int rank = 0; rank < MILLION; rank++) {
+        procs[rank] = zigzag(rank);
+        odd_ranks[rank / 2] = rank;
+    }
+    CHECK_INT(group_create_stride(MILLION, 0, 1, 0, &all), 0);
+    CHECK_INT(group_create_list(MILLION, procs, 0, &list), 0);
+    test_list_parts(list);
+    CHECK_INT(group_create_list(MILLION - 1, procs + 1, 0, &half), 0);
+    CHECK(list->list && half->list);
+    check_result(comm_group_union(half, list, &out), &out, MILLION, 999999, 0);
+    check_result(comm_group_union(all, list, &out), &out, MILLION, 0, 999999);
+    check_result(comm_group_intersection(list, half, &out), &out, MILLION - 1, 999999, 500000);
+    check_result(comm_group_difference(list, half, &out), &out, 1, 0, 0);
+    check_result(comm_group_difference(all, half, &out), &out, 1, 0, 0);
+    check_result(comm_group_incl(list, MILLION / 2, odd_ranks, &out), &out, MILLION / 2, 999999, 500000);
+    check_result(comm_group_excl(list, MILLION / 2, odd_ranks, &out), &out, MILLION / 2, 0, 499999);
+    check_result(comm_group_range_incl(list, 2, ends, &out), &out, 20, 0, zigzag(999999));
+    check_result(comm_group_range_excl(list, 2, ends, &out), &out, MILLION - 20, 5, zigzag(999989));
+    CHECK(!comm_group_compare(list, all, &result) && result == MPI_SIMILAR);
+    CHECK(!comm_group_compare(list, half, &result) && result == MPI_UNEQUAL);
+    CHECK(!comm_group_translate(all, MILLION, procs, list, found));
+    CHECK(found[7] == 7 && found[MILLION - 1] == MILLION - 1);
+    group_unref(all);
+    group_unref(list);
+    group_unref(half);
+}
+
 /* --- communicators as data --- */
 
 static void test_compare(void)
@@ -557,6 +638,7 @@ int main(void)
     test_picking();
     test_no_memory();
     test_large_groups();
+    test_million();
     test_compare();
     test_names();
     test_attributes();

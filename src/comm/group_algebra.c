@@ -194,20 +194,19 @@ int comm_group_excl(const struct group *group, int n, const int *ranks, struct g
     return pick_close(&pick, rc, out);
 }
 
-/* Is it one range of ranks of a stride? That is a stride, and nothing has to be listed. */
-static bool is_stride_of_stride(const struct group *group, int n, const int (*ranges)[3])
+/* Is it one range of ranks? Then no rank can come twice, and nothing has to be listed. */
+static bool is_part(const struct group *group, int n, const int (*ranges)[3])
 {
     const int first = n == 1 ? ranges[0][0] : -1, last = n == 1 ? ranges[0][1] : -1;
 
-    return first >= 0 && first < group->size && last >= 0 && last < group->size && !group->list &&
+    return first >= 0 && first < group->size && last >= 0 && last < group->size &&
            (ranges[0][2] > 0 ? first <= last : ranges[0][2] < 0 && first >= last);
 }
 
-static int make_stride(const struct group *group, const int range[3], struct group **out)
+static int make_part(const struct group *group, const int range[3], struct group **out)
 {
     const int size = (range[1] - range[0]) / range[2] + 1;
-    const int step = size > 1 ? group->step * range[2] : 1;
-    const int rc = group_create_stride(size, group_proc(group, range[0]), step, comm_world.rank, out);
+    const int rc = group_create_part(group, size, range[0], range[2], comm_world.rank, out);
 
     if (!rc)
         (*out)->session = group->session;
@@ -219,10 +218,9 @@ int comm_group_range_incl(const struct group *group, int n, const int (*ranges)[
     struct pick pick;
     int rc;
 
-    if (is_stride_of_stride(group, n, ranges))
-        return make_stride(group, ranges[0], out);
+    if (is_part(group, n, ranges))
+        return make_part(group, ranges[0], out);
     rc = pick_open(&pick, group);
-
     if (!rc)
         rc = pick_ranges(&pick, n, ranges);
     return pick_close(&pick, rc, out);

@@ -1,53 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: comm. Comparing groups and finding processes in them (MPI 5.0 §7.3.1). A list is sorted once for many
+/* Room: comm. Comparing groups and finding processes in them (MPI 5.0 §7.3.1). A list is hashed once for many
  * searches; a stride needs nothing. */
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "comm/int_comm.h"
 
-static int by_proc(const void *a, const void *b, void *arg)
+/* Where to look first. Fibonacci's multiplier lays strides of process numbers evenly. */
+static uint32_t slot_of(const struct group_index *index, int proc)
 {
-    const int *list = arg;
-    const int p = list[*(const int *)a], q = list[*(const int *)b];
-
-    return (p > q) - (p < q);
+    return (uint32_t)proc * UINT32_C(2654435769) >> index->shift;
 }
 
 int group_index_open(struct group_index *index, const struct group *group)
 {
-    *index = (struct group_index){ group, NULL };
+    size_t size = 2;
+
+    *index = (struct group_index){ .group = group, .shift = 31 };
     if (!group->list)
         return 0;
-    index->sorted = mem_alloc((size_t)group->size * sizeof *index->sorted);
-    if (!index->sorted)
-        return err(MPI_ERR_NO_MEM, "no memory to sort a group of %d", group->size);
-    for (int rank = 0; rank < group->size; rank++)
-        index->sorted[rank] = rank;
-    qsort_r(index->sorted, (size_t)group->size, sizeof *index->sorted, by_proc, group->list);
+    for (; size < 2 * (size_t)group->size; size *= 2)
+        index->shift--;
+    index->mask = (uint32_t)(size - 1);
+    index->slots = mem_alloc(size * sizeof *index->slots);
+    if (!index->slots)
+        return err(MPI_ERR_NO_MEM, "no memory to find processes in a group of %d", group->size);
+    memset(index->slots, -1, size * sizeof *index->slots);
+    for (int rank = 0; rank < group->size; rank++) {
+        uint32_t slot = slot_of(index, group_proc(group, rank));
+
+        while (index->slots[slot] >= 0)
+            slot = (slot + 1) & index->mask;
+        index->slots[slot] = rank;
+    }
     return 0;
 }
 
 void group_index_close(struct group_index *index)
 {
-    mem_free(index->sorted);
+    mem_free(index->slots);
 }
 
 int group_index_find(const struct group_index *index, int proc)
 {
-    int low = 0, high = index->group->size;
-
-    if (!index->sorted)
+    if (!index->slots)
         return group_rank_of(index->group, proc);
-    while (low < high) {
-        const int middle = low + (high - low) / 2, rank = index->sorted[middle];
-
-        if (index->group->list[rank] == proc)
-            return rank;
-        if (index->group->list[rank] < proc)
-            low = middle + 1;
-        else
-            high = middle;
+    for (uint32_t slot = slot_of(index, proc); index->slots[slot] >= 0; slot = (slot + 1) & index->mask) {
+        if (group_proc(index->group, index->slots[slot]) == proc)
+            return index->slots[slot];
     }
     return MPI_UNDEFINED;
 }

@@ -125,10 +125,12 @@ uint32_t comm_hash_string(const char *text);
 /* A group of `size` processes, which are copied; MPI_GROUP_EMPTY if there are none. */
 int comm_group_make(int size, const int *procs, struct group **out);
 
-/* Ranks of processes in a group, each found in log n steps. */
+/* Ranks of processes in a group, each found at once; made in linear time. */
 struct group_index {
     const struct group *group;
-    int *sorted; /* ranks by process number; NULL for a stride, which needs none */
+    int *slots; /* hash table of ranks, -1: free; NULL for a stride, which needs none */
+    uint32_t mask;
+    int shift;  /* of a hash of 32 bits */
 };
 int group_index_open(struct group_index *index, const struct group *group);
 void group_index_close(struct group_index *index);
