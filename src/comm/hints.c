@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: comm. Hints (MPI 5.0 §7.4.4): the assertions of the standard are kept and told, a bit each; other keys are
- * ignored. A duplicate starts without those of the old one. Nothing here looks at them. */
+ * ignored. A duplicate starts without those of the old one. One of them changes something: where messages may overtake,
+ * a blocking receive takes its message before receives that are posted. The matcher finds out by itself which kinds of
+ * wildcards there are, and a length has to be looked at anyway. */
 #include <string.h>
 
 #include "base/err.h"
 #include "comm/int_comm.h"
 #include "obj/info.h"
+
+enum { ALLOW_OVERTAKING = 1 << 3 };
 
 static const char *const assertions[] = {
     "mpi_assert_no_any_tag",
@@ -29,6 +33,7 @@ void comm_set_info(struct comm *comm, struct info *info)
         if (flag && !strcmp(value, "false"))
             comm->hints &= (uint8_t)~bit;
     }
+    comm->may_overtake = comm->hints & ALLOW_OVERTAKING;
 }
 
 int comm_get_info(const struct comm *comm, struct info **out)

@@ -42,6 +42,7 @@ struct comm {
     const char *coll_calls[COMM_CALLS]; /* by their numbers the last ones, by the names that the user knows */
     const char *coll_outer;          /* the call that makes collective calls itself; NULL: none */
     uint8_t hints;                   /* a bit each, see comm/hints.c */
+    bool may_overtake;               /* one of them: the user's messages and receives need not keep their order */
     struct comm_shelf shelf;
     uint32_t shelf_known;            /* a round that all members have come to */
     int8_t shelf_copies;             /* may members copy from each other's memory? 1 yes, -1 no, 0 not asked yet */

@@ -158,9 +158,23 @@ static ALWAYS_INLINE bool recv_at_once(const struct comm *comm, const struct cha
     return true;
 }
 
-/* The same as recv_at_once with threads: look without the lock, take with it. */
-static NOINLINE bool recv_among_threads(const struct channel *channel, void *buf, size_t max, const struct type *type,
-                                        int source, int tag, MPI_Status *status)
+/* The library's own messages keep their order. */
+static ALWAYS_INLINE bool may_overtake(const struct channel *channel)
+{
+    return channel->comm->may_overtake && !(channel->ctx & 1);
+}
+
+/* May the next record be taken for a receive that has not been posted? Not before a message that is kept, nor, unless
+ * order does not matter (§7.4.4), before receives that are posted and may want it. With the lock. */
+static ALWAYS_INLINE bool may_take(const struct channel *channel)
+{
+    return match_is_empty(&channel->match) || (may_overtake(channel) && !channel->match.arrival_count);
+}
+
+/* The same as recv_at_once with threads: look without the lock, take with it. And with one thread, where other receives
+ * are posted and order does not matter. */
+static NOINLINE bool recv_early(const struct channel *channel, void *buf, size_t max, const struct type *type,
+                                int source, int tag, MPI_Status *status)
 {
     const struct net_head head = eager_head(channel, type, match_key(source, tag));
     const struct peer *peer = peer_of_rank(channel, source);
@@ -168,11 +182,13 @@ static NOINLINE bool recv_among_threads(const struct channel *channel, void *buf
 
     if (!peer || tag == MPI_ANY_TAG || !type->is_contig)
         return false;
+    if (!channel->lane->is_threaded && match_is_empty(&channel->match)) /* then recv_at_once has looked */
+        return false;
     PROGRESS_LOOK_FIRST {
         if (peer->ops->is_silent(peer->ep))
             continue;
         lane_lock(channel->lane);
-        if (match_is_empty(&channel->match))
+        if (may_take(channel))
             len = peer->ops->take(peer->ep, head, buf, max);
         lane_unlock(channel->lane);
         break;
@@ -188,8 +204,8 @@ static NOINLINE int recv_request(struct channel *channel, void *buf, MPI_Count c
 {
     struct p2p_req r;
 
-    if (channel->lane->is_threaded && is_rank_of(channel->comm, source) &&
-        recv_among_threads(channel, buf, type_bytes(type, count), type, source, tag, status))
+    if ((channel->lane->is_threaded || may_overtake(channel)) && is_rank_of(channel->comm, source) &&
+        recv_early(channel, buf, type_bytes(type, count), type, source, tag, status))
         return 0;
     request_init(&r, channel, type);
     recv_prepare(&r, buf, count);
