@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: coll. MPI_Alltoall(v, w) (MPI 5.0 §6.8).
  *
- *   pairs      a message to each process ahead and from each behind, in the order of their distance, WINDOW at a time;
- *              n - 1 messages of m bytes out and in
+ *   pairs:window  a message to each process ahead and from each behind, in the order of their distance, `window` at a
+ *              time; n - 1 messages of m bytes out and in. With window 1: rounds of one exchange each
+ *   bruck      blocks travel by the binary digits of their distance, all those with the same digit together; ceil(log2
+ *              n) rounds of up to (n + 1) / 2 blocks, about 4 n copies, temporary memory for 2 n blocks. Equal blocks
+ *              only
  *   in_place   partners of one round swap their blocks: what goes out is packed into a temporary buffer first. n
  *              rounds, a temporary block */
 #include "coll/algorithms.h"
 
-enum { WINDOW = 16 };
-
 void coll_alltoall_pairs(struct sched *s, const struct coll_args *args)
 {
-    const int size = s->comm->size, rank = s->comm->rank;
-    int over[WINDOW];
+    const int size = s->comm->size, rank = s->comm->rank, window = (int)s->parameter;
+    int *over = sched_bytes(s, (size_t)window * sizeof *over);
 
-    for (int i = 0; i < WINDOW; i++)
+    for (int i = 0; over && i < window; i++)
         over[i] = SCHED_NONE;
-    for (int distance = 1; distance < size; distance++) {
+    for (int distance = 1; over && distance < size; distance++) {
         const int dest = (rank + distance) % size, source = (rank - distance + size) % size;
-        int *turn = &over[distance % WINDOW];
+        int *turn = &over[distance % window];
         const int in = sched_recv(s, coll_data_block(&args->recv, source), source, 0, AFTER(*turn));
         const int out = sched_send(s, coll_data_block(&args->send, dest), dest, 0, AFTER(*turn));
 
-        *turn = distance + WINDOW < size ? sched_join(s, AFTER(in, out)) : SCHED_NONE;
+        *turn = distance + window < size ? sched_join(s, AFTER(in, out)) : SCHED_NONE;
     }
     sched_copy(s, coll_data_block(&args->send, rank), coll_data_block(&args->recv, rank), AT_ONCE);
 }
@@ -51,4 +52,60 @@ void coll_alltoall_in_place(struct sched *s, const struct coll_args *args)
         last = sched_join(s, AFTER(sched_send(s, packed, peer, 0, AFTER(last)),
                                    sched_recv(s, block, peer, 0, AFTER(last))));
     }
+}
+
+/* --- bruck: block i of `all` travels i ranks ahead, and comes from i ranks behind in the end --- */
+
+struct bruck {
+    char *all, *out, *in; /* n blocks; what goes and comes in a round */
+    size_t len;           /* of a block */
+    int size;
+};
+
+/* What lies in blocks with the digit `bit` to `packed`, or back; after `last`. Returns their bytes. */
+static size_t move_digit(struct sched *s, const struct bruck *b, int bit, char *packed, bool is_back, int *last)
+{
+    size_t filled = 0;
+    const int after = *last;
+
+    for (int first = bit; first < b->size; first += 2 * bit) {
+        const size_t len = b->len * (size_t)(bit < b->size - first ? bit : b->size - first);
+        const struct coll_block loose = coll_byte_block(coll_address(b->all, (MPI_Count)b->len * first), len);
+        const struct coll_block dense = coll_byte_block(coll_address(packed, (MPI_Count)filled), len);
+
+        *last = sched_join(s, AFTER(*last, is_back ? sched_copy(s, dense, loose, AFTER(after))
+                                                   : sched_copy(s, loose, dense, AFTER(after))));
+        filled += len;
+    }
+    return filled;
+}
+
+void coll_alltoall_bruck(struct sched *s, const struct coll_args *args)
+{
+    const int size = s->comm->size, rank = s->comm->rank;
+    const struct coll_data *from = coll_is_in_place(args->send.buf) ? &args->recv : &args->send;
+    const struct coll_range mine = coll_range_around(from, rank, size, size);
+    const struct coll_block block = coll_data_block(&args->recv, 0);
+    struct bruck b = { .len = coll_bytes(&block), .size = size };
+    const size_t half = b.len * (size_t)(size / 2 + 1), before_end = coll_bytes(&mine.part[0]);
+    int last = SCHED_NONE;
+
+    b.all = sched_bytes(s, b.len * (size_t)size);
+    b.out = sched_bytes(s, half);
+    b.in = sched_bytes(s, half);
+    for (int i = 0; i < mine.parts; i++)
+        last = sched_copy(s, mine.part[i],
+                          coll_byte_block(coll_address(b.all, i ? (MPI_Count)before_end : 0), coll_bytes(&mine.part[i])),
+                          AFTER(last));
+    for (int bit = 1; bit < size; bit += bit) {
+        const size_t len = move_digit(s, &b, bit, b.out, false, &last);
+
+        last = sched_join(s, AFTER(sched_send(s, coll_byte_block(b.out, len), (rank + bit) % size, 0, AFTER(last)),
+                                   sched_recv(s, coll_byte_block(b.in, len), (rank - bit + size) % size, 0,
+                                              AFTER(last))));
+        move_digit(s, &b, bit, b.in, true, &last);
+    }
+    for (int i = 0; i < size; i++)
+        sched_copy(s, coll_byte_block(coll_address(b.all, (MPI_Count)b.len * i), b.len),
+                   coll_data_block(&args->recv, (rank - i + size) % size), AFTER(last));
 }

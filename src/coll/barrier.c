@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. MPI_Barrier (MPI 5.0 §6.3), three ways:
+/* Room: coll. MPI_Barrier (MPI 5.0 §6.3). Blocking, on a shelf or central; by schedules: dissemination, tree:
  *
- *   on a shelf     in shared memory (node_move.c)
+ *   on a shelf     words in shared memory (node_move.c)
  *   dissemination  ceil(log2(size)) rounds of one empty message each way, when every rank has a processor
- *   central        all report to rank 0, which answers all, when ranks outnumber processors: then time is the number of
- *                  times that a rank must get a processor, which is two here and one in each round there
+ *   tree:radix     all report to rank 0 and are told, along a tree with up to radix - 1 children a floor: 2 (n - 1)
+ *                  messages, 2 ceil(log_radix n) rounds
+ *   central        all report to rank 0, which answers all, when ranks outnumber processors: then time is the number
+ *                  of times that a rank must get a processor, which is two here and one in each round there
  *
  * All ranks choose alike: what the launcher has said decides. */
 #include "coll/algorithms.h"
@@ -60,15 +62,32 @@ int coll_barrier(struct comm *comm)
     return disseminate(comm, tag, &nothing);
 }
 
+int coll_part_disseminate(struct sched *s, const struct coll_team *team, int sub, int after)
+{
+    const struct coll_block nothing = coll_byte_block(NULL, 0);
+    const int size = team->size, place = team->place;
+    int last = after;
+
+    for (int distance = 1; distance < size; distance += distance) {
+        coll_team_send(s, team, nothing, (place + distance) % size, sub, AFTER(last));
+        last = coll_team_recv(s, team, nothing, (place - distance + size) % size, sub, AFTER(last));
+    }
+    return last;
+}
+
 void coll_barrier_dissemination(struct sched *s, const struct coll_args *args)
 {
-    const struct coll_block nothing = { NULL, 0, obj_type(MPI_BYTE) };
-    const int size = s->comm->size, rank = s->comm->rank;
-    int last = SCHED_NONE, round = 0;
+    const struct coll_team team = coll_team_all(s, 0);
 
     (void)args;
-    for (int distance = 1; distance < size; distance += distance, round++) {
-        sched_send(s, nothing, (rank + distance) % size, round, AFTER(last));
-        last = sched_recv(s, nothing, (rank - distance + size) % size, round, AFTER(last));
-    }
+    coll_part_disseminate(s, &team, 0, SCHED_NONE);
+}
+
+void coll_barrier_tree(struct sched *s, const struct coll_args *args)
+{
+    const struct coll_team team = coll_team_all(s, 0);
+    const int radix = (int)s->parameter, met = coll_part_meet(s, &team, radix, 0, SCHED_NONE);
+
+    (void)args;
+    coll_part_bcast(s, &team, coll_byte_block(NULL, 0), radix, 1, met);
 }

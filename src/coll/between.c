@@ -12,21 +12,7 @@
 enum { WINDOW = 16 };
 
 /* Numbers of messages between the sides; those of the local trees are in the other communicator. */
-enum { TO_OTHER_SIDE = 0, HAND_OUT = 1 };
-
-/* Over when everybody on this side has come, at its first process. */
-static int meet(struct sched *s)
-{
-    const struct coll_block nothing = { NULL, 0, obj_type(MPI_BYTE) };
-    const int rank = s->comm->rank, size = s->comm->size;
-    int distance, last = SCHED_NONE;
-
-    for (distance = 1; distance < size && !(rank & distance); distance += distance) {
-        if (rank + distance < size)
-            last = sched_join(s, AFTER(last, sched_recv_local(s, nothing, rank + distance, 0, AT_ONCE)));
-    }
-    return rank ? sched_send_local(s, nothing, rank - distance, 0, AFTER(last)) : last;
-}
+enum { TO_OTHER_SIDE = 0, UP = 0, DOWN = 1, HAND_OUT = 1 };
 
 /* Between the first processes: `out` goes, `in` comes. Over when `in` is there. */
 static int swap(struct sched *s, struct coll_block out, struct coll_block in, int after)
@@ -38,14 +24,18 @@ static int swap(struct sched *s, struct coll_block out, struct coll_block in, in
 static void barrier(struct sched *s)
 {
     const struct coll_block nothing = { NULL, 0, obj_type(MPI_BYTE) };
-    const int met = meet(s);
+    const struct coll_team side = coll_team_all(s, 0);
+    int last = coll_part_meet(s, &side, 2, UP, SCHED_NONE);
 
-    coll_part_bcast(s, nothing, 0, s->comm->rank ? met : sched_join(s, AFTER(met, swap(s, nothing, nothing, met))));
+    if (!side.place)
+        last = sched_join(s, AFTER(last, swap(s, nothing, nothing, last)));
+    coll_part_bcast(s, &side, nothing, 2, DOWN, last);
 }
 
 static void bcast(struct sched *s, const struct coll_args *args)
 {
     const struct coll_block block = coll_data_block(&args->send, 0);
+    const struct coll_team team = coll_team_all(s, 0);
     int last = SCHED_NONE;
 
     if (args->root == MPI_ROOT) {
@@ -54,7 +44,7 @@ static void bcast(struct sched *s, const struct coll_args *args)
     }
     if (!s->comm->rank)
         last = sched_recv(s, block, args->root, TO_OTHER_SIDE, AT_ONCE);
-    coll_part_bcast(s, block, 0, last);
+    coll_part_bcast(s, &team, block, 2, DOWN, last);
 }
 
 static void gather(struct sched *s, const struct coll_args *args)
@@ -99,6 +89,7 @@ static void all_to_all(struct sched *s, const struct coll_args *args, bool is_on
 
 static void reduce(struct sched *s, const struct coll_args *args)
 {
+    const struct coll_team team = coll_team_all(s, 0);
     const struct coll_block own = coll_operand(args, args->send.buf);
     struct coll_block side = own;
     int last;
@@ -109,29 +100,31 @@ static void reduce(struct sched *s, const struct coll_args *args)
     }
     if (!s->comm->rank)
         side = sched_items(s, own.type, own.count);
-    last = coll_part_reduce(s, own, side, 0);
+    last = coll_part_reduce(s, &team, own, side, UP, SCHED_NONE);
     if (!s->comm->rank)
         sched_send(s, side, args->root, TO_OTHER_SIDE, AFTER(last));
 }
 
 static void allreduce(struct sched *s, const struct coll_args *args)
 {
+    const struct coll_team team = coll_team_all(s, 0);
     const struct coll_block own = coll_operand(args, args->send.buf), result = coll_operand(args, args->recv.buf);
     struct coll_block side = own;
     int last;
 
     if (!s->comm->rank)
         side = sched_items(s, own.type, own.count);
-    last = coll_part_reduce(s, own, side, 0);
+    last = coll_part_reduce(s, &team, own, side, UP, SCHED_NONE);
     if (!s->comm->rank)
         last = swap(s, side, result, last);
-    coll_part_bcast(s, result, 0, last);
+    coll_part_bcast(s, &team, result, 2, DOWN, last);
 }
 
 /* Counts are those of the processes of this side; their sum is the same on both. */
 static void reduce_scatter(struct sched *s, const struct coll_args *args)
 {
     const int size = s->comm->size, rank = s->comm->rank;
+    const struct coll_team team = coll_team_all(s, 0);
     const struct coll_numbers *counts = &args->recv.counts;
     const MPI_Count each = args->recv.count, count = counts->p ? coll_sum(&args->recv, size) : each * size;
     struct coll_block own = { args->send.buf, count, args->recv.type }, side = own, result = own;
@@ -142,7 +135,7 @@ static void reduce_scatter(struct sched *s, const struct coll_args *args)
     result.count = counts->p ? coll_number(counts, rank) : each;
     if (!rank)
         side = sched_items(s, own.type, count);
-    last = coll_part_reduce(s, own, side, 0);
+    last = coll_part_reduce(s, &team, own, side, UP, SCHED_NONE);
     if (rank) {
         sched_recv_local(s, result, 0, HAND_OUT, AT_ONCE);
         return;

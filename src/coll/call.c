@@ -194,17 +194,21 @@ static void number(struct sched *s, const struct coll_args *args, enum coll_form
 /* A call with an error counts too: the other processes, which may have found none, have counted it. */
 static int build(struct sched *s, const struct coll_args *args, enum coll_form form)
 {
+    struct coll_choice choice;
     int rc;
 
     number(s, args, form);
     rc = check(s->comm, args);
+    if (!rc)
+        rc = coll_choose(s->comm, args, &choice);
     if (rc)
         return rc;
+    s->parameter = choice.parameter;
     if (args->op) {
         s->op = args->op;
         op_ref(s->op);
     }
-    coll_choose(s->comm, args)->build(s, args);
+    choice.algorithm->build(s, args);
     return s->failed;
 }
 

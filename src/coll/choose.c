@@ -1,46 +1,275 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. The table of algorithms, and which one a call takes. All processes choose alike: by the operation, the
- * number of processes, and what they give alike. */
+/* Room: coll. Which algorithm a call takes: the one that the user has asked for, else by rules, the user's or those
+ * built in. All processes choose alike: by the operation, the number of processes, and what they give alike. Knows:
+ * settings, files. Does not know: what algorithms do.
+ *
+ * With PARLEY_REPRODUCIBLE reductions take one algorithm, whatever the length, the placement or the other settings: the
+ * order of operands is that of one binomial tree over the ranks, so the same data on as many processes give the same
+ * bits. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/setting.h"
 #include "coll/algorithms.h"
+#include "coll/rules.h"
 
-static const struct coll_algorithm
-    barrier_dissemination = { "dissemination", coll_barrier_dissemination },
-    bcast_binomial = { "binomial", coll_bcast_binomial },
-    gather_linear = { "linear", coll_gather_linear },
-    scatter_linear = { "linear", coll_scatter_linear },
-    allgather_dissemination = { "dissemination", coll_allgather_dissemination },
-    allgather_ring = { "ring", coll_allgather_ring },
-    alltoall_pairs = { "pairs", coll_alltoall_pairs },
-    alltoall_in_place = { "in_place", coll_alltoall_in_place },
-    reduce_binomial = { "binomial", coll_reduce_binomial },
-    allreduce_doubling = { "doubling", coll_allreduce_doubling },
-    reduce_scatter_tree = { "tree", coll_reduce_scatter_tree },
-    scan_doubling = { "doubling", coll_scan_doubling },
-    neighbor_direct = { "direct", coll_neighbor_direct },
-    inter = { "two_sides", coll_inter };
+enum { MOST_BYTES = 1 << 20, MOST_LIST = 300 };
 
-const struct coll_algorithm *coll_choose(const struct comm *comm, const struct coll_args *args)
+static struct setting rules_file = {
+    .name = "COLL_RULES",
+    .help = "file with rules by which collective calls choose their algorithms; docs/collectives.md",
+    .kind = SETTING_TEXT,
+};
+
+static struct setting reproducible = {
+    .name = "REPRODUCIBLE",
+    .help = "reductions give the same bits for the same data and number of ranks, whatever else there is",
+    .kind = SETTING_BOOL,
+};
+
+static const struct coll_algorithm neighbor_direct = { .name = "direct", .build = coll_neighbor_direct },
+                                   inter = { .name = "two_sides", .build = coll_inter };
+
+static struct {
+    struct rules rules;
+    struct coll_choice forced[COLL_NEIGHBOR_ALLGATHER]; /* algorithm NULL: not */
+    struct coll_choice fixed[COLL_NEIGHBOR_ALLGATHER];  /* of reproducible reductions */
+} choice_of;
+
+/* --- settings --- */
+
+static const char prefix[] = "PARLEY_COLL_";
+
+/* One of PARLEY_COLL_BCAST and its like. */
+static int read_forced(enum coll_operation operation, const char *name, size_t name_len, const char *value)
 {
-    if (comm->is_inter)
-        return &inter;
-    switch (args->operation) {
-    case COLL_BARRIER: return &barrier_dissemination;
-    case COLL_BCAST: return &bcast_binomial;
-    case COLL_GATHER:
-    case COLL_GATHERV: return &gather_linear;
-    case COLL_SCATTER:
-    case COLL_SCATTERV: return &scatter_linear;
-    case COLL_ALLGATHER: return &allgather_dissemination;
-    case COLL_ALLGATHERV: return &allgather_ring;
-    case COLL_ALLTOALL:
-    case COLL_ALLTOALLV:
-    case COLL_ALLTOALLW: return coll_is_in_place(args->send.buf) ? &alltoall_in_place : &alltoall_pairs;
-    case COLL_REDUCE: return &reduce_binomial;
-    case COLL_ALLREDUCE: return &allreduce_doubling;
-    case COLL_REDUCE_SCATTER:
-    case COLL_REDUCE_SCATTER_BLOCK: return &reduce_scatter_tree;
-    case COLL_SCAN:
-    case COLL_EXSCAN: return &scan_doubling;
-    default: return &neighbor_direct;
+    char list[MOST_LIST];
+
+    if (!*value || coll_find_algorithm(operation, value, strlen(value), &choice_of.forced[operation]))
+        return 0;
+    coll_list_algorithms(operation, list, sizeof list);
+    return err(MPI_ERR_OTHER, "E0733: %.*s is \"%.60s\"; it must be one of %s", (int)name_len, name, value, list);
+}
+
+static int read_variable(const char *text)
+{
+    const size_t len = strcspn(text, "=");
+    char lower[40] = "";
+    enum coll_operation operation;
+
+    if (strncmp(text, prefix, sizeof prefix - 1) || !text[len])
+        return 0;
+    for (size_t i = sizeof prefix - 1; i < len && i < sizeof prefix + sizeof lower - 2; i++)
+        lower[i - (sizeof prefix - 1)] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 'a' - 'A' : 0);
+    for (size_t i = sizeof prefix - 1; i < len && i < sizeof prefix + sizeof lower - 2; i++) {
+        if (text[i] == '_')
+            lower[i - (sizeof prefix - 1)] = '_';
     }
+    if (!strcmp(lower, "rules"))
+        return 0;
+    operation = coll_find_operation(lower, strlen(lower));
+    if (operation == COLL_OPERATIONS)
+        return err(MPI_ERR_OTHER, "E0732: %.*s: there is no such collective operation to choose an algorithm for",
+                   (int)(len < 80 ? len : 80), text);
+    return read_forced(operation, text, len, text + len + 1);
+}
+
+static int bad_file(const char *name, const char *why)
+{
+    return err(MPI_ERR_OTHER, "E0730: PARLEY_COLL_RULES: cannot read %s: %s", name, why);
+}
+
+/* The whole of a small file; *text is the caller's. */
+static int read_file(const char *name, char **text, size_t *len)
+{
+    const int fd = open(name, O_RDONLY | O_CLOEXEC);
+    ssize_t got = 0;
+    struct stat info;
+    int rc = 0;
+
+    if (fd < 0)
+        return bad_file(name, strerror(errno));
+    *text = mem_alloc(MOST_BYTES);
+    *len = 0;
+    if (!*text)
+        rc = err(MPI_ERR_NO_MEM, "no memory for the rules of %s", name);
+    else if (fstat(fd, &info) || !S_ISREG(info.st_mode))
+        rc = bad_file(name, "it is no regular file");
+    while (!rc && *len < MOST_BYTES && (got = read(fd, *text + *len, MOST_BYTES - *len)) > 0)
+        *len += (size_t)got;
+    if (!rc && got < 0)
+        rc = bad_file(name, strerror(errno));
+    if (!rc && *len == MOST_BYTES)
+        rc = bad_file(name, "it is longer than 1 MiB");
+    close(fd);
+    if (rc)
+        mem_free(*text);
+    return rc;
+}
+
+static int read_rules(void)
+{
+    char *text = NULL;
+    size_t len = 0;
+    int rc;
+
+    if (!rules_file.text)
+        return coll_rules_parse(coll_default_rules, strlen(coll_default_rules), "built-in rules", &choice_of.rules);
+    rc = read_file(rules_file.text, &text, &len);
+    if (rc)
+        return rc;
+    rc = coll_rules_parse(text, len, rules_file.text, &choice_of.rules);
+    mem_free(text);
+    return rc;
+}
+
+static void fix(enum coll_operation operation, const char *name)
+{
+    if (!coll_find_algorithm(operation, name, strlen(name), &choice_of.fixed[operation]))
+        choice_of.fixed[operation].algorithm = NULL;
+}
+
+int coll_choice_init(void)
+{
+    int rc;
+
+    coll_choice_fini();
+    rules_file.text = NULL;
+    reproducible.value = false;
+    rc = setting_read(&rules_file);
+    if (!rc)
+        rc = setting_read(&reproducible);
+    for (char **text = environ; !rc && text && *text; text++)
+        rc = read_variable(*text);
+    if (!rc)
+        rc = read_rules();
+    fix(COLL_REDUCE, "ordered");
+    fix(COLL_ALLREDUCE, "reduce_bcast");
+    fix(COLL_REDUCE_SCATTER, "tree");
+    fix(COLL_REDUCE_SCATTER_BLOCK, "tree");
+    fix(COLL_SCAN, "doubling");
+    fix(COLL_EXSCAN, "doubling");
+    return rc;
+}
+
+void coll_choice_fini(void)
+{
+    coll_rules_free(&choice_of.rules);
+    memset(&choice_of, 0, sizeof choice_of);
+}
+
+bool coll_is_reproducible(void)
+{
+    return reproducible.value;
+}
+
+bool coll_is_forced(enum coll_operation operation)
+{
+    return operation < COLL_NEIGHBOR_ALLGATHER && choice_of.forced[operation].algorithm;
+}
+
+/* --- the choice --- */
+
+static size_t bytes_of(const struct comm *comm, const struct coll_args *args)
+{
+    const bool is_root = args->root == comm->rank;
+    const struct coll_data *data = &args->recv;
+
+    switch (args->operation) {
+    case COLL_BCAST: data = &args->send; break;
+    case COLL_GATHER: data = is_root ? &args->recv : &args->send; break;
+    case COLL_SCATTER: data = is_root ? &args->send : &args->recv; break;
+    case COLL_ALLGATHERV:
+    case COLL_REDUCE_SCATTER: return type_bytes(data->type, coll_sum(data, comm->size));
+    case COLL_BARRIER:
+    case COLL_GATHERV:
+    case COLL_SCATTERV:
+    case COLL_ALLTOALLV:
+    case COLL_ALLTOALLW: return 0;
+    default: break;
+    }
+    return type_bytes(data->type, data->count);
+}
+
+/* What only one process says about its buffers is none of the others' business. */
+static bool is_in_place(const struct coll_args *args)
+{
+    switch (args->operation) {
+    case COLL_GATHER:
+    case COLL_GATHERV:
+    case COLL_SCATTER:
+    case COLL_SCATTERV:
+    case COLL_REDUCE: return false;
+    default: return coll_is_in_place(args->send.buf);
+    }
+}
+
+static COLD int cannot(const struct coll_choice *forced, const struct coll_shape *shape)
+{
+    char name[40];
+    const char *small = coll_name(shape->operation, COLL_NONBLOCKING) + 5;
+    size_t len = 0;
+
+    for (; small[len] && len < sizeof name - 1; len++)
+        name[len] = (char)(small[len] == '_' ? '_' : small[len] - 'a' + 'A');
+    name[len] = 0;
+    return err(MPI_ERR_OTHER, "E0734: PARLEY_COLL_%s asks for %s, which cannot do this call with %d processes: %s", name,
+               forced->algorithm->name, shape->ranks, coll_why_not(forced->algorithm, shape));
+}
+
+/* The first one that can; the table has one for everything. */
+static void choose_any(const struct coll_shape *shape, struct coll_choice *choice)
+{
+    for (int i = 0; i < coll_algorithm_count; i++) {
+        const struct coll_algorithm *algorithm = &coll_algorithms[i];
+        if (algorithm->operations >> shape->operation & 1 && !coll_why_not(algorithm, shape)) {
+            *choice = (struct coll_choice){ algorithm, algorithm->parameter };
+            return;
+        }
+    }
+}
+
+static struct coll_shape shape_of(const struct comm *comm, const struct coll_args *args)
+{
+    return (struct coll_shape){
+        .operation = args->operation,
+        .ranks = comm->size,
+        .nodes = 1,
+        .bytes = bytes_of(comm, args),
+        .is_commutative = !args->op || args->op->is_commutative,
+        .is_in_place = is_in_place(args),
+        .has_runs = true,
+    };
+}
+
+int coll_choose(const struct comm *comm, const struct coll_args *args, struct coll_choice *choice)
+{
+    const enum coll_operation operation = args->operation;
+    const struct coll_choice *forced;
+    struct coll_shape shape;
+
+    if (unlikely(comm->is_inter || operation >= COLL_NEIGHBOR_ALLGATHER)) {
+        *choice = (struct coll_choice){ comm->is_inter ? &inter : &neighbor_direct, 0 };
+        return 0;
+    }
+    if (unlikely(reproducible.value) && args->op) {
+        *choice = choice_of.fixed[operation];
+        return 0;
+    }
+    shape = shape_of(comm, args);
+    forced = &choice_of.forced[operation];
+    if (unlikely(forced->algorithm != NULL)) {
+        *choice = *forced;
+        return coll_why_not(forced->algorithm, &shape) ? cannot(forced, &shape) : 0;
+    }
+    if (unlikely(!coll_rules_find(&choice_of.rules, &shape, choice)))
+        choose_any(&shape, choice);
+    return 0;
 }

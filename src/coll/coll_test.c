@@ -1,112 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every algorithm on N simulated ranks: each is a thread of this process, and the three functions of p2p that
- * the algorithms use are replaced by queues in memory. Results are compared with what the standard says for
- * each rank. */
-#include <pthread.h>
+/* Every algorithm on simulated processes, compared with what the standard says for each of them: 1 to 64 processes with
+ * all roots, lengths, types with gaps, in place, operators that commute and one that notices any wrong order; messages
+ * eager or by rendezvous, in random orders. Some on thousands of processes. Counts and depths against the formulas at
+ * the heads of the files. Memory that runs out.
+ *
+ *     coll_test [seed]
+ */
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/check.h"
 #include "base/err.h"
-#include "base/list.h"
 #include "base/mem.h"
-#include "coll/int_coll.h"
-#include "p2p/p2p.h"
+#include "coll/sim.h"
 
-enum { MAX_RANKS = 33, COUNT = 3, CANARY = 0x5a };
+enum { CANARY = 0x5a5a5a5a, MOST_NAME = 40 };
 
-/* --- messages --- */
+static uint64_t state = 1;
 
-struct packet {
-    struct list link;
-    int source, tag;
-    size_t len;
-    unsigned char data[];
-};
-
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t arrived;
-    struct list queue[MAX_RANKS]; /* guarded by lock */
-    int sent;                     /* guarded by lock */
-} sim = { .lock = PTHREAD_MUTEX_INITIALIZER, .arrived = PTHREAD_COND_INITIALIZER };
-
-int p2p_send_mode(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag,
-             int mode)
+static uint64_t any(uint64_t below)
 {
-    const size_t len = type_bytes(type, count);
-    struct packet *packet;
-
-    CHECK_INT(mode, P2P_COLL);
-    CHECK(tag != MPI_ANY_TAG);
-    if (dest == MPI_PROC_NULL)
-        return 0;
-    CHECK(dest >= 0 && dest < comm->size);
-    packet = mem_alloc(sizeof *packet + len);
-    packet->source = comm->rank;
-    packet->tag = tag;
-    packet->len = len;
-    type_pack(type, buf, count, 0, packet->data, len);
-    pthread_mutex_lock(&sim.lock);
-    list_append(&sim.queue[dest], &packet->link);
-    sim.sent++;
-    pthread_cond_broadcast(&sim.arrived);
-    pthread_mutex_unlock(&sim.lock);
-    return 0;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % below;
 }
 
-static struct packet *find(int rank, int source, int tag)
-{
-    LIST_FOR_EACH(link, &sim.queue[rank]) {
-        struct packet *packet = CONTAINER_OF(link, struct packet, link);
-        if (packet->source == source && packet->tag == tag)
-            return packet;
-    }
-    return NULL;
-}
+/* --- operators and types --- */
 
-int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag, int mode,
-             MPI_Status *status)
-{
-    struct packet *packet;
-
-    CHECK_INT(mode, P2P_COLL);
-    CHECK(!status);
-    if (source == MPI_PROC_NULL)
-        return 0;
-    CHECK(source >= 0 && source < comm->size);
-    pthread_mutex_lock(&sim.lock);
-    while (!(packet = find(comm->rank, source, tag)))
-        pthread_cond_wait(&sim.arrived, &sim.lock);
-    list_remove(&packet->link);
-    pthread_mutex_unlock(&sim.lock);
-    CHECK_INT(packet->len, type_bytes(type, count));
-    type_unpack(type, buf, count, 0, packet->data, packet->len);
-    mem_free(packet);
-    return 0;
-}
-
-int p2p_sendrecv(struct comm *comm, const struct p2p_sendrecv *args, int mode, MPI_Status *status)
-{
-    p2p_send_mode(comm, args->send_buf, args->send_count, args->send_type, args->dest, args->send_tag, mode);
-    return p2p_recv(comm, args->recv_buf, args->recv_count, args->recv_type, args->source, args->recv_tag,
-                    mode, status);
-}
-
-/* --- operands --- */
+static struct op *in_order, *commuting;
+static struct type *wide; /* an int64_t, and a gap of as many bytes */
 
 /* A run of ranks, first << 32 | last; two runs combine only if the second follows the first. */
 static void join_runs(void *in, void *inout, int *len, MPI_Datatype *handle)
 {
+    const size_t stride = (size_t)obj_type(*handle)->extent / sizeof(int64_t);
     const int64_t *left = in;
     int64_t *right = inout;
 
-    (void)handle;
-    for (int i = 0; i < *len; i++) {
-        const bool follows =
-            (int32_t)left[i] + 1 == (int32_t)(right[i] >> 32) && left[i] >= 0 && right[i] >= 0;
+    for (size_t i = 0; i < (size_t)*len * stride; i += stride) {
+        const bool follows = (int32_t)left[i] + 1 == (int32_t)(right[i] >> 32) && left[i] >= 0 && right[i] >= 0;
         right[i] = follows ? (left[i] & ~(int64_t)UINT32_MAX) | (int32_t)right[i] : -1;
     }
+}
+
+static void add_up(void *in, void *inout, int *len, MPI_Datatype *handle)
+{
+    const size_t stride = (size_t)obj_type(*handle)->extent / sizeof(int64_t);
+
+    for (size_t i = 0; i < (size_t)*len * stride; i += stride)
+        ((int64_t *)inout)[i] += ((int64_t *)in)[i];
 }
 
 static int64_t run(int first, int last)
@@ -114,419 +58,696 @@ static int64_t run(int first, int last)
     return (int64_t)first << 32 | last;
 }
 
-static struct op *in_order;
+/* --- one call --- */
 
-struct pair {
-    double value;
-    int index;
-    unsigned char gap[4];
+struct test {
+    const struct coll_algorithm *algorithm;
+    enum coll_operation operation;
+    long parameter;
+    int size, root;
+    int count;           /* items of a block */
+    bool is_wide, is_in_place, is_ordered;
+    struct sim *sim;
+    struct buffers *of;  /* by ranks */
+    int64_t *sums;       /* of the operands of the ranks before each */
 };
 
-/* --- what each rank does --- */
+struct buffers {
+    int64_t *send, *recv, *want_send, *want_recv;
+    size_t words[2];
+    int *counts, *displs;
+    MPI_Datatype *types;
+};
 
-static void test_bcast(struct comm *comm)
+static size_t stride(const struct test *t)
 {
-    for (int root = 0; root < comm->size; root++) {
-        int data[COUNT];
+    return t->is_wide ? 2 : 1;
+}
 
-        for (int i = 0; i < COUNT; i++)
-            data[i] = comm->rank == root ? root * 10 + i : -1;
-        CHECK_INT(coll_bcast(comm, data, COUNT, obj_type(MPI_INT), root), 0);
-        for (int i = 0; i < COUNT; i++)
-            CHECK_INT(data[i], root * 10 + i);
-        CHECK_INT(coll_bcast(comm, NULL, 0, obj_type(MPI_INT), root), 0);
+static struct type *type_of(const struct test *t)
+{
+    return t->is_wide ? wide : obj_type(MPI_INT64_T);
+}
+
+static int64_t value(int rank, int peer, int i)
+{
+    return (int64_t)rank * 1000000007 + peer * 10007 + i;
+}
+
+static bool is_varying(enum coll_operation operation)
+{
+    return operation == COLL_GATHERV || operation == COLL_SCATTERV || operation == COLL_ALLGATHERV ||
+           operation == COLL_ALLTOALLV || operation == COLL_ALLTOALLW || operation == COLL_REDUCE_SCATTER;
+}
+
+/* Items between two ranks in alltoall, else of the block of `rank`. */
+static int count_at(const struct test *t, int rank, int peer)
+{
+    if (!is_varying(t->operation))
+        return t->count;
+    if (t->operation == COLL_ALLTOALLV || t->operation == COLL_ALLTOALLW)
+        return t->count ? (rank + peer + t->count) % 3 : 0;
+    return t->count ? (rank * 5 + t->count) % 4 : 0;
+}
+
+/* Where the block of `rank` begins: one after the other, or from the end with gaps. */
+static int place_at(const struct test *t, const struct buffers *b, int rank)
+{
+    return b->displs ? b->displs[rank] : rank * t->count;
+}
+
+static int64_t operand(const struct test *t, int rank, int i)
+{
+    return t->is_ordered ? run(rank, rank) : (int64_t)((uint64_t)rank * rank * 2654435761u % 1000003) + i;
+}
+
+/* Of the ranks [0, end). */
+static int64_t reduced(const struct test *t, int end, int i)
+{
+    return t->is_ordered ? run(0, end - 1) : t->sums[end] + (int64_t)end * i;
+}
+
+static void make(struct test *t, int rank, size_t send_items, size_t recv_items)
+{
+    struct buffers *b = &t->of[rank];
+
+    b->words[0] = (send_items + 1) * stride(t);
+    b->words[1] = (recv_items + 1) * stride(t);
+    b->send = mem_alloc(2 * (b->words[0] + b->words[1]) * sizeof(int64_t));
+    CHECK(b->send);
+    b->recv = b->send + b->words[0];
+    b->want_send = b->recv + b->words[1];
+    b->want_recv = b->want_send + b->words[0];
+    for (size_t i = 0; i < b->words[0] + b->words[1]; i++)
+        b->send[i] = CANARY;
+}
+
+static void expect_what_is(struct buffers *b)
+{
+    memcpy(b->want_send, b->send, (b->words[0] + b->words[1]) * sizeof(int64_t));
+}
+
+/* Counts, displacements and types for all peers of `rank`; returns the items that the blocks take up. */
+static int lay_out(struct test *t, int rank)
+{
+    struct buffers *b = &t->of[rank];
+    int at = 1;
+
+    if (!is_varying(t->operation))
+        return t->size * t->count;
+    b->counts = mem_alloc((size_t)t->size * 2 * sizeof(int));
+    b->types = mem_alloc((size_t)t->size * sizeof(MPI_Datatype));
+    CHECK(b->counts && b->types);
+    b->displs = b->counts + t->size;
+    for (int i = 0; i < t->size; i++) {
+        const int peer = t->operation == COLL_REDUCE_SCATTER ? i : t->size - 1 - i;
+        const bool is_alltoall = t->operation == COLL_ALLTOALLV || t->operation == COLL_ALLTOALLW;
+
+        b->counts[peer] = is_alltoall ? count_at(t, rank, peer) : count_at(t, peer, 0);
+        b->displs[peer] = at;
+        b->types[peer] = (MPI_Datatype)obj_handle(&type_of(t)->obj);
+        at += b->counts[peer] + (t->operation != COLL_REDUCE_SCATTER);
+    }
+    return at;
+}
+
+static struct coll_data blocks(const struct test *t, const struct buffers *b, int64_t *buf)
+{
+    struct coll_data data = COLL_SAME(buf, t->count, type_of(t));
+
+    if (is_varying(t->operation))
+        data = COLL_VARYING(buf, b->counts, b->displs, type_of(t));
+    return data;
+}
+
+/* --- what goes in, and what is to come out --- */
+
+static void set(const struct test *t, int64_t *buf, int item, int64_t what)
+{
+    buf[(size_t)item * stride(t)] = what;
+}
+
+static void set_bcast(struct test *t, int rank, struct coll_args *args)
+{
+    struct buffers *b = &t->of[rank];
+
+    make(t, rank, (size_t)t->count, 0);
+    for (int i = 0; rank == t->root && i < t->count; i++)
+        set(t, b->send, i, value(rank, 0, i));
+    args->send = COLL_SAME(b->send, t->count, type_of(t));
+    if (t->is_wide && rank % 2 && t->count) /* another type with the same signature */
+        args->send = COLL_SAME(b->send, 1, type_of(t)), args->send.count = t->count;
+    expect_what_is(b);
+    for (int i = 0; i < t->count; i++)
+        set(t, b->want_send, i, value(t->root, 0, i));
+}
+
+static void set_gather(struct test *t, int rank, struct coll_args *args)
+{
+    struct buffers *b = &t->of[rank];
+    const bool is_root = t->operation == COLL_ALLGATHER || t->operation == COLL_ALLGATHERV || rank == t->root;
+    const bool in_place = t->is_in_place && is_root;
+    const int own = count_at(t, rank, 0), items = is_root ? lay_out(t, rank) : 0;
+
+    make(t, rank, (size_t)own, (size_t)items);
+    for (int i = 0; i < own; i++)
+        set(t, in_place ? b->recv : b->send, (in_place ? place_at(t, b, rank) : 0) + i, value(rank, 0, i));
+    args->send = COLL_SAME(in_place ? MPI_IN_PLACE : b->send, own, type_of(t));
+    args->recv = blocks(t, b, b->recv);
+    expect_what_is(b);
+    for (int peer = 0; is_root && peer < t->size; peer++) {
+        for (int i = 0; i < count_at(t, peer, 0); i++)
+            set(t, b->want_recv, place_at(t, b, peer) + i, value(peer, 0, i));
     }
 }
 
-/* Rank r has r % 4 items in the v forms; item i of them is r * 100 + i. Displacements leave a gap of one. */
-static void fill_layout(int size, int *counts, MPI_Count *displs)
+static void set_scatter(struct test *t, int rank, struct coll_args *args)
 {
-    for (int rank = 0, at = 1; rank < size; at += counts[rank++] + 1) {
-        counts[rank] = rank % 4;
-        displs[rank] = at;
+    struct buffers *b = &t->of[rank];
+    const bool is_root = rank == t->root;
+    const int own = count_at(t, rank, 0), items = is_root ? lay_out(t, rank) : 0;
+
+    make(t, rank, (size_t)items, (size_t)own);
+    for (int peer = 0; is_root && peer < t->size; peer++) {
+        for (int i = 0; i < count_at(t, peer, 0); i++)
+            set(t, b->send, place_at(t, b, peer) + i, value(peer, 1, i));
+    }
+    args->send = blocks(t, b, b->send);
+    args->recv = COLL_SAME(t->is_in_place && is_root ? MPI_IN_PLACE : b->recv, own, type_of(t));
+    expect_what_is(b);
+    for (int i = 0; i < own && !(t->is_in_place && is_root); i++)
+        set(t, b->want_recv, i, value(rank, 1, i));
+}
+
+static void set_alltoall(struct test *t, int rank, struct coll_args *args)
+{
+    struct buffers *b = &t->of[rank];
+    const int items = lay_out(t, rank);
+    int64_t *from;
+
+    make(t, rank, (size_t)items, (size_t)items);
+    from = t->is_in_place ? b->recv : b->send;
+    for (int peer = 0; peer < t->size; peer++) {
+        for (int i = 0; i < count_at(t, rank, peer); i++)
+            set(t, from, place_at(t, b, peer) + i, value(rank, peer, i));
+    }
+    args->send = blocks(t, b, b->send);
+    args->recv = blocks(t, b, b->recv);
+    expect_what_is(b);
+    for (int peer = 0; peer < t->size; peer++) {
+        for (int i = 0; i < count_at(t, rank, peer); i++)
+            set(t, b->want_recv, place_at(t, b, peer) + i, value(peer, rank, i));
+        if (t->operation == COLL_ALLTOALLW)
+            b->displs[peer] *= (int)type_of(t)->extent;
+    }
+    if (t->operation == COLL_ALLTOALLW) {
+        args->send = COLL_MIXED(b->send, b->counts, b->displs, b->types);
+        args->recv = COLL_MIXED(b->recv, b->counts, b->displs, b->types);
+    }
+    if (t->is_in_place)
+        args->send.buf = MPI_IN_PLACE;
+}
+
+/* Operands and the results are in one place, or not; `end` is the number of ranks in the result, 0: there is none. */
+static void set_reduction(struct test *t, int rank, struct coll_args *args)
+{
+    struct buffers *b = &t->of[rank];
+    const bool is_rooted = t->operation == COLL_REDUCE, is_scan = t->operation == COLL_SCAN;
+    const bool in_place = t->is_in_place && (!is_rooted || rank == t->root);
+    const int end = is_rooted && rank != t->root ? 0 : is_scan ? rank + 1
+                                                     : t->operation == COLL_EXSCAN ? rank : t->size;
+
+    make(t, rank, (size_t)t->count, (size_t)t->count);
+    for (int i = 0; i < t->count; i++)
+        set(t, in_place ? b->recv : b->send, i, operand(t, rank, i));
+    args->send = COLL_SAME(in_place ? MPI_IN_PLACE : b->send, t->count, type_of(t));
+    args->recv = COLL_SAME(b->recv, t->count, type_of(t));
+    expect_what_is(b);
+    for (int i = 0; end && i < t->count; i++)
+        set(t, b->want_recv, i, reduced(t, end, i));
+}
+
+static void set_reduce_scatter(struct test *t, int rank, struct coll_args *args)
+{
+    struct buffers *b = &t->of[rank];
+    const int items = lay_out(t, rank), first = b->displs ? 1 : 0;
+    const int own = count_at(t, rank, 0), place = place_at(t, b, rank) - first;
+
+    make(t, rank, (size_t)items, (size_t)items);
+    for (int i = 0; i < items - first; i++)
+        set(t, t->is_in_place ? b->recv : b->send, i, operand(t, rank, i));
+    args->recv = is_varying(t->operation) ? COLL_PACKED(b->recv, b->counts, type_of(t))
+                                          : COLL_SAME(b->recv, t->count, type_of(t));
+    args->send = COLL_SAME(t->is_in_place ? MPI_IN_PLACE : b->send, t->count, type_of(t));
+    expect_what_is(b);
+    for (int i = 0; i < own; i++)
+        set(t, b->want_recv, i, reduced(t, t->size, place + i));
+}
+
+static void set_up(struct test *t, int rank)
+{
+    struct coll_args *args = &t->sim->ranks[rank].args;
+
+    *args = (struct coll_args){ .operation = t->operation, .root = t->root };
+    switch (t->operation) {
+    case COLL_BARRIER: make(t, rank, 0, 0); expect_what_is(&t->of[rank]); return;
+    case COLL_BCAST: set_bcast(t, rank, args); return;
+    case COLL_GATHER:
+    case COLL_GATHERV:
+    case COLL_ALLGATHER:
+    case COLL_ALLGATHERV: set_gather(t, rank, args); return;
+    case COLL_SCATTER:
+    case COLL_SCATTERV: set_scatter(t, rank, args); return;
+    case COLL_ALLTOALL:
+    case COLL_ALLTOALLV:
+    case COLL_ALLTOALLW: set_alltoall(t, rank, args); return;
+    default: break;
+    }
+    args->op = t->is_ordered ? in_order : commuting;
+    if (t->operation == COLL_REDUCE_SCATTER || t->operation == COLL_REDUCE_SCATTER_BLOCK)
+        set_reduce_scatter(t, rank, args);
+    else
+        set_reduction(t, rank, args);
+}
+
+/* --- running one --- */
+
+static COLD void fail(const struct test *t, const char *what, int rank)
+{
+    fprintf(stderr, "%s %s:%ld, %d ranks, root %d, count %d%s%s%s, layout %d, seed %llu%s: %s at rank %d\n",
+            coll_name(t->operation, COLL_BLOCKING), t->algorithm->name, t->parameter, t->size, t->root, t->count,
+            t->is_wide ? ", with gaps" : "", t->is_in_place ? ", in place" : "", t->is_ordered ? ", ordered" : "",
+            t->sim->config.layout ? t->sim->config.layout->nodes : 0, (unsigned long long)t->sim->config.seed,
+            t->sim->config.is_rendezvous ? ", rendezvous" : "", what, rank);
+    exit(1);
+}
+
+static void compare(const struct test *t)
+{
+    for (int rank = 0; rank < t->size; rank++) {
+        const struct buffers *b = &t->of[rank];
+        if (memcmp(b->send, b->want_send, b->words[0] * sizeof(int64_t)))
+            fail(t, "wrong buffer to send", rank);
+        if (memcmp(b->recv, b->want_recv, b->words[1] * sizeof(int64_t)))
+            fail(t, "wrong result", rank);
     }
 }
 
-static void check_layout(int size, const int *items, const int *counts, const MPI_Count *displs)
+static void release(struct test *t)
 {
+    for (int rank = 0; rank < t->size; rank++) {
+        mem_free(t->of[rank].send);
+        mem_free(t->of[rank].counts);
+        mem_free(t->of[rank].types);
+    }
+    mem_free(t->of);
+    mem_free(t->sums);
+    sim_destroy(t->sim);
+}
+
+static void prepare(struct test *t, const struct sim_config *config)
+{
+    t->sim = sim_create(config);
+    t->of = mem_zalloc((size_t)t->size * sizeof *t->of);
+    t->sums = mem_zalloc(((size_t)t->size + 1) * sizeof *t->sums);
+    CHECK(t->of && t->sums);
+    for (int rank = 0; rank < t->size; rank++)
+        t->sums[rank + 1] = t->sums[rank] + (t->is_ordered ? 0 : operand(t, rank, 0));
+    for (int rank = 0; rank < t->size; rank++)
+        set_up(t, rank);
+}
+
+static struct sim_counts run_test(struct test *t, const struct sim_config *config)
+{
+    struct sim_counts counts;
+
+    prepare(t, config);
+    if (sim_build(t->sim, t->algorithm->build, t->parameter))
+        fail(t, "no memory", 0);
+    if (sim_run(t->sim, &counts))
+        fail(t, t->sim->trouble, 0);
+    compare(t);
+    release(t);
+    return counts;
+}
+
+/* --- all of them --- */
+
+static struct coll_shape shape_of(const struct test *t, const struct coll_layout *layout, bool has_runs)
+{
+    return (struct coll_shape){ .operation = t->operation, .ranks = t->size, .nodes = layout ? layout->nodes : 1,
+                                .is_commutative = !t->is_ordered, .is_in_place = t->is_in_place,
+                                .has_runs = has_runs };
+}
+
+static bool is_reduction(enum coll_operation operation)
+{
+    return operation >= COLL_REDUCE && operation <= COLL_EXSCAN;
+}
+
+/* One node; nodes of a few neighbouring ranks, not all of one size; nodes that take turns. Numbered by first ranks. */
+static const struct coll_layout *make_layout(int kind, int size, struct coll_layout *layout, int *node_of)
+{
+    const int width = 1 + (int)any(5);
+
+    if (!kind)
+        return NULL;
+    layout->nodes = 0;
     for (int rank = 0; rank < size; rank++) {
-        CHECK_INT(items[displs[rank] - 1], -1);
-        for (int i = 0; i < counts[rank]; i++)
-            CHECK_INT(items[displs[rank] + i], rank * 100 + i);
+        node_of[rank] = kind == 1 ? (rank + 1) / width : rank % width;
+        if (kind == 1)
+            node_of[rank] -= width == 1; /* the first number is 0 */
+        if (node_of[rank] >= layout->nodes)
+            layout->nodes = node_of[rank] + 1;
+    }
+    layout->node_of = node_of;
+    return layout;
+}
+
+static void test_one(struct test t, int kind)
+{
+    int node_of[64];
+    struct coll_layout memory;
+    const struct coll_layout *layout = make_layout(kind, t.size, &memory, node_of);
+    const struct coll_shape shape = shape_of(&t, layout, kind < 2);
+    const struct sim_config config = { .size = t.size, .seed = any(4) ? 1 + any(1 << 30) : 0, .is_rendezvous = any(2),
+                                       .alpha = 1e-6, .beta = 1e-10, .layout = layout };
+
+    if (!coll_why_not(t.algorithm, &shape))
+        run_test(&t, &config);
+}
+
+static long any_parameter(const struct coll_algorithm *algorithm)
+{
+    if (!algorithm->parameter_name)
+        return 0;
+    if (!strcmp(algorithm->parameter_name, "segment"))
+        return 1 + (long)any(64);
+    return algorithm->least + (long)any(7);
+}
+
+static bool has_root(enum coll_operation operation)
+{
+    return (operation >= COLL_BCAST && operation <= COLL_SCATTERV) || operation == COLL_REDUCE;
+}
+
+/* Lengths: none, one item, fewer than there are ranks, and several for each. */
+static int any_count(const struct test *t)
+{
+    const bool is_vector = t->operation == COLL_BCAST || t->operation == COLL_REDUCE || t->operation == COLL_ALLREDUCE ||
+                           t->operation == COLL_SCAN || t->operation == COLL_EXSCAN;
+
+    switch (any(4)) {
+    case 0: return (int)any(2);
+    case 1: return is_vector ? 1 + (int)any((unsigned)t->size) : 1;
+    default: return is_vector ? 2 * t->size + (int)any(9) : 1 + (int)any(4);
     }
 }
 
-static void test_gather_scatter(struct comm *comm)
+static void test_size(const struct coll_algorithm *algorithm, enum coll_operation operation, int size)
 {
-    struct type *type = obj_type(MPI_INT);
-    const int size = comm->size, rank = comm->rank;
-    int counts[MAX_RANKS], own[COUNT] = { rank * 100, rank * 100 + 1, rank * 100 + 2 }, back[COUNT],
-                           all[MAX_RANKS * 5];
-    MPI_Count displs[MAX_RANKS];
+    const bool is_small = size <= 9;
+    const int rounds = is_small ? 6 : 1, roots = !has_root(operation) ? 1 : is_small ? size : 2;
 
-    fill_layout(size, counts, displs);
-    for (int root = 0; root < size; root++) {
-        const bool in_place = rank == root && root % 2;
+    for (int i = 0; i < rounds * roots; i++) {
+        struct test t = { .algorithm = algorithm, .operation = operation, .parameter = any_parameter(algorithm),
+                          .size = size };
 
-        memset(all, -1, sizeof all);
-        if (in_place)
-            memcpy(all + displs[rank], own, (size_t)counts[rank] * sizeof *own);
-        CHECK_INT(coll_gather(comm, COLL_SAME(in_place ? MPI_IN_PLACE : own, counts[rank], type),
-                              COLL_VARYING(all, counts, displs, type), root),
-                  0);
-        if (rank == root)
-            check_layout(size, all, counts, displs);
-        memset(back, -1, sizeof back);
-        if (in_place)
-            memcpy(back, own, (size_t)counts[rank] * sizeof *own);
-        CHECK_INT(coll_scatter(comm, COLL_VARYING(all, counts, displs, type),
-                               COLL_SAME(in_place ? MPI_IN_PLACE : back, counts[rank], type), root),
-                  0);
-        for (int i = 0; i < COUNT; i++)
-            CHECK_INT(back[i], i < counts[rank] ? rank * 100 + i : -1);
+        t.root = !has_root(operation) ? 0 : is_small ? i % size : (int)any((unsigned)size);
+        t.count = any_count(&t);
+        t.is_wide = any(2);
+        t.is_in_place = operation != COLL_BARRIER && operation != COLL_BCAST &&
+                        (algorithm->needs & COLL_NEEDS_IN_PLACE || any(2));
+        t.is_ordered = is_reduction(operation) && any(2);
+        test_one(t, (int)any(3));
     }
 }
 
-static void test_allgather(struct comm *comm)
+static void test_all(int from, int to)
 {
-    struct type *type = obj_type(MPI_INT);
-    const int size = comm->size, rank = comm->rank;
-    int counts[MAX_RANKS], own[COUNT] = { rank * 100, rank * 100 + 1, rank * 100 + 2 }, all[MAX_RANKS * 5];
-    MPI_Count displs[MAX_RANKS];
-
-    fill_layout(size, counts, displs);
-    for (int in_place = 0; in_place < 2; in_place++) {
-        memset(all, -1, sizeof all);
-        if (in_place)
-            memcpy(all + rank * COUNT, own, sizeof own);
-        CHECK_INT(coll_allgather(comm,
-                                 COLL_SAME(in_place ? MPI_IN_PLACE : own, COUNT, in_place ? NULL : type),
-                                 COLL_SAME(all, COUNT, type)),
-                  0);
-        for (int i = 0; i < size * COUNT; i++)
-            CHECK_INT(all[i], i / COUNT * 100 + i % COUNT);
-        CHECK_INT(all[size * COUNT], -1);
-        memset(all, -1, sizeof all);
-        if (in_place)
-            memcpy(all + displs[rank], own, (size_t)counts[rank] * sizeof *own);
-        CHECK_INT(coll_allgatherv(comm, COLL_SAME(in_place ? MPI_IN_PLACE : own, counts[rank], type),
-                                  COLL_VARYING(all, counts, displs, type)),
-                  0);
-        check_layout(size, all, counts, displs);
+    for (int i = 0; i < coll_algorithm_count; i++) {
+        for (int operation = 0; operation < COLL_NEIGHBOR_ALLGATHER; operation++) {
+            if (!(coll_algorithms[i].operations >> operation & 1))
+                continue;
+            for (int size = from; size <= to; size++)
+                test_size(&coll_algorithms[i], (enum coll_operation)operation, size);
+        }
     }
 }
 
-/* Between ranks a and b travel (a + b) % 3 items; as integers, or with types of their own for each. */
-static void test_alltoall(struct comm *comm)
+/* --- counts --- */
+
+static int log_of(int n, int radix)
 {
-    const int size = comm->size, rank = comm->rank;
-    int out[MAX_RANKS][COUNT], in[MAX_RANKS][COUNT];
-    int counts[MAX_RANKS], places[MAX_RANKS], bytes[MAX_RANKS];
-    MPI_Datatype types[MAX_RANKS];
+    int rounds = 0;
 
-    for (int form = 0; form < 4; form++) {
-        const bool in_place = form & 1;
-        int rc;
+    for (int64_t reach = 1; reach < n; reach *= radix)
+        rounds++;
+    return rounds;
+}
 
-        for (int peer = 0; peer < size; peer++) {
-            counts[peer] = (rank + peer) % 3;
-            places[peer] = peer * COUNT;
-            bytes[peer] = peer * (int)sizeof out[0];
-            types[peer] = (rank + peer) % 2 ? MPI_INT : MPI_UNSIGNED;
-            for (int i = 0; i < COUNT; i++) {
-                out[peer][i] = rank * 1000 + peer * 10 + i;
-                in[peer][i] = in_place && i < counts[peer] ? out[peer][i] : -1;
+/* By the clock of `config`. */
+static struct sim_counts counts_with(struct sim_config config, const char *name, enum coll_operation operation,
+                                     int size, int count)
+{
+    struct coll_choice choice;
+    struct test t = { .operation = operation, .size = size, .count = count };
+
+    CHECK(coll_find_algorithm(operation, name, strlen(name), &choice));
+    t.algorithm = choice.algorithm;
+    t.parameter = choice.parameter;
+    config.size = size;
+    return run_test(&t, &config);
+}
+
+/* Time is in rounds: a process sends and receives a message in each. */
+static struct sim_counts counts_of(const char *name, enum coll_operation operation, int size, int count)
+{
+    return counts_with((struct sim_config){ .alpha = 1 }, name, operation, size, count);
+}
+
+/* With what is usual on a network. */
+static double time_of(const char *name, enum coll_operation operation, int size, int count)
+{
+    const struct sim_config config = { .alpha = 1e-6, .beta = 1e-9, .gamma = 1e-10 };
+
+    return counts_with(config, name, operation, size, count).time;
+}
+
+#define CHECK_COUNTS(name, operation, n, count, messages_, rounds) \
+    do { \
+        const struct sim_counts c = counts_of(name, COLL_##operation, n, count); \
+        CHECK_INT(c.messages, messages_); \
+        CHECK_INT(c.time, rounds); \
+    } while (0)
+
+static void test_counts(int n)
+{
+    const int log2n = log_of(n, 2), m = 8 * n;
+    const bool is_power = !(n & (n - 1));
+
+    CHECK_COUNTS("dissemination", BARRIER, n, 0, (long)n * log2n, log2n);
+    CHECK_INT(counts_of("tree:4", COLL_BARRIER, n, 0).messages, 2 * (n - 1));
+    CHECK(counts_of("tree:4", COLL_BARRIER, n, 0).depth <= 2 * log_of(n, 4));
+    CHECK_COUNTS("tree:2", BCAST, n, 1, n - 1, log2n);
+    CHECK(counts_of("tree:5", COLL_BCAST, n, 1).depth <= log_of(n, 5));
+    CHECK_COUNTS("chain:8", BCAST, n, 20, 20 * (n - 1), n > 1 ? n - 2 + 20 : 0);
+    CHECK_COUNTS("linear", GATHER, n, 1, n - 1, n - 1);
+    CHECK_INT(counts_of("throttled", COLL_GATHER, n, 1).messages, 2 * (n - 1));
+    CHECK_COUNTS("binomial", GATHER, n, 1, n - 1, log2n);
+    CHECK_COUNTS("binomial", SCATTER, n, 1, n - 1, log2n);
+    CHECK_COUNTS("ring", ALLGATHER, n, 1, (long)n * (n - 1), n - 1);
+    CHECK_COUNTS("packed", ALLGATHERV, n, 1, (long)n * log2n, log2n);
+    CHECK_COUNTS("pairs:1", ALLTOALL, n, 1, (long)n * (n - 1), n - 1);
+    CHECK_COUNTS("bruck", ALLTOALL, n, 1, (long)n * log2n, log2n);
+    CHECK_COUNTS("binomial", REDUCE, n, 1, n - 1, log2n);
+    CHECK_COUNTS("chain:8", REDUCE, n, 20, 20 * (n - 1), n > 1 ? n - 2 + 20 : 0);
+    CHECK_COUNTS("ring", ALLREDUCE, n, m, 2L * n * (n - 1), 2 * (n - 1));
+    CHECK_COUNTS("reduce_bcast", ALLREDUCE, n, 1, 2 * (n - 1), 2 * log2n);
+    CHECK_COUNTS("pairs", REDUCE_SCATTER_BLOCK, n, 1, (long)n * (n - 1), n > 1 ? n - 1 : 0);
+    CHECK_COUNTS("ring", REDUCE_SCATTER_BLOCK, n, 1, (long)n * (n - 1), n - 1);
+    CHECK_COUNTS("chain", SCAN, n, 1, n - 1, n - 1);
+    CHECK(counts_of("doubling", COLL_SCAN, n, 1).depth <= log2n);
+    CHECK(counts_of("dissemination", COLL_ALLGATHER, n, 1).depth == log2n);
+    if (n % 2 == 0)
+        CHECK_COUNTS("neighbors", ALLGATHER, n, 1, (long)n * n / 2, n / 2);
+    if (!is_power)
+        return;
+    CHECK_COUNTS("doubling", ALLGATHER, n, 1, (long)n * log2n, log2n);
+    CHECK_COUNTS("doubling", ALLREDUCE, n, 1, (long)n * log2n, log2n);
+    CHECK_COUNTS("halving", ALLREDUCE, n, m, 2L * n * log2n, 2 * log2n);
+    CHECK_COUNTS("halving", REDUCE_SCATTER_BLOCK, n, 1, (long)n * log2n, log2n);
+    CHECK_INT(counts_of("halving", COLL_ALLREDUCE, n, m).most_bytes, 2L * 8 * m / n * (n - 1));
+    CHECK(counts_of("scatter_ring", COLL_BCAST, n, m).time <= log2n + n - 1);
+    CHECK_INT(counts_of("scatter_doubling", COLL_BCAST, n, m).time, 2 * log2n);
+}
+
+/* The model of costs has to agree with what the algorithms are for. */
+static void test_costs(void)
+{
+    const int n = 32, large = 1 << 17;
+
+    CHECK(time_of("halving", COLL_ALLREDUCE, n, large) < time_of("doubling", COLL_ALLREDUCE, n, large));
+    CHECK(time_of("doubling", COLL_ALLREDUCE, n, 1) < time_of("halving", COLL_ALLREDUCE, n, 1));
+    CHECK(time_of("chain", COLL_BCAST, n, large) < time_of("tree", COLL_BCAST, n, large));
+    CHECK(time_of("double_tree", COLL_BCAST, n, large) < time_of("pipelined", COLL_BCAST, n, large));
+    CHECK(time_of("bruck", COLL_ALLTOALL, n, 1) < time_of("pairs", COLL_ALLTOALL, n, 1));
+}
+
+/* --- many --- */
+
+static void test_many(int n)
+{
+    const int log2n = log_of(n, 2);
+
+    CHECK_COUNTS("dissemination", BARRIER, n, 0, (long)n * log2n, log2n);
+    CHECK_COUNTS("tree", BCAST, n, 2, n - 1, log2n);
+    CHECK_COUNTS("binomial", REDUCE, n, 2, n - 1, log2n);
+    CHECK_COUNTS("binomial", GATHER, n, 1, n - 1, log2n);
+    CHECK_COUNTS("reduce_bcast", ALLREDUCE, n, 1, 2 * (n - 1), 2 * log2n);
+    CHECK(counts_of("doubling", COLL_ALLREDUCE, n, 2).depth <= log2n + 1);
+    CHECK(counts_of("halving", COLL_ALLREDUCE, n, 64).depth <= 2 * log2n);
+    CHECK(counts_of("doubling", COLL_EXSCAN, n, 1).depth <= log2n + 1);
+    CHECK(counts_of("double_tree:8", COLL_BCAST, n, 4).depth <= log2n + 1);
+}
+
+/* --- failures --- */
+
+/* Whoever has no memory says so, and nothing is kept. */
+static void test_no_memory(const struct coll_algorithm *algorithm, enum coll_operation operation, int size)
+{
+    const struct sim_config config = { .size = size, .seed = 1 };
+    struct test t = { .algorithm = algorithm, .operation = operation, .parameter = algorithm->parameter, .size = size,
+                      .count = 7, .is_wide = true, .is_in_place = algorithm->needs & COLL_NEEDS_IN_PLACE };
+    const struct coll_shape shape = shape_of(&t, NULL, true);
+    int rc = 1;
+
+    if (coll_why_not(algorithm, &shape))
+        return;
+    prepare(&t, &config);
+    for (long n = 0; rc; n++) {
+        const long live = mem_live();
+
+        mem_fail_after(n);
+        rc = sim_build(t.sim, algorithm->build, t.parameter);
+        mem_fail_after(-1);
+        if (rc) {
+            CHECK_INT(err_class(rc), MPI_ERR_NO_MEM);
+            CHECK_INT(mem_live(), live);
+        }
+    }
+    CHECK_INT(sim_run(t.sim, NULL), 0);
+    compare(&t);
+    release(&t);
+}
+
+/* What was built can run again, with other data in the same buffers. */
+static void test_again(const struct coll_algorithm *algorithm, enum coll_operation operation)
+{
+    const struct sim_config config = { .size = 6, .seed = 5 };
+    struct test t = { .algorithm = algorithm, .operation = operation, .parameter = algorithm->parameter, .size = 6,
+                      .count = 7, .is_in_place = algorithm->needs & COLL_NEEDS_IN_PLACE };
+    const struct coll_shape shape = shape_of(&t, NULL, true);
+
+    if (coll_why_not(algorithm, &shape) || t.is_in_place)
+        return;
+    prepare(&t, &config);
+    CHECK_INT(sim_build(t.sim, algorithm->build, t.parameter), 0);
+    for (int round = 0; round < 3; round++) {
+        for (int rank = 0; rank < t.size && operation != COLL_BCAST; rank++)
+            memset(t.of[rank].recv, 0x77, t.of[rank].words[1] * sizeof(int64_t));
+        CHECK_INT(sim_run(t.sim, NULL), 0);
+        for (int rank = 0; rank < t.size; rank++) {
+            struct buffers *b = &t.of[rank];
+            for (size_t i = 0; i < b->words[1]; i++) {
+                if (b->want_recv[i] != CANARY)
+                    CHECK_INT(b->recv[i], b->want_recv[i]);
             }
         }
-        if (form < 2)
-            rc = coll_alltoall(comm,
-                               COLL_VARYING(in_place ? MPI_IN_PLACE : out, counts, places, obj_type(MPI_INT)),
-                               COLL_VARYING(in, counts, places, obj_type(MPI_INT)));
-        else
-            rc = coll_alltoall(comm, COLL_MIXED(in_place ? MPI_IN_PLACE : out, counts, bytes, types),
-                               COLL_MIXED(in, counts, bytes, types));
-        CHECK_INT(rc, 0);
-        for (int peer = 0; peer < size; peer++) {
-            for (int i = 0; i < COUNT; i++)
-                CHECK_INT(in[peer][i], i < counts[peer] ? peer * 1000 + rank * 10 + i : -1);
-        }
     }
+    release(&t);
 }
 
-static void test_reduce(struct comm *comm)
+/* The simulation itself notices what an algorithm must not do. */
+static void wait_for_nobody(struct sched *s, const struct coll_args *args)
 {
-    const int size = comm->size, rank = comm->rank, sum = size * (size - 1) / 2;
-
-    for (int root = 0; root < size; root++) {
-        const bool in_place = rank == root && root % 2;
-        int64_t mine[COUNT], result[COUNT];
-        int number = rank, total = -1;
-
-        for (int i = 0; i < COUNT; i++) {
-            mine[i] = run(rank, rank);
-            result[i] = in_place ? mine[i] : -7;
-        }
-        CHECK_INT(coll_reduce(comm,
-                              COLL_REDUCTION(in_place ? MPI_IN_PLACE : mine, result, COUNT,
-                                             obj_type(MPI_INT64_T), in_order),
-                              root),
-                  0);
-        CHECK_INT(
-            coll_reduce(comm, COLL_REDUCTION(&number, &total, 1, obj_type(MPI_INT), obj_op(MPI_SUM)), root),
-            0);
-        for (int i = 0; i < COUNT; i++) {
-            CHECK_INT(mine[i], run(rank, rank));
-            CHECK_INT(result[i], rank == root ? run(0, size - 1) : -7);
-        }
-        CHECK_INT(total, rank == root ? sum : -1);
-    }
+    (void)args;
+    sched_recv(s, coll_byte_block(NULL, 0), (s->comm->rank + 1) % s->comm->size, 0, AT_ONCE);
 }
 
-static void test_all_reductions(struct comm *comm, bool in_place)
+static void send_too_much(struct sched *s, const struct coll_args *args)
 {
-    const int size = comm->size, rank = comm->rank;
-    int64_t mine = run(rank, rank), all = mine, scan = mine, exscan = mine, blocks[MAX_RANKS],
-            block[MAX_RANKS];
-    int counts[MAX_RANKS];
-    struct type *type = obj_type(MPI_INT64_T);
+    static char bytes[2];
 
-    CHECK_INT(coll_allreduce(comm, COLL_REDUCTION(in_place ? MPI_IN_PLACE : &mine, &all, 1, type, in_order)),
-              0);
-    CHECK_INT(all, run(0, size - 1));
-    CHECK_INT(coll_scan(comm, COLL_REDUCTION(in_place ? MPI_IN_PLACE : &mine, &scan, 1, type, in_order)), 0);
-    CHECK_INT(scan, run(0, rank));
-    CHECK_INT(coll_exscan(comm, COLL_REDUCTION(in_place ? MPI_IN_PLACE : &mine, &exscan, 1, type, in_order)),
-              0);
-    CHECK_INT(exscan, rank ? run(0, rank - 1) : mine);
-    for (int i = 0; i < size; i++) {
-        blocks[i] = block[i] = mine;
-        counts[i] = i == size - 1 ? 1 : i % 2; /* the last one, always 1, keeps the sum above 0 */
-    }
-    CHECK_INT(coll_reduce_scatter_block(
-                  comm, COLL_REDUCTION(in_place ? MPI_IN_PLACE : blocks, block, 1, type, in_order)),
-              0);
-    CHECK_INT(block[0], run(0, size - 1));
-    memcpy(block, blocks, sizeof block);
-    block[0] = mine;
-    CHECK_INT(coll_reduce_scatter(comm,
-                                  COLL_REDUCTION(in_place ? MPI_IN_PLACE : blocks, block, 0, type, in_order),
-                                  COLL_NUMBERS(counts)),
-              0);
-    CHECK_INT(block[0], counts[rank] ? run(0, size - 1) : mine);
-    CHECK_INT(mine, run(rank, rank));
+    (void)args;
+    if (s->comm->rank)
+        sched_recv(s, coll_byte_block(bytes, 1), 0, 0, AT_ONCE);
+    else
+        sched_send(s, coll_byte_block(bytes, 2), 1, 0, AT_ONCE);
 }
 
-/* A type with a gap: all ranks get the same, and the gap in the result stays as it was. */
-static void test_gaps(struct comm *comm)
+/* Both send before they receive: fine only while somebody stores messages. */
+static void send_first(struct sched *s, const struct coll_args *args)
 {
-    struct pair mine[COUNT], result[COUNT];
-    const int size = comm->size;
+    const int peer = 1 - s->comm->rank;
 
-    memset(mine, 0, sizeof mine);
-    memset(result, CANARY, sizeof result);
-    for (int i = 0; i < COUNT; i++) {
-        mine[i].value = comm->rank / 2;
-        mine[i].index = comm->rank;
-    }
-    CHECK_INT(coll_allreduce(
-                  comm, COLL_REDUCTION(mine, result, COUNT, obj_type(MPI_DOUBLE_INT), obj_op(MPI_MAXLOC))),
-              0);
-    for (int i = 0; i < COUNT; i++) {
-        CHECK_INT(result[i].value, (size - 1) / 2);
-        CHECK_INT(result[i].index, (size - 1) / 2 * 2);
-        CHECK_INT(result[i].gap[0], CANARY);
-    }
+    (void)args;
+    sched_recv(s, coll_byte_block(NULL, 0), peer, 0, AFTER(sched_send(s, coll_byte_block(NULL, 0), peer, 0, AT_ONCE)));
 }
 
-static void test_errors(struct comm *comm)
+static int trouble_of(coll_build_fn *build, bool is_rendezvous)
 {
-    int counts[MAX_RANKS], number = 1, result = 0;
-    struct type *type = obj_type(MPI_INT), *text = obj_type(MPI_CHAR);
+    const struct sim_config config = { .size = 2, .is_rendezvous = is_rendezvous };
+    struct sim *sim = sim_create(&config);
+    int rc;
 
-    for (int i = 0; i < comm->size; i++)
-        counts[i] = 1;
-    CHECK_INT(err_class(coll_allreduce(comm, COLL_REDUCTION(&number, &result, 1, text, obj_op(MPI_SUM)))),
-              MPI_ERR_OP);
-    CHECK_INT(err_class(coll_allgatherv(comm, COLL_SAME(&number, 1, type),
-                                        COLL_VARYING(NULL, counts, counts, type))),
-              MPI_ERR_BUFFER);
-    CHECK_INT(err_class(coll_alltoall(comm, COLL_VARYING(counts, counts, counts, type),
-                                      COLL_VARYING(MPI_IN_PLACE, counts, counts, type))),
-              MPI_ERR_BUFFER);
-    CHECK_INT(err_class(coll_reduce_scatter(comm, COLL_REDUCTION(NULL, &result, 0, type, obj_op(MPI_SUM)),
-                                            COLL_NUMBERS(counts))),
-              MPI_ERR_BUFFER);
-    CHECK_INT(err_class(coll_allgather(comm, COLL_SAME(counts, 2, type), COLL_SAME(&result, 1, type))),
-              MPI_ERR_TRUNCATE);
-    CHECK_INT(err_class(coll_allgather(comm, COLL_SAME(counts, 1, type), COLL_SAME(counts, 1, type))),
-              MPI_ERR_BUFFER);
-    CHECK_INT(err_class(coll_scan(comm, COLL_REDUCTION(counts, counts, 1, type, obj_op(MPI_SUM)))),
-              MPI_ERR_BUFFER);
-    CHECK_INT(err_class(coll_reduce_scatter(comm, COLL_REDUCTION(counts, counts, 0, type, obj_op(MPI_SUM)),
-                                            COLL_NUMBERS(counts))),
-              MPI_ERR_BUFFER);
-    comm->is_inter = true;
-    CHECK_INT(err_class(coll_barrier(comm)), MPI_ERR_COMM);
-    CHECK_INT(err_id(coll_barrier(comm)), 361);
-    comm->is_inter = false;
+    CHECK_INT(sim_build(sim, build, 0), 0);
+    rc = sim_run(sim, NULL);
+    CHECK_INT(!*sim->trouble, !rc);
+    sim_destroy(sim);
+    return rc;
 }
 
-static int no_memory(int rc)
+static void test_simulation(void)
 {
-    mem_fail_after(-1);
-    return err_class(rc);
+    CHECK_INT(trouble_of(wait_for_nobody, false), MPI_ERR_INTERN);
+    CHECK_INT(trouble_of(send_too_much, false), MPI_ERR_INTERN);
+    CHECK_INT(trouble_of(send_first, false), 0);
+    CHECK_INT(trouble_of(send_first, true), MPI_ERR_INTERN);
 }
 
-/* Whoever has no memory says so before it sends anything. Alone, so that no other thread asks for memory. */
-static void test_no_memory(void)
+int main(int argc, char **argv)
 {
-    struct type *type = obj_type(MPI_INT);
-    struct comm two = { .rank = 0, .size = 2, .remote_size = 2 }, one = { .size = 1, .remote_size = 1 };
-    int data[2] = { 0, 0 }, result = 0, counts[2] = { 1, 1 };
-    const struct coll_reduction *args = COLL_REDUCTION(data, &result, 1, type, obj_op(MPI_SUM));
-    const struct coll_reduction *ordered = COLL_REDUCTION(data, &result, 1, type, in_order);
-
-    mem_fail_after(0);
-    CHECK_INT(no_memory(coll_allreduce(&two, args)), MPI_ERR_NO_MEM);
-    mem_fail_after(0);
-    CHECK_INT(no_memory(coll_reduce(&two, args, 0)), MPI_ERR_NO_MEM);
-    mem_fail_after(0);
-    CHECK_INT(no_memory(coll_reduce(&two, ordered, 1)), MPI_ERR_NO_MEM);
-    mem_fail_after(0);
-    CHECK_INT(no_memory(coll_reduce_scatter(&two, args, COLL_NUMBERS(counts))), MPI_ERR_NO_MEM);
-    mem_fail_after(0);
-    CHECK_INT(no_memory(coll_scan(&one, args)), MPI_ERR_NO_MEM);
-    for (int n = 0; n < 2; n++) {
-        mem_fail_after(n);
-        CHECK_INT(no_memory(coll_exscan(&one, args)), MPI_ERR_NO_MEM);
-    }
-    mem_fail_after(0);
-    CHECK_INT(no_memory(coll_alltoall(&two, COLL_SAME(MPI_IN_PLACE, 1, NULL), COLL_SAME(data, 1, type))),
-              MPI_ERR_NO_MEM);
-}
-
-/* Temporary items lie within the memory and are aligned, also when they begin beside their address. */
-static void test_temp(void)
-{
-    static const MPI_Count extents[] = { 8, -8, 0 };
-
-    for (size_t i = 0; i < ARRAY_LEN(extents); i++) {
-        const struct type type = { .size = 4, .extent = extents[i], .true_lb = 4, .true_extent = 4 };
-        struct coll_temp temp;
-
-        CHECK_INT(coll_temp_alloc(&temp, &type, COUNT), 0);
-        CHECK_INT((uintptr_t)temp.buf % 16, 0);
-        for (int item = 0; item < COUNT; item++)
-            memset(coll_address(temp.buf, item * extents[i] + 4), 0, 4); /* the address sanitizer looks */
-        coll_temp_free(&temp);
-    }
-}
-
-/* Tags run around after 2^30 calls, without touching those of groups (0 and up). */
-static void test_tags(struct comm *comm)
-{
-    int first, last;
-
-    comm->coll_sequence = COLL_TAG_MASK;
-    CHECK_INT(coll_begin(comm, &last, "last"), 0);
-    CHECK_INT(coll_begin(comm, &first, "first"), 0);
-    CHECK_INT(first, -COLL_TAG_FIRST);
-    CHECK(last < first);
-    comm->coll_sequence = UINT32_MAX;
-    CHECK_INT(coll_begin(comm, &last, "last"), 0);
-    CHECK(last < first);
-}
-
-/* A group of every second rank, the highest first. */
-static void test_group_bcast(struct comm *comm)
-{
-    int procs[MAX_RANKS], n = 0, data;
-    struct group *group;
-
-    for (int rank = comm->size - 1; rank >= 0; rank -= 2)
-        procs[n++] = rank;
-    CHECK_INT(group_create_list(n, procs, comm->rank, &group), 0);
-    for (int tag = COLL_NEXT_TAG; tag < 2; tag++) {
-        data = comm->rank;
-        CHECK_INT(coll_group_bcast(comm, group, &data, sizeof data, tag), 0);
-        CHECK_INT(data, group->rank == MPI_UNDEFINED ? comm->rank : comm->size - 1);
-    }
-    group_unref(group);
-}
-
-static void *rank_main(void *arg)
-{
-    struct comm *comm = arg;
-
-    CHECK_INT(coll_barrier(comm), 0);
-    test_bcast(comm);
-    test_gather_scatter(comm);
-    test_allgather(comm);
-    test_alltoall(comm);
-    test_reduce(comm);
-    test_all_reductions(comm, false);
-    test_all_reductions(comm, true);
-    test_gaps(comm);
-    test_group_bcast(comm);
-    CHECK_INT(coll_barrier(comm), 0);
-    test_tags(comm);
-    if (comm->size == 1 || comm->rank == 0)
-        test_errors(comm);
-    return NULL;
-}
-
-/* The number of messages of a call is part of what an algorithm promises: of the first barrier, by which all learn
- * that there is no shelf, and of the next. */
-static void *barrier_main(void *arg)
-{
-    CHECK_INT(coll_barrier(arg), 0);
-    CHECK_INT(coll_barrier(arg), 0);
-    return NULL;
-}
-
-static void run_ranks(int size, void *(*body)(void *))
-{
-    static struct comm comms[MAX_RANKS];
-    pthread_t threads[MAX_RANKS];
-
-    sim.sent = 0;
-    for (int rank = 0; rank < size; rank++) {
-        struct group *group;
-
-        list_init(&sim.queue[rank]);
-        CHECK_INT(group_create_stride(size, 0, 1, rank, &group), 0);
-        comms[rank] = (struct comm){
-            .rank = rank, .size = size, .remote_size = size, .group = group, .remote_group = group
-        };
-    }
-    for (int rank = 0; rank < size; rank++)
-        CHECK_INT(pthread_create(&threads[rank], NULL, body, &comms[rank]), 0);
-    for (int rank = 0; rank < size; rank++)
-        pthread_join(threads[rank], NULL);
-    for (int rank = 0; rank < size; rank++) {
-        CHECK(list_is_empty(&sim.queue[rank]));
-        group_unref(comms[rank].group);
-    }
-}
-
-int main(void)
-{
-    static const int sizes[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, MAX_RANKS };
     long live;
 
-    alarm(50); /* a deadlock is a failure */
+    alarm(300); /* an endless loop is a failure */
+    state = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL) * 2654435761u + (uint64_t)getpid();
+    state = state ? state : 1;
+    printf("seed %llu\n", (unsigned long long)state);
     type_init();
     op_init();
     CHECK_INT(op_create(join_runs, false, &in_order), 0);
+    CHECK_INT(op_create(add_up, true, &commuting), 0);
+    CHECK_INT(type_resized(obj_type(MPI_INT64_T), 0, 16, false, &wide), 0);
+    CHECK_INT(type_commit(wide), 0);
     live = mem_live();
-    for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
-        run_ranks(sizes[i], rank_main);
-    run_ranks(8, barrier_main);
-    CHECK_INT(sim.sent, 2 * 7 + 8 * 3);
-    run_ranks(9, barrier_main);
-    CHECK_INT(sim.sent, 2 * 8 + 9 * 4);
-    test_no_memory();
-    test_temp();
-    CHECK(mem_live() - live <= MAX_RANKS); /* chunks of the groups' pool stay */
+    test_simulation();
+    test_all(1, 64);
+    for (int i = 0; i < coll_algorithm_count; i++) {
+        for (int operation = 0; operation < COLL_NEIGHBOR_ALLGATHER; operation++) {
+            if (!(coll_algorithms[i].operations >> operation & 1))
+                continue;
+            test_no_memory(&coll_algorithms[i], (enum coll_operation)operation, 5);
+            test_no_memory(&coll_algorithms[i], (enum coll_operation)operation, 8);
+            test_again(&coll_algorithms[i], (enum coll_operation)operation);
+        }
+    }
+    for (int n = 1; n <= 33; n++)
+        test_counts(n);
+    test_costs();
+    test_many(1000);
+    test_many(4096);
+    test_many(10007);
+    CHECK_INT(mem_live(), live);
     return 0;
 }

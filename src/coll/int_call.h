@@ -10,15 +10,68 @@ enum coll_form { COLL_BLOCKING, COLL_NONBLOCKING, COLL_PERSISTENT };
 /* "MPI_Ibcast" */
 const char *coll_name(enum coll_operation operation, enum coll_form form);
 
-/* One way to do an operation. `build` adds the steps of this process to an empty schedule whose communicator and
- * operator are set; it looks at nothing of the communicator but ranks, sizes and topology. */
-struct coll_algorithm {
-    const char *name; /* for settings and rules */
-    void (*build)(struct sched *s, const struct coll_args *args);
+/* What an algorithm asks for. */
+enum coll_needs {
+    COLL_NEEDS_POWER = 1,        /* as many processes as a power of two */
+    COLL_NEEDS_EVEN = 2,         /* an even number of processes, or one */
+    COLL_NEEDS_COMMUTATIVE = 4,  /* an operator that commutes */
+    COLL_NEEDS_RUNS = 8,         /* that, or nodes that are runs of ranks */
+    COLL_NEEDS_IN_PLACE = 16,
+    COLL_NEEDS_OUT_OF_PLACE = 32,
 };
 
-/* The same one on all processes of the communicator. */
-const struct coll_algorithm *coll_choose(const struct comm *comm, const struct coll_args *args);
+/* One way to do some operations. `build` adds the steps of this process to an empty schedule whose communicator,
+ * operator and parameter are set; it looks at nothing of the communicator but ranks, sizes and topology. */
+struct coll_algorithm {
+    const char *name;            /* for settings and rules */
+    void (*build)(struct sched *s, const struct coll_args *args);
+    uint32_t operations;         /* a bit each */
+    uint8_t needs;
+    const char *parameter_name;  /* NULL: none */
+    long parameter, least, most; /* what it is if nobody says, and what it may be */
+};
+
+/* All of them for intracommunicators without neighborhoods; for each operation the first one that needs nothing can
+ * always be used. */
+extern const struct coll_algorithm coll_algorithms[];
+extern const int coll_algorithm_count;
+
+/* What a choice depends on; all processes see the same. */
+struct coll_shape {
+    enum coll_operation operation;
+    int ranks, nodes;
+    size_t bytes;                /* coll_shape_of: of a block, of a vector; of all blocks together in allgatherv,
+                                  * reduce_scatter; 0 where not all know it */
+    bool is_commutative;
+    bool is_in_place;
+    bool has_runs;               /* nodes are runs of ranks */
+};
+
+struct coll_choice {
+    const struct coll_algorithm *algorithm;
+    long parameter;
+};
+
+/* Why an algorithm cannot do this; NULL: it can. Says nothing about the operation. */
+const char *coll_why_not(const struct coll_algorithm *algorithm, const struct coll_shape *shape);
+/* "name" or "name:parameter" of `len` bytes among the algorithms of an operation. False: there is none, or not with
+ * such a parameter. */
+bool coll_find_algorithm(enum coll_operation operation, const char *text, size_t len, struct coll_choice *choice);
+/* The names of the algorithms of an operation, with their parameters, into `text`. */
+void coll_list_algorithms(enum coll_operation operation, char *text, size_t size);
+/* The operation with this name of `len` bytes ("bcast"), or COLL_OPERATIONS. */
+enum coll_operation coll_find_operation(const char *text, size_t len);
+
+/* The same one on all processes of the communicator. Error: MPI_ERR_OTHER if the user has asked for one that cannot
+ * do this. */
+int coll_choose(const struct comm *comm, const struct coll_args *args, struct coll_choice *choice);
+/* Read what the user has set; errors say what is wrong with it. */
+int coll_choice_init(void);
+void coll_choice_fini(void);
+/* Shared memory must not take a reduction in another way than messages do, or not at all a call whose algorithm the
+ * user has named. */
+bool coll_is_reproducible(void);
+bool coll_is_forced(enum coll_operation operation);
 
 /* sched_run.c. Do all of it now; blocks. 0 or the first error. */
 int sched_run(struct sched *s);

@@ -30,6 +30,8 @@ void sched_init(struct sched *s, struct comm *comm)
     s->edge_room = SCHED_FIRST_EDGES;
     s->memory = NULL;
     s->failed = 0;
+    s->parameter = 0;
+    s->layout = NULL;
 }
 
 static void let_go_of(const struct coll_block *block)

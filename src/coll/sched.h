@@ -31,6 +31,12 @@ enum {
     SCHED_FIRST_EDGES = 16,
 };
 
+/* Nodes have numbers from 0, in the order of their first ranks. */
+struct coll_layout {
+    int nodes;
+    const int *node_of; /* by ranks */
+};
+
 struct sched_edge {
     int to, next; /* a step that waits; the next edge from the same step, or -1 */
 };
@@ -69,6 +75,8 @@ struct sched {
     int step_count, step_room, edge_count, edge_room;
     struct sched_memory *memory; /* temporary buffers */
     int failed;                /* while building: an error code */
+    long parameter;            /* while building: of the algorithm, see choose.h; never 0 for one that takes one */
+    const struct coll_layout *layout; /* while building: which node each rank is on; NULL: all on one */
 
     /* of a run */
     int left;                  /* steps not over */

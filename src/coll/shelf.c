@@ -52,8 +52,10 @@ static size_t shelf_offset(int procs, int number)
 
 int coll_init(const struct coll_config *config)
 {
-    const int rc = setting_read(&shared_coll);
+    int rc = coll_choice_init();
 
+    if (!rc)
+        rc = setting_read(&shared_coll);
     if (rc || !shared_coll.value)
         return rc;
     area.book = share_map(config->segment, config->segment_fd, config->offset, sizeof *area.book);
@@ -72,6 +74,7 @@ void coll_fini(void)
         munmap(area.book, sizeof *area.book);
     area.book = NULL;
     sched_close();
+    coll_choice_fini();
 }
 
 bool shelf_is_offered(void)

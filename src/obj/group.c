@@ -130,7 +130,7 @@ static bool is_stride_of(const struct group *from, int size, int first, int step
 
 int group_create_part(const struct group *from, int size, int first, int step, int self, struct group **out)
 {
-    struct group *group;
+    struct group *group = NULL;
     int distance, rc;
 
     if (size < 2)

@@ -1,0 +1,19 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes rules_text.c: rules.txt, without its comments, as a string of the library."""
+
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def main():
+    with open(os.path.join(HERE, 'rules.txt'), encoding='utf-8') as source:
+        lines = [' '.join(line.split('#')[0].split()) for line in source]
+    with open(sys.argv[1], 'w', encoding='utf-8') as out:
+        out.write('#include "coll/rules.h"\n\nconst char coll_default_rules[] =\n')
+        out.write('\n'.join(f'    "{line}\\n"' for line in lines) + ';\n')
+
+
+main()
