@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: coll, private. The algorithms: each adds the steps of one process to a schedule. What it costs stands at its
  * head; n is the number of processes, m the bytes of a block (of the whole vector in bcast, reduce, allreduce,
- * scan). Names, parameters and what each asks for: the table in table.c. */
+ * scan). Names, parameters and what each asks for: the table in algorithms.c. */
 #ifndef COLL_ALGORITHMS_H
 #define COLL_ALGORITHMS_H
 

@@ -95,7 +95,8 @@ void coll_alltoall_bruck(struct sched *s, const struct coll_args *args)
     b.in = sched_bytes(s, half);
     for (int i = 0; i < mine.parts; i++)
         last = sched_copy(s, mine.part[i],
-                          coll_byte_block(coll_address(b.all, i ? (MPI_Count)before_end : 0), coll_bytes(&mine.part[i])),
+                          coll_byte_block(coll_address(b.all, i ? (MPI_Count)before_end : 0),
+                                          coll_bytes(&mine.part[i])),
                           AFTER(last));
     for (int bit = 1; bit < size; bit += bit) {
         const size_t len = move_digit(s, &b, bit, b.out, false, &last);

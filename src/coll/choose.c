@@ -220,7 +220,8 @@ static COLD int cannot(const struct coll_choice *forced, const struct coll_shape
     for (; small[len] && len < sizeof name - 1; len++)
         name[len] = (char)(small[len] == '_' ? '_' : small[len] - 'a' + 'A');
     name[len] = 0;
-    return err(MPI_ERR_OTHER, "E0734: PARLEY_COLL_%s asks for %s, which cannot do this call with %d processes: %s", name,
+    return err(MPI_ERR_OTHER, "E0734: PARLEY_COLL_%s asks for %s, which cannot do this call with %d processes: %s",
+               name,
                forced->algorithm->name, shape->ranks, coll_why_not(forced->algorithm, shape));
 }
 

@@ -454,7 +454,8 @@ static bool has_root(enum coll_operation operation)
 /* Lengths: none, one item, fewer than there are ranks, and several for each. */
 static int any_count(const struct test *t)
 {
-    const bool is_vector = t->operation == COLL_BCAST || t->operation == COLL_REDUCE || t->operation == COLL_ALLREDUCE ||
+    const bool is_vector = t->operation == COLL_BCAST || t->operation == COLL_REDUCE ||
+                           t->operation == COLL_ALLREDUCE ||
                            t->operation == COLL_SCAN || t->operation == COLL_EXSCAN;
 
     switch (any(4)) {

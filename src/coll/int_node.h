@@ -8,6 +8,7 @@
 #ifndef COLL_INT_NODE_H
 #define COLL_INT_NODE_H
 
+#include "base/copy.h"
 #include "coll/node.h"
 #include "progress/progress.h"
 
@@ -98,6 +99,23 @@ static ALWAYS_INLINE void *node_place(const struct node_call *call, int rank, ui
 {
     return len <= SHELF_INLINE ? (void *)shelf_line(call->comm, rank, round)->data
                                : (void *)shelf_cell(call->comm, rank, round);
+}
+
+/* Bytes [at, at + len) of a block. */
+static ALWAYS_INLINE void node_pack(const struct coll_block *from, size_t at, char *to, size_t len)
+{
+    if (likely(from->type->is_contig))
+        copy_bytes(to, coll_address(from->buf, (MPI_Count)at), len);
+    else
+        type_pack(from->type, from->buf, from->count, at, to, len);
+}
+
+static ALWAYS_INLINE void node_unpack(const struct coll_block *to, size_t at, const char *from, size_t len)
+{
+    if (likely(to->type->is_contig))
+        copy_bytes(coll_address(to->buf, (MPI_Count)at), from, len);
+    else
+        type_unpack(to->type, to->buf, to->count, at, from, len);
 }
 
 /* What a call does in rounds that each carry a part of the data: each member that brings something fills its place,
@@ -209,5 +227,33 @@ int node_scan_large(struct node_call *call, const struct coll_reduction *args, i
 /* args->count is that of all blocks; this member's result is `own` items after `before` others. */
 int node_reduce_scatter_large(struct node_call *call, const struct coll_reduction *args, MPI_Count before,
                               MPI_Count own);
+
+/* --- blocks from members to members --- */
+
+struct node_blocks {
+    struct node_call *call;
+    const struct coll_data *out, *in; /* blocks that this member brings (NULL: none) and takes */
+    int out_index, in_index;    /* the only one, for all or from one; NODE_EACH: the ranks' own */
+    int first, end;             /* members that it takes from, itself left out */
+    int reader, readers_end;    /* members that take from it, itself left out */
+    bool is_in_place;           /* what it takes overwrites what it brings */
+    bool has_one;               /* who brings something brings one block for all */
+};
+
+enum { NODE_EACH = -1 };
+
+/* Who takes a block reads it in the memory of who brings it; few bytes go through the cell. Lengths may differ. Errors:
+ * E0700, E0701, MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE. */
+int node_copy_blocks(const struct node_blocks *b);
+
+static inline struct coll_block node_out(const struct node_blocks *b, int rank)
+{
+    return coll_data_block(b->out, b->out_index == NODE_EACH ? rank : b->out_index);
+}
+
+static inline struct coll_block node_in(const struct node_blocks *b, int rank)
+{
+    return coll_data_block(b->in, b->in_index == NODE_EACH ? rank : b->in_index);
+}
 
 #endif

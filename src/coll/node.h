@@ -29,37 +29,20 @@ static inline bool node_may(struct comm *comm, size_t bytes)
     return node_has(comm) && node_may_long(comm, bytes);
 }
 
-/* The same for forms without arrays of counts: an array may be NULL where it is not looked at, but has a width. */
-static inline bool node_may_gather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv,
-                                   int root)
+/* May a call go that way whose blocks may be of any length, and which perhaps not all members know? */
+static inline bool node_may_vary(struct comm *comm)
 {
-    const struct coll_data *own = comm->rank == root ? recv : send;
-
-    return !recv->counts.width && node_may(comm, type_bytes(own->type, own->count));
+    return node_may(comm, SHELF_CELL);
 }
 
-static inline bool node_may_scatter(struct comm *comm, const struct coll_data *send, const struct coll_data *recv,
-                                    int root)
+static inline bool node_may_reduce_scatter(struct comm *comm, const struct coll_reduction *args)
 {
-    const struct coll_data *own = comm->rank == root ? send : recv;
-
-    return !send->counts.width && node_may(comm, (size_t)comm->size * type_bytes(own->type, own->count));
-}
-
-static inline bool node_may_alltoall(struct comm *comm, const struct coll_data *recv)
-{
-    return !recv->counts.width && node_may(comm, (size_t)comm->size * type_bytes(recv->type, recv->count));
+    return args->type->size <= SHELF_CELL && node_may_vary(comm);
 }
 
 static inline bool node_may_reduce(struct comm *comm, const struct coll_reduction *args)
 {
     return args->type->size <= SHELF_CELL && node_may(comm, type_bytes(args->type, args->count));
-}
-
-/* The least that is told of the length is enough here: the sum of all blocks may be anything. */
-static inline bool node_may_scatter_reduced(struct comm *comm, const struct coll_reduction *args)
-{
-    return args->type->size <= SHELF_CELL && node_may(comm, SHELF_CELL);
 }
 
 /* What a wait for members is about. False: it is none. */
@@ -68,6 +51,7 @@ bool node_describe_wait(const struct progress_long *told, struct blocked *out) C
 bool node_try(struct comm *comm, const struct coll_args *args, int *rc);
 int node_barrier(struct comm *comm);
 int node_bcast(struct comm *comm, void *buf, MPI_Count count, struct type *type, int root);
+/* These take the forms with counts as well: an array may be NULL where it is not looked at, but has a width. */
 int node_gather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root);
 int node_scatter(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root);
 int node_allgather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv);

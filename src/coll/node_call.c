@@ -12,7 +12,7 @@ static bool try_reduction(struct comm *comm, const struct coll_args *args, int *
     const struct coll_reduction r = reduction_of(args);
 
     if (args->operation == COLL_REDUCE_SCATTER || args->operation == COLL_REDUCE_SCATTER_BLOCK) {
-        if (!node_may_scatter_reduced(comm, &r))
+        if (!node_may_reduce_scatter(comm, &r))
             return false;
         *rc = node_reduce_scatter(comm, &r, &args->recv.counts);
         return true;
@@ -28,40 +28,36 @@ static bool try_reduction(struct comm *comm, const struct coll_args *args, int *
     return true;
 }
 
-bool node_try(struct comm *comm, const struct coll_args *args, int *rc)
+static bool try_blocks(struct comm *comm, const struct coll_args *args, int *rc)
 {
     const struct coll_data *send = &args->send, *recv = &args->recv;
+
+    if (args->operation == COLL_BARRIER || args->operation > COLL_ALLTOALLW || !node_may_vary(comm))
+        return false;
+    switch (args->operation) {
+    case COLL_GATHER:
+    case COLL_GATHERV: *rc = node_gather(comm, send, recv, args->root); break;
+    case COLL_SCATTER:
+    case COLL_SCATTERV: *rc = node_scatter(comm, send, recv, args->root); break;
+    case COLL_ALLGATHER:
+    case COLL_ALLGATHERV: *rc = node_allgather(comm, send, recv); break;
+    default: *rc = node_alltoall(comm, send, recv);
+    }
+    return true;
+}
+
+bool node_try(struct comm *comm, const struct coll_args *args, int *rc)
+{
+    const struct coll_data *send = &args->send;
 
     if (unlikely(comm->is_inter))
         return false;
     if (args->op)
         return try_reduction(comm, args, rc);
-    switch (args->operation) {
-    case COLL_BCAST:
-        if (!node_may(comm, type_bytes(send->type, send->count)))
-            return false;
-        *rc = node_bcast(comm, send->buf, send->count, send->type, args->root);
-        return true;
-    case COLL_GATHER:
-        if (!node_may_gather(comm, send, recv, args->root))
-            return false;
-        *rc = node_gather(comm, send, recv, args->root);
-        return true;
-    case COLL_SCATTER:
-        if (!node_may_scatter(comm, send, recv, args->root))
-            return false;
-        *rc = node_scatter(comm, send, recv, args->root);
-        return true;
-    case COLL_ALLGATHER:
-        if (!node_may(comm, type_bytes(recv->type, recv->count)))
-            return false;
-        *rc = node_allgather(comm, send, recv);
-        return true;
-    case COLL_ALLTOALL:
-        if (!node_may_alltoall(comm, recv))
-            return false;
-        *rc = node_alltoall(comm, send, recv);
-        return true;
-    default: return false;
-    }
+    if (args->operation != COLL_BCAST)
+        return try_blocks(comm, args, rc);
+    if (!node_may(comm, type_bytes(send->type, send->count)))
+        return false;
+    *rc = node_bcast(comm, send->buf, send->count, send->type, args->root);
+    return true;
 }

@@ -14,7 +14,8 @@
 #include "obj/blocked.h"
 #include "sys/wake.h"
 
-#define SAME(buffer, number, datatype) (&COLL_SAME(buffer, number, datatype))
+#define SAME(buffer, number, datatype)            (&COLL_SAME(buffer, number, datatype))
+#define VARYING(buffer, numbers, places, datatype) (&COLL_VARYING(buffer, numbers, places, datatype))
 
 enum { MAX_RANKS = 70, ROUNDS = 300, MAX_ITEMS = 60000 };
 
@@ -256,13 +257,104 @@ static void check_order(struct comm *comm, int call, int count, int root, struct
     }
 }
 
+/* --- blocks of differing lengths --- */
+
+struct layout {
+    int sizes[MAX_RANKS], places[MAX_RANKS];
+};
+
+/* Items that go from one member to the other, and back. */
+static int between(int call, int a, int b, int unit)
+{
+    return ((a + b) * 5 + call) % 4 * unit;
+}
+
+/* Blocks that `rank` has for each; `is_own`: what each has for all. */
+static struct layout layout_of(int call, int rank, int size, int unit, bool is_own)
+{
+    struct layout l = { { 0 }, { 0 } };
+
+    for (int i = 0, at = 0; i < size; at += l.sizes[i++]) {
+        l.sizes[i] = between(call, i, is_own ? i + 1 : rank, unit);
+        l.places[i] = at;
+    }
+    return l;
+}
+
+/* Items of `source` from its item `from` on, and between them nothing. */
+static void check_block(const int *found, int gap, int call, int source, int from, int count)
+{
+    for (int i = 0; i < count; i++) {
+        CHECK_INT(found[i * gap], item(call, source, from + i));
+        CHECK(gap == 1 || found[i * gap + 1] == -1);
+    }
+}
+
+static void check_alltoall(struct comm *comm, int call, int unit, struct type *type, int gap)
+{
+    const int size = comm->size, rank = comm->rank;
+    const struct layout own = layout_of(call, rank, size, unit, false);
+    const struct coll_data *send = VARYING(in, own.sizes, own.places, obj_type(MPI_INT)),
+                           *recv = VARYING(out, own.sizes, own.places, type);
+
+    fill(call, rank, size * 3 * unit * 2);
+    CHECK_INT(node_alltoall(comm, send, recv), 0);
+    for (int source = 0; source < size; source++)
+        check_block(out + own.places[source] * gap, gap, call, source,
+                    layout_of(call, source, size, unit, false).places[rank], own.sizes[source]);
+    send = VARYING(MPI_IN_PLACE, own.sizes, own.places, obj_type(MPI_INT));
+    recv = VARYING(in, own.sizes, own.places, obj_type(MPI_INT));
+    CHECK_INT(node_alltoall(comm, send, recv), 0);
+    for (int source = 0; source < size; source++)
+        check_block(in + own.places[source], 1, call, source,
+                    layout_of(call, source, size, unit, false).places[rank], own.sizes[source]);
+}
+
+static void check_gather(struct comm *comm, int call, int unit, struct type *type, int gap)
+{
+    const int size = comm->size, rank = comm->rank, root = call % size;
+    const struct layout all = layout_of(call, 0, size, unit, true);
+    const struct coll_data *own = SAME(in, all.sizes[rank], obj_type(MPI_INT));
+    const int *nothing = NULL;
+
+    for (int to_all = 0; to_all < 2; to_all++) {
+        fill(call, rank, size * 3 * unit * 2);
+        if (to_all)
+            CHECK_INT(node_allgather(comm, own, VARYING(out, all.sizes, all.places, type)), 0);
+        else if (rank == root)
+            CHECK_INT(node_gather(comm, own, VARYING(out, all.sizes, all.places, type), root), 0);
+        else
+            CHECK_INT(node_gather(comm, own, VARYING(NULL, nothing, nothing, type), root), 0);
+        for (int source = 0; source < size && (to_all || rank == root); source++)
+            check_block(out + all.places[source] * gap, gap, call, source, 0, all.sizes[source]);
+    }
+    fill(call, rank, size * 3 * unit * 2);
+    if (rank == root)
+        CHECK_INT(node_scatter(comm, VARYING(in, all.sizes, all.places, obj_type(MPI_INT)),
+                               SAME(out, all.sizes[rank], type), root), 0);
+    else
+        CHECK_INT(node_scatter(comm, VARYING(NULL, nothing, nothing, type), SAME(out, all.sizes[rank], type),
+                               root), 0);
+    check_block(out, gap, call, root, all.places[rank], all.sizes[rank]);
+}
+
+/* In every second call what comes has gaps. */
+static void check_vectors(struct comm *comm, int call, struct type *gaps)
+{
+    const int unit = call % 3 == 0 ? 4000 : call % 3 == 1 ? 1 : 190;
+    struct type *type = call % 2 ? gaps : obj_type(MPI_INT);
+
+    check_alltoall(comm, call, unit, type, call % 2 + 1);
+    check_gather(comm, call, unit, type, call % 2 + 1);
+}
+
 /* Lengths of all kinds; roots change, so that everybody runs ahead of the others now and then. */
 static void calls(struct comm *comm)
 {
     const int size = comm->size;
 
     struct op *in_order;
-    struct type *gaps;
+    struct type *gaps, *int_gaps;
 
     in = malloc((6 * MAX_ITEMS + 1) * sizeof *in);
     out = malloc((6 * MAX_ITEMS + 1) * sizeof *out);
@@ -271,6 +363,8 @@ static void calls(struct comm *comm)
     CHECK_INT(op_create(join_runs, false, &in_order), 0);
     CHECK_INT(type_resized(obj_type(MPI_INT64_T), 0, 24, false, &gaps), 0);
     CHECK_INT(type_commit(gaps), 0);
+    CHECK_INT(type_resized(obj_type(MPI_INT), 0, 2 * sizeof(int), false, &int_gaps), 0);
+    CHECK_INT(type_commit(int_gaps), 0);
     random_state = (uint32_t)size;
     for (int call = 0; call < 60; call++) {
         const int limit = call % 6 == 0 ? MAX_ITEMS : call % 3 ? 14 : 1500;
@@ -282,9 +376,11 @@ static void calls(struct comm *comm)
         check_reductions(comm, call, count, root);
         check_reduce_scatter(comm, call, count);
         check_order(comm, call, count, root, in_order, gaps);
+        check_vectors(comm, call, int_gaps);
     }
     op_unref(in_order);
     type_unref(gaps);
+    type_unref(int_gaps);
     free(in);
     free(out);
 }

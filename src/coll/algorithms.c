@@ -146,7 +146,8 @@ void coll_list_algorithms(enum coll_operation operation, char *text, size_t size
         if (!(algorithm->operations >> operation & 1))
             continue;
         len = snprintf(text + at, size - at, "%s%s%s%s%s", at ? ", " : "", algorithm->name,
-                       algorithm->parameter_name ? "[:" : "", algorithm->parameter_name ? algorithm->parameter_name : "",
+                       algorithm->parameter_name ? "[:" : "",
+                       algorithm->parameter_name ? algorithm->parameter_name : "",
                        algorithm->parameter_name ? "]" : "");
         at += (size_t)len;
         if (at >= size)

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll. Blocks of members for members through shared memory: gather(v), scatter(v), allgather(v), alltoall(v, w).
+ *
+ *   short blocks    in rounds: who brings blocks writes a part of each, who wants them reads them; one hop, and parts
+ *                   are on their way while others are used
+ *   long ones, and lengths that not everybody knows
+ *                   from memory to memory (node_box.c); where the system does not let members do that, in as many
+ *                   rounds as the longest block needs, which all ask each other for */
+#include "base/err.h"
+#include "coll/int_node.h"
+
+enum {
+    EACH_MIN = 8192, /* bytes of a block from which on many are better read where they are */
+};
+
+/* --- in rounds --- */
+
+static size_t size_of(const struct coll_block *block)
+{
+    return type_bytes(block->type, block->count);
+}
+
+/* How much of a part [at, at + len) a block has. */
+static size_t within(const struct coll_block *block, size_t at, size_t len)
+{
+    const size_t size = size_of(block);
+
+    return at < size ? size_min(len, size - at) : 0;
+}
+
+static void fill(void *arg, char *place, size_t at, size_t len)
+{
+    const struct node_blocks *b = arg;
+    const struct comm *comm = b->call->comm;
+    const int blocks = b->out_index == NODE_EACH ? comm->size : 1;
+
+    for (int rank = 0; rank < blocks; rank++, place += len) {
+        if (blocks == 1 || rank != comm->rank) {
+            const struct coll_block block = node_out(b, rank);
+            node_pack(&block, at, place, within(&block, at, len));
+        }
+    }
+}
+
+/* In the places of who brings a block for each member, this member's is at its rank. */
+struct rounds {
+    const struct node_blocks *b;
+    int blocks;
+};
+
+static void fill_round(void *arg, char *place, size_t at, size_t len)
+{
+    const struct rounds *r = arg;
+
+    fill((void *)(uintptr_t)r->b, place, at, len);
+}
+
+static void drain_round(void *arg, uint32_t round, size_t at, size_t len)
+{
+    const struct rounds *r = arg;
+    const struct node_blocks *b = r->b;
+    const int own = b->call->comm->rank;
+
+    for (int rank = b->first; rank < b->end; rank++) {
+        if (rank != own) {
+            const struct coll_block block = node_in(b, rank);
+            const char *place = node_place(b->call, rank, round, (size_t)r->blocks * len);
+
+            node_unpack(&block, at, place + (r->blocks > 1 ? (size_t)own * len : 0), within(&block, at, len));
+        }
+    }
+}
+
+/* Bytes of each block in a round; so many lie in a place. */
+static size_t part_of(int blocks)
+{
+    const size_t part = SHELF_CELL / (size_t)blocks;
+
+    return part > CACHE_LINE ? part / CACHE_LINE * CACHE_LINE : part;
+}
+
+/* `blocks`: that those bring who bring any. */
+static int run_rounds(const struct node_blocks *b, size_t bytes, int blocks)
+{
+    const int size = b->call->comm->size;
+    const int takes = b->end - b->first, readers = b->readers_end - b->reader;
+    struct node_work work = { .total = bytes, .part = part_of(blocks), .blocks = blocks, .brings = b->out != NULL,
+                              .next = b->first, .end = b->end, .wakes = NODE_WAKES_NOBODY };
+    struct rounds r = { b, blocks };
+
+    if (takes == size && readers == size)
+        work.wakes = NODE_WAKES_LAST;
+    else if (readers)
+        work.wakes = readers == 1 ? b->reader : NODE_WAKES_ALL;
+    return node_run(b->call, &work, fill_round, drain_round, &r);
+}
+
+/* The longest block of all members. */
+static int ask_longest(const struct node_blocks *b, size_t *bytes)
+{
+    const int size = b->call->comm->size;
+    struct node_window window = { .len = 0 };
+    int rc;
+
+    for (int rank = 0; b->out && rank < size; rank++) {
+        const struct coll_block block = node_out(b, rank);
+        window.len = size_max(window.len, size_of(&block));
+    }
+    rc = node_show(b->call, &window);
+    for (int rank = 0; rank < size; rank++)
+        *bytes = size_max(*bytes, node_window(b->call, rank)->len);
+    return rc;
+}
+
+static int move(const struct node_blocks *b, bool varies, size_t bytes, int blocks)
+{
+    const bool is_long = bytes >= NODE_COPY_MIN || (bytes >= EACH_MIN && bytes * (size_t)blocks >= NODE_COPY_MIN);
+    int rc = 0;
+
+    if ((varies || is_long) && node_copies(b->call, &rc))
+        return node_copy_blocks(b);
+    if (!rc && varies)
+        rc = ask_longest(b, &bytes);
+    return rc ? rc : run_rounds(b, bytes, blocks);
+}
+
+/* --- the calls --- */
+
+/* This member's block for itself, unless it lies there. Errors: those of coll_copy; E0702. */
+static int copy_own(const struct coll_block *from, const struct coll_block *to, bool varies)
+{
+    if (unlikely(!varies && size_of(from) < size_of(to)))
+        return err(MPI_ERR_COUNT, "E0702: blocks of %zu bytes are sent, and blocks of %zu bytes are to be received",
+                   size_of(from), size_of(to));
+    return coll_copy(from, to);
+}
+
+static bool has_counts(const struct coll_data *data)
+{
+    return data->counts.width != 0;
+}
+
+static size_t bytes_of(const struct coll_data *data)
+{
+    return has_counts(data) ? 0 : type_bytes(data->type, data->count);
+}
+
+int node_gather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root)
+{
+    const bool is_root = comm->rank == root, varies = has_counts(recv);
+    const size_t bytes = varies ? 0 : bytes_of(is_root ? recv : send);
+    struct node_call call;
+    const struct node_blocks b = { .call = &call, .out = is_root ? NULL : send, .in = recv, .in_index = NODE_EACH,
+                                   .end = is_root ? comm->size : 0, .reader = root,
+                                   .readers_end = is_root ? root : root + 1, .has_one = true };
+    int rc = node_begin(&call, comm, varies ? NODE_GATHERV : NODE_GATHER, root, bytes);
+
+    if (!rc && is_root)
+        rc = coll_check_data(recv, comm->size, "recvbuf");
+    if (!rc && is_root && !coll_is_in_place(send->buf)) {
+        const struct coll_block from = coll_data_block(send, 0), to = coll_data_block(recv, root);
+        rc = copy_own(&from, &to, varies);
+    }
+    return rc ? rc : move(&b, varies, bytes, 1);
+}
+
+int node_scatter(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root)
+{
+    const bool is_root = comm->rank == root, varies = has_counts(send);
+    const size_t bytes = varies ? 0 : bytes_of(is_root ? send : recv);
+    struct node_call call;
+    const struct node_blocks b = { .call = &call, .out = is_root ? send : NULL, .out_index = NODE_EACH, .in = recv,
+                                   .first = root, .end = is_root ? root : root + 1,
+                                   .readers_end = is_root ? comm->size : 0 };
+    int rc = node_begin(&call, comm, varies ? NODE_SCATTERV : NODE_SCATTER, root, bytes);
+
+    if (!rc && is_root)
+        rc = coll_check_data(send, comm->size, "sendbuf");
+    if (!rc && is_root && !coll_is_in_place(recv->buf)) {
+        const struct coll_block from = coll_data_block(send, root), to = coll_data_block(recv, 0);
+        rc = copy_own(&from, &to, varies);
+    }
+    return rc ? rc : move(&b, varies, bytes, comm->size);
+}
+
+int node_allgather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv)
+{
+    const bool is_in_place = coll_is_in_place(send->buf), varies = has_counts(recv);
+    struct node_call call;
+    const struct node_blocks b = { .call = &call, .out = is_in_place ? recv : send,
+                                   .out_index = is_in_place ? comm->rank : 0, .in = recv, .in_index = NODE_EACH,
+                                   .end = comm->size, .readers_end = comm->size, .has_one = true };
+    int rc = node_begin(&call, comm, varies ? NODE_ALLGATHERV : NODE_ALLGATHER, -1, bytes_of(recv));
+
+    if (!rc)
+        rc = coll_check_data(recv, comm->size, "recvbuf");
+    if (!rc && !is_in_place) {
+        const struct coll_block from = coll_data_block(send, 0), to = coll_data_block(recv, comm->rank);
+        rc = copy_own(&from, &to, varies);
+    }
+    return rc ? rc : move(&b, varies, bytes_of(recv), 1);
+}
+
+static enum node_op kind_of_alltoall(const struct coll_data *recv)
+{
+    return recv->types ? NODE_ALLTOALLW : has_counts(recv) ? NODE_ALLTOALLV : NODE_ALLTOALL;
+}
+
+int node_alltoall(struct comm *comm, const struct coll_data *send, const struct coll_data *recv)
+{
+    const bool is_in_place = coll_is_in_place(send->buf), varies = has_counts(recv);
+    struct node_call call;
+    const struct node_blocks b = { .call = &call, .out = is_in_place ? recv : send, .out_index = NODE_EACH,
+                                   .in = recv, .in_index = NODE_EACH, .end = comm->size, .readers_end = comm->size,
+                                   .is_in_place = is_in_place };
+    int rc = node_begin(&call, comm, kind_of_alltoall(recv), -1, bytes_of(recv));
+
+    if (!rc)
+        rc = coll_check_data(recv, comm->size, "recvbuf");
+    if (!rc && !is_in_place)
+        rc = coll_check_data(send, comm->size, "sendbuf");
+    if (!rc && !is_in_place) {
+        const struct coll_block from = coll_data_block(send, comm->rank), to = coll_data_block(recv, comm->rank);
+        rc = copy_own(&from, &to, varies);
+    }
+    return rc ? rc : move(&b, varies, bytes_of(recv), comm->size);
+}
