@@ -28,34 +28,29 @@ static size_t within(const struct coll_block *block, size_t at, size_t len)
     return at < size ? size_min(len, size - at) : 0;
 }
 
-static void fill(void *arg, char *place, size_t at, size_t len)
-{
-    const struct node_blocks *b = arg;
-    const struct comm *comm = b->call->comm;
-    const int blocks = b->out_index == NODE_EACH ? comm->size : 1;
-
-    for (int rank = 0; rank < blocks; rank++, place += len) {
-        if (blocks == 1 || rank != comm->rank) {
-            const struct coll_block block = node_out(b, rank);
-            node_pack(&block, at, place, within(&block, at, len));
-        }
-    }
-}
-
 /* In the places of who brings a block for each member, this member's is at its rank. */
 struct rounds {
     const struct node_blocks *b;
     int blocks;
 };
 
-static void fill_round(void *arg, char *place, size_t at, size_t len)
+static void fill(void *arg, char *place, size_t at, size_t len)
 {
     const struct rounds *r = arg;
+    const struct node_blocks *b = r->b;
 
-    fill((void *)(uintptr_t)r->b, place, at, len);
+    for (int rank = 0; rank < r->blocks; rank++, place += len) {
+        if (r->blocks == 1 || rank != b->call->comm->rank) {
+            const struct coll_block block = node_out(b, rank);
+            const size_t part = within(&block, at, len);
+
+            if (part)
+                node_pack(&block, at, place, part);
+        }
+    }
 }
 
-static void drain_round(void *arg, uint32_t round, size_t at, size_t len)
+static void drain(void *arg, uint32_t round, size_t at, size_t len)
 {
     const struct rounds *r = arg;
     const struct node_blocks *b = r->b;
@@ -65,8 +60,10 @@ static void drain_round(void *arg, uint32_t round, size_t at, size_t len)
         if (rank != own) {
             const struct coll_block block = node_in(b, rank);
             const char *place = node_place(b->call, rank, round, (size_t)r->blocks * len);
+            const size_t part = within(&block, at, len);
 
-            node_unpack(&block, at, place + (r->blocks > 1 ? (size_t)own * len : 0), within(&block, at, len));
+            if (part)
+                node_unpack(&block, at, place + (r->blocks > 1 ? (size_t)own * len : 0), part);
         }
     }
 }
@@ -92,7 +89,7 @@ static int run_rounds(const struct node_blocks *b, size_t bytes, int blocks)
         work.wakes = NODE_WAKES_LAST;
     else if (readers)
         work.wakes = readers == 1 ? b->reader : NODE_WAKES_ALL;
-    return node_run(b->call, &work, fill_round, drain_round, &r);
+    return node_run(b->call, &work, fill, drain, &r);
 }
 
 /* The longest block of all members. */

@@ -2,9 +2,27 @@
 /* MPI 5.0 §11.6.2: threads may call collectives at the same time on different communicators. */
 #include "mpithread.h"
 
-enum { ROUNDS = 100, N = 500 };
+enum { ROUNDS = 100, N = 500, LONG = 30000 };
 
 static MPI_Comm comms[THREADS];
+
+/* Many bytes take another way. */
+static void long_ones(int thread, int round)
+{
+    double *in = malloc(2 * LONG * sizeof *in), *out = in + LONG;
+    int i;
+
+    for (i = 0; i < LONG; i++)
+        in[i] = test_rank + thread + i;
+    CHECK_OK(MPI_Allreduce(in, out, LONG, MPI_DOUBLE, MPI_SUM, comms[thread]));
+    for (i = 0; i < LONG; i++)
+        CHECK(out[i] == (double)test_size * (test_size - 1) / 2 + (double)test_size * (thread + i), "item %d: %g", i,
+              out[i]);
+    CHECK_OK(MPI_Bcast(out, LONG, MPI_DOUBLE, round % test_size, comms[thread]));
+    CHECK_OK(MPI_Alltoall(in, LONG / test_size, MPI_DOUBLE, out, LONG / test_size, MPI_DOUBLE, comms[thread]));
+    CHECK(out[0] == thread + test_rank * (LONG / test_size), "%g", out[0]);
+    free(in);
+}
 
 static void body(int thread)
 {
@@ -18,6 +36,8 @@ static void body(int thread)
         CHECK_INT(in[N - 1], round * 1000 + thread + N - 1);
         CHECK_OK(MPI_Allreduce(in, out, N, MPI_INT, MPI_SUM, comms[thread]));
         CHECK_INT(out[7], test_size * (round * 1000 + thread + 7));
+        if (round % 20 == thread)
+            long_ones(thread, round);
         if (round % 10 == 0)
             CHECK_OK(MPI_Barrier(comms[thread]));
     }
