@@ -240,7 +240,7 @@ p4_usc_time_t p4_usrollover(void);
 double p4_usclock(void);
 
 /* Direct fibre channel of some old machines: here the same as the others. */
-#define p4_initfc(argc, argv) 0
+#define p4_initfc(...) 0
 #define p4_sendfc p4_send
 #define p4_recvfc p4_recv
 

@@ -8,8 +8,6 @@
       integer*4 p4myclid
       integer*4 p4clock
       integer*4 p4ustimer
-      external p4myid, p4ntotids, p4nslaves, p4nclids
-      external p4myclid, p4clock, p4ustimer
 
       integer*4 P4NOX, P4INT, P4LNG, P4FLT, P4DBL
       parameter (P4NOX = 0)

@@ -219,6 +219,20 @@ const char *arena_free(void *p)
     return fault;
 }
 
+bool arena_is_block(const void *p, size_t *bytes)
+{
+    bool is_block;
+
+    if (!arena() || (const char *)p < (const char *)arena() || (const char *)p >= (const char *)arena() + p4_own.arena_size)
+        return false;
+    enter();
+    is_block = !fault_of(p);
+    if (is_block)
+        *bytes = ((const struct block *)((uintptr_t)p - UNIT))->bytes;
+    leave();
+    return is_block;
+}
+
 size_t arena_room(void)
 {
     size_t units = 1;

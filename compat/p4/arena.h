@@ -23,6 +23,9 @@ void *arena_alloc(size_t bytes);
  * them. NULL, or what is wrong with the pointer or the block: then nothing has been changed. */
 const char *arena_free(void *p);
 
+/* Does a block in use begin at `p`? Then *bytes is how many were asked for. */
+bool arena_is_block(const void *p, size_t *bytes);
+
 /* Bytes of the longest block that can be had now. */
 size_t arena_room(void);
 

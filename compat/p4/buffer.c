@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: compat/p4. Buffers of messages: allocation by size classes, and a table of all of them, by which a pointer
  * of the user's is known for one. A freed buffer keeps its bytes until it is used again, since old programs read
- * them; so the list of free ones goes through headers, and the last of the large ones is kept back.
- * Knows nothing of messages but their header. */
+ * them; so the list of free ones goes through headers, and the last of the large ones is kept back. Knows nothing
+ * of messages but their header. */
 #include "base/mem.h"
 #include "p4/int_message.h"
 

@@ -59,7 +59,7 @@ void p4_fail(const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     fflush(stdout);
-    if (!is_launched() || p4_own.is_child)
+    if ((!is_launched() || p4_own.is_child) && finish_claim(1))
         door->diagnose(text);
     leave(text);
 }

@@ -12,11 +12,13 @@
 #include "p4/int_remote.h"
 #include "p4/int_start.h"
 #include "sys/clock.h"
+#include "sys/wake.h"
 
 enum { GRACE_S = 10 };
 
 static int children[P4_CHILDREN]; /* indexes in control->child, of those that this process has made */
 static int child_count;
+static int parent; /* whose they are: slaves are forked with their master's numbers and must not touch them */
 
 /* --- processes of p4_create --- */
 
@@ -47,6 +49,9 @@ int p4_create(int (*fxn)(void))
     int slot, pid;
 
     p4_need_started("p4_create");
+    if (parent != getpid())
+        child_count = 0;
+    parent = getpid();
     slot = free_slot();
     fflush(stdout);
     fflush(stderr);
@@ -64,7 +69,7 @@ int p4_create(int (*fxn)(void))
 
 static void wait_for_children(void)
 {
-    while (child_count > 0) {
+    while (parent == getpid() && child_count > 0) {
         const int slot = children[--child_count % P4_CHILDREN], pid = atomic_load(&control->child[slot]);
         while (pid > 1 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
             ;
@@ -73,6 +78,17 @@ static void wait_for_children(void)
 }
 
 /* --- the end of this process --- */
+
+void finish_check_keeper(void)
+{
+    const int keeper = atomic_load_explicit(&control->keeper, memory_order_relaxed);
+
+    if (p4_own.id != p4_own.first || keeper <= 0 || waitpid(keeper, NULL, WNOHANG) != keeper)
+        return;
+    atomic_store(&control->keeper, 0);
+    if (!p4_is_ending() && !atomic_load_explicit(&control->all_gone, memory_order_acquire)) /* pairs with keep */
+        p4_fail("E0604: the keeper has been ended");
+}
 
 /* Has every slave ended? Or the keeper, who was to tell? */
 static bool are_slaves_gone(void *arg)
@@ -97,7 +113,7 @@ static void wait_for_slaves(bool is_at_exit)
 {
     static const struct blocked words = { .call = "p4_wait_for_end" };
     const int keeper = atomic_load(&control->keeper);
-    const char *text = getenv("PARLEY_P4_GRACE");
+    const char *text = getenv("P4_GRACE");
     uint64_t limit = clock_ns() + (uint64_t)(text ? atoi(text) : GRACE_S) * 1000000000;
 
     if (is_at_exit)
@@ -167,6 +183,17 @@ void finish_signal(int pid, int number)
         kill(pid, number);
 }
 
+bool finish_claim(int code)
+{
+    enum { PATIENCE_NS = 500000000 };
+    uint64_t none = 0;
+
+    if (!control || atomic_compare_exchange_strong(&control->end, &none, job_end(p4_own.id, code)))
+        return true;
+    wake_sleep(&control->is_told, 0, PATIENCE_NS);
+    return false;
+}
+
 void finish_all(int code)
 {
     uint64_t none = 0;
@@ -175,6 +202,8 @@ void finish_all(int code)
     if (!control)
         return;
     atomic_compare_exchange_strong(&control->end, &none, job_end(p4_own.id, code));
+    atomic_store(&control->is_told, 1);
+    wake_all(&control->is_told);
     keeper = atomic_load(&control->keeper);
     master = atomic_load(&control->master);
     if (keeper > 0) {

@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#pragma GCC visibility push(default)
+
 /* x[i] = x[i] op y[i]; the library's own and the program's. */
 typedef void fortran_op_fn(char *x, char *y, const int *nelem);
 
@@ -78,5 +80,7 @@ void alogfsetdir_(void);
 void alogfstatus_(void);
 void alogfenable_(void);
 void alogfdisable_(void);
+
+#pragma GCC visibility pop
 
 #endif

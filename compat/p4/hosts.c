@@ -3,8 +3,8 @@
  * meeting of all, after which everybody knows where everybody is. The keeper does it, so it is there to hear of a
  * shell that ends too soon. The other side of the meeting is in joining.c.
  *
- * The key that tells our processes from strangers goes through the standard input of the remote shell, since command
- * lines can be seen by anybody on both hosts. */
+ * The key that tells our processes from strangers goes through the standard input of the remote shell, since
+ * command lines can be seen by anybody on both hosts. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

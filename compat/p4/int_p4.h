@@ -70,8 +70,8 @@ enum inner_kind { INNER_GLOBAL = 1, INNER_BARRIER, INNER_CLUSTER, INNER_KINDS };
 
 /* 0, or -1: the process is gone. */
 int inner_send(enum inner_kind kind, int to, const void *data, size_t len);
-/* Waits for the next one from `from`, which has `len` bytes. `call` and `type` say in the report of a hang what the
- * user is in. */
-void inner_recv(enum inner_kind kind, int from, void *data, size_t len, const char *call, int type);
+/* Waits for the next one from `from` and returns its length; what is beyond `room` is dropped. `call` and `type` say in
+ * the report of a hang what the user is in. */
+size_t inner_recv(enum inner_kind kind, int from, void *data, size_t room, const char *call, int type);
 
 #endif

@@ -54,6 +54,7 @@ struct host_peer {
 /* Shared by all processes of a cluster; made by p4_initenv. */
 struct control {
     _Atomic uint64_t end;       /* not 0: somebody has ended the run; job_end() of the first who did */
+    _Atomic uint32_t is_told;   /* futex word: why has been said */
     _Atomic uint32_t is_ready;  /* futex word: other hosts are there, `peer` is filled in */
     _Atomic uint32_t all_gone;  /* all processes but the master of the cluster have ended */
     _Atomic int master, keeper; /* pids; 0: none yet */
@@ -86,8 +87,8 @@ int hosts_take_listener(int place, int count);
 void hosts_prepare(const struct p4_procgroup *pg, const char *where, char **arguments);
 /* Was this process started by hosts_start of another one? */
 bool hosts_is_remote(void);
-/* Then: report there and learn who we are: p4_own but `who`, the places of the others, options. The plan has its count
- * and hub_fd. */
+/* Then: report there and learn who we are: p4_own but `who`, the places of the others, options. The plan has its
+ * count and hub_fd. */
 void hosts_report(struct cluster_plan *plan);
 
 /* --- finish.c --- */
@@ -97,6 +98,10 @@ void finish_at_exit(void);
 /* kill, for one process and nothing else: a pid of 0 and below (nobody yet, a reserved slot, a group, everybody) is
  * left alone. The only way in this room to send a signal. From signal handlers, too. */
 void finish_signal(int pid, int number);
+/* In the master of a cluster, in long waits: p4_error if the keeper is not there any more. */
+void finish_check_keeper(void);
+/* Is this process the first to end the run? Others wait until that one has said why, not for long. */
+bool finish_claim(int code);
 /* End every process of the run as soon as possible. This one goes on. From signal handlers, too. */
 void finish_all(int code);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: compat/p4. Taking messages in: whatever arrives is put into a buffer, acknowledged, and kept in order of
  * arrival until it is asked for; that is what p4 promises its rendezvous forms. Matching is the engine's matcher,
- * with the id of the sender for a source and the type for a tag.
- * Knows: the door, buffers. Does not know where a process is (route.c). */
+ * with the id of the sender for a source and the type for a tag. Knows: the door, buffers. Does not know where a
+ * process is (route.c). */
 #include "base/err.h"
 #include "p4/int_door.h"
 #include "p4/int_message.h"
+#include "p4/int_start.h"
 
 static struct match match;
 static struct match_ctx user_queue, inner_queue;
@@ -160,6 +161,7 @@ static int look_for_deserted(void *arg)
     (void)arg;
     if (waiting.what == FOR_NOTHING || ++calls % EVERY)
         return 0;
+    finish_check_keeper();
     is_gone = is_deserted(waiting.pattern.from);
     if (is_gone && is_suspected) {
         waiting.is_deserted = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: compat/p4. The master of a cluster on another host: it reports to the keeper that had it started, and learns
- * who it is and where the others are. That is the other side of hosts.c. */
+/* Room: compat/p4. The master of a cluster on another host: it reports to the keeper that had it started, and
+ * learns who it is and where the others are. That is the other side of hosts.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: compat/p4. The keeper: a process between the master of a cluster and its slaves. It forks the slaves, so it
- * hears of the end of each with its status, and ends with the last of them. When one ends badly, or somebody has called
- * p4_error, or the master is gone, it ends the others. It handles signals one after the other, so nothing here runs in
- * a handler; it never takes part in messages.
+ * hears of the end of each with its status, and ends with the last of them. When one ends badly, or somebody has
+ * called p4_error, or the master is gone, it ends the others. It handles signals one after the other, so nothing
+ * here runs in a handler; it never takes part in messages.
  *
  *   signal    from                     meaning
  *   SIGCHLD   the kernel               a slave has ended
@@ -230,20 +230,21 @@ static _Noreturn void keep(void)
 {
     bool had_master = true;
 
-    while (!is_over()) {
-        tell_all_gone();
-        wait_for_news();
+    for (;;) {
         reap();
         if (end_of_run())
             begin_ending(job_end_code(end_of_run()));
-        if (had_master && !has_master()) {
+        if (had_master && !has_master()) { /* it may have ended before we asked to be told */
             had_master = false;
             on_end_of_master();
         }
+        tell_all_gone();
+        if (is_over())
+            break;
+        wait_for_news();
         if (keeper.force_ns && clock_ns() >= keeper.force_ns)
             use_force();
     }
-    tell_all_gone();
     if (!keeper.is_ending)
         hub_tell(-1, "bye");
     _exit(0);

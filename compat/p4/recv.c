@@ -2,6 +2,7 @@
 /* Room: compat/p4. Receiving: p4_recv, looking for messages, and the library's own messages. */
 #include <string.h>
 
+#include "p4/arena.h"
 #include "p4/int_door.h"
 #include "p4/int_message.h"
 
@@ -12,16 +13,19 @@ static void store(int *variable, int value)
         *variable = value;
 }
 
-/* Bytes that the user's own memory holds: a buffer of ours knows, else the user says it. */
+/* Bytes that the user's own memory holds: a buffer of ours or a block of shared memory knows, else the user says it. */
 static size_t capacity_of(const void *data, int len)
 {
     const struct message *m;
+    size_t bytes;
 
     message_lock();
     m = buffer_find(data);
     message_unlock();
     if (m && m->state == MESSAGE_LIVE)
         return m->capacity;
+    if (arena_is_block(data, &bytes))
+        return bytes;
     if (len < 0)
         p4_fail("E0611: p4_recv into memory that is no buffer of p4_msg_alloc needs its length; *len is %d", len);
     return (size_t)len;
@@ -141,17 +145,16 @@ int inner_send(enum inner_kind kind, int to, const void *data, size_t len)
     return route_send(to, &e, data, len, NULL, NULL);
 }
 
-void inner_recv(enum inner_kind kind, int from, void *data, size_t len, const char *call, int type)
+size_t inner_recv(enum inner_kind kind, int from, void *data, size_t room, const char *call, int type)
 {
     const struct pattern p = { (uint8_t)kind, type, from };
     struct message *m = intake_take(&p, call);
+    size_t len;
 
     if (!m)
         deserted(call, type, from);
-    if (m->len != len)
-        p4_fail("E0615: %s of type %d: process %d has %zu bytes in it, process %d has %zu", call, type, from, m->len,
-                p4_own.id, len);
-    if (len)
-        memcpy(data, message_data(m), len);
+    len = m->len;
+    memcpy(data, message_data(m), size_min(len, room));
     release(m);
+    return len;
 }

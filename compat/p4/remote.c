@@ -3,8 +3,8 @@
  * that connection in its direction alone; answers go through one of their own. Nothing blocks: what the system does
  * not take waits in a queue.
  *
- * A thread sleeps on all sockets and wakes whoever waits in the engine; it touches nothing else. Reading and writing
- * are done by polls.
+ * A thread sleeps on all sockets and wakes whoever waits in the engine; it touches nothing else. Reading and
+ * writing are done by polls.
  *
  *   a connection begins with    the key of the run (16 bytes), the id of the sender (8 bytes)
  *   then each message           both words of the envelope, the length (8 bytes each), the bytes

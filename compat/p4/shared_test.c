@@ -16,7 +16,8 @@ static unsigned next_random(void)
 
 static void test_wrong_uses(void)
 {
-    char *a, *b;
+    size_t bytes = 0;
+    char *volatile a, *volatile b; /* CHECK_FAILS jumps */
     int local;
 
     CHECK_FAILS(p4_shmalloc(10), "p4_shmalloc before p4_initenv");
@@ -26,12 +27,16 @@ static void test_wrong_uses(void)
     a = p4_shmalloc(100);
     b = p4_shmalloc(0);
     CHECK(a && b && a != b);
+    CHECK(arena_is_block(a, &bytes) && bytes == 100);
+    CHECK(arena_is_block(b, &bytes) && bytes == 0);
+    CHECK(!arena_is_block(a + 64, &bytes) && !arena_is_block(&local, &bytes));
     CHECK_FAILS(p4_shfree(a + 64), "E0651: p4_shfree: the pointer");
     CHECK_FAILS(p4_shfree(a + 1), "does not point to a block");
     memset(a, 7, 100);
     p4_shfree(a);
     CHECK_INT(a[0] + a[99], 14); /* readable, as programs expect */
     CHECK_FAILS(p4_shfree(a), "freed before");
+    CHECK(!arena_is_block(a, &bytes));
     p4_shfree(b);
     a = p4_shmalloc(64);
     b = p4_shmalloc(64);

@@ -33,7 +33,7 @@ bool xdr_is_wanted(int to, int datatype)
     static int forced = -1;
 
     if (forced < 0) {
-        const char *text = getenv("PARLEY_P4_XDR");
+        const char *text = getenv("P4_FORCE_XDR");
         forced = text && *text && *text != '0';
     }
     return datatype != P4NOX && (forced || remote_is_unlike(to));

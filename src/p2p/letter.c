@@ -282,6 +282,12 @@ static void give_up(struct moving *m)
     p2p_complete(r);
 }
 
+/* Nothing of it is on its way to us any more: its answers came before it left. */
+static bool has_said_all(const struct peer *peer)
+{
+    return !peer->ep || peer->ops->is_silent(peer->ep);
+}
+
 void p2p_letters_give_up(bool (*is_lost)(int proc))
 {
     struct lane *lane;
@@ -292,7 +298,7 @@ void p2p_letters_give_up(bool (*is_lost)(int proc))
     lane_lock(lane);
     LIST_FOR_EACH_SAFE(link, &letters.moving) {
         struct moving *m = CONTAINER_OF(link, struct moving, link);
-        if (is_lost(m->r.peer->proc))
+        if (is_lost(m->r.peer->proc) && has_said_all(m->r.peer)) /* in this order */
             give_up(m);
     }
     lane_unlock(lane);

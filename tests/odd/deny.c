@@ -36,6 +36,7 @@ static const struct {
 } calls[] = {
     { "process_vm_readv", SYS_process_vm_readv },
     { "process_vm_writev", SYS_process_vm_writev },
+    { "clone", SYS_clone },
     { "membarrier", SYS_membarrier },
     { "memfd_create", SYS_memfd_create },
     { "sched_setaffinity", SYS_sched_setaffinity },

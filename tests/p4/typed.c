@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The x forms carry elements: what arrives is what was sent, whether they are converted on the way (PARLEY_P4_XDR=1) or
+/* The x forms carry elements: what arrives is what was sent, whether they are converted on the way (P4_FORCE_XDR=1) or
  * not; a remainder that is no element is dropped if they are. The argument is 1 if they are. */
 #include "p4_test.h"
 

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the programs of tests/p4/list.txt, started both ways, and the Fortran program if there is a compiler.
+
+    p4_test.py --build DIR [-v] [PROGRAM ...]
+
+F: the program is started once, with a procgroup file for so many processes, and forks the others. L: mpiexec starts
+them all. One line for each failure; the last line is `N passed, N failed`. What cannot be tested here says
+"skipped: why"."""
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+STOP_AFTER = 30  # seconds
+
+
+class Test:
+    """One line of list.txt."""
+
+    def __init__(self, line):
+        words = shlex.split(line)
+        self.program = words[0]
+        self.counts, self.modes, self.args, self.exit, self.patterns, self.env = [2], 'FL', '', 0, [], ''
+        for word in words[1:]:
+            self.take(word)
+
+    def take(self, word):
+        if re.fullmatch(r'[0-9,]+', word):
+            self.counts = [int(n) for n in word.split(',')]
+            return
+        key, sign, value = re.fullmatch(r'(modes|args|exit|env|stdout|stderr)([=~])(.*)', word, re.S).groups()
+        if sign == '~':
+            self.patterns.append((key, value))
+        elif key == 'exit':
+            self.exit = value if value == 'nonzero' else int(value)
+        else:
+            setattr(self, key, value)
+
+    def arguments(self, count):
+        return self.args.replace('{n}', str(count)).split()
+
+
+def command(build, path, args, count, mode, folder):
+    if mode == 'L':
+        return [os.path.join(build, 'launch', 'mpiexec'), '-n', str(count), path, *args]
+    procgroup = os.path.join(folder, f'{count}.pg')
+    with open(procgroup, 'w', encoding='utf-8') as file:
+        file.write(f'local {count - 1}\n')
+    return [path, '-p4pg', procgroup, *args]
+
+
+def group_is_empty(group, patience=5.0):
+    """Is no process of this group left? They get a moment, for the end of a run reaches all of them."""
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def run(words, **more):
+    """Exit code (None: it did not end), stdout, stderr, and whether it left processes behind."""
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          start_new_session=True, **more) as process:
+        try:
+            out, err = process.communicate(timeout=STOP_AFTER)
+            code = process.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            return None, out, err, False
+    is_clean = group_is_empty(process.pid)
+    if not is_clean:
+        os.killpg(process.pid, signal.SIGKILL)
+    return code, out, err, not is_clean
+
+
+def fault_of(test, result):
+    """What is wrong with the result, or None."""
+    code, out, err, has_left = result
+    if code is None:
+        return f'did not end within {STOP_AFTER} s'
+    if has_left:
+        return 'left processes behind'
+    if (code == 0) != (test.exit == 0) or (test.exit not in ('nonzero', code)):
+        return f'exit code {code}, expected {test.exit}'
+    for stream, pattern in test.patterns:
+        if not re.search(pattern, out if stream == 'stdout' else err):
+            return f'{pattern!r} is not in {stream}'
+    if not test.patterns and out + err:
+        return 'printed something'
+    return None
+
+
+def run_list(build, names, is_verbose):
+    failed = passed = 0
+    with open(os.path.join(HERE, 'list.txt'), encoding='utf-8') as file:
+        tests = [Test(line) for line in file if line.strip() and not line.startswith('#')]
+    with tempfile.TemporaryDirectory() as folder:
+        for test in tests:
+            if names and test.program not in names:
+                continue
+            for mode in test.modes:
+                for count in test.counts:
+                    path = os.path.join(build, 'tests', 'p4', test.program)
+                    words = command(build, path, test.arguments(count), count, mode, folder)
+                    start = time.monotonic()
+                    result = run(words, env={**os.environ, **dict(pair.split('=', 1) for pair in test.env.split())})
+                    fault = fault_of(test, result)
+                    failed += fault is not None
+                    passed += fault is None
+                    if fault:
+                        print(f'FAIL {shlex.join(words)}: {fault}\n{result[1][:1500]}{result[2][:1500]}')
+                    elif is_verbose:
+                        print(f'ok   {shlex.join(words)} {time.monotonic() - start:.2f} s')
+                    sys.stdout.flush()
+    return passed, failed
+
+
+def run_fortran(build):
+    """Compile fortran.f against the build and run it both ways."""
+    compiler = shutil.which('gfortran')
+    if not compiler:
+        print('fortran: skipped: there is no gfortran')
+        return 0, 0
+    libraries = os.path.join(build, 'compat', 'p4')
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, 'fortran')
+        subprocess.run([compiler, '-std=legacy', '-w', '-I', os.path.join(ROOT, 'include'), '-o', program,
+                        os.path.join(HERE, 'fortran.f'), '-L', libraries, '-lp4_f', '-lp4',
+                        f'-Wl,-rpath,{libraries}:{os.path.join(build, "src")}',
+                        f'-Wl,-rpath-link,{os.path.join(build, "src")}'], check=True)
+        for mode in 'FL':
+            result = run(command(build, program, [], 3, mode, folder))
+            lines = sorted(result[1].split('\n'))
+            expected = sorted(['', *[f'process {i} of 3 is right' for i in range(3)]])
+            if result[0] == 0 and not result[3] and [line.strip() for line in lines if line.strip()] == expected[1:]:
+                passed += 1
+            else:
+                failed += 1
+                print(f'FAIL fortran {mode}: {result}')
+    return passed, failed
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--build', required=True)
+    parser.add_argument('-v', action='store_true')
+    parser.add_argument('programs', nargs='*')
+    args = parser.parse_args()
+    build = os.path.abspath(args.build)
+    passed, failed = run_list(build, args.programs, args.v)
+    if not args.programs or 'fortran' in args.programs:
+        more = run_fortran(build)
+        passed, failed = passed + more[0], failed + more[1]
+    print(f'{passed} passed, {failed} failed')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
