@@ -83,7 +83,8 @@ bool comm_bound_seats(const struct comm *comm, struct comm_seat *seats);
 /* Process sets (§11.3.2) that this process is in: mpi://WORLD, mpi://SELF, and that of its part of the command
  * line, if that has a name or there are several parts. */
 int comm_pset_count(void);
-const char *comm_pset_name(int n);
+/* The name of the n-th one, at most MPI_MAX_PSET_NAME_LEN with its zero. */
+void comm_pset_name(int n, char name[MPI_MAX_PSET_NAME_LEN]);
 /* The members of any set of the job; *out is NULL for a name that is not known. Names without a scheme are in
  * mpix://. */
 int comm_pset_group(const char *name, struct group **out);

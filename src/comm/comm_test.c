@@ -382,6 +382,63 @@ static void test_million(void)
     group_unref(half);
 }
 
+/* --- process sets --- */
+
+static int app_of(int proc)
+{
+    return proc / 5;
+}
+
+/* Of 12 processes, 5, 5 and 2 in the parts of a command line, of which the first and the last have one name. */
+static void test_psets(void)
+{
+    static const char names[16] = "a://b\0\0a://b";
+    char name[MPI_MAX_PSET_NAME_LEN];
+    struct group *group;
+
+    comm_set_environment(&(struct comm_environment){
+        .apps = 3, .app = app_of, .psets = names, .pset_bytes = sizeof names });
+    CHECK_INT(comm_pset_count(), 3);
+    comm_pset_name(2, name);
+    CHECK(!strcmp(name, "a://b"));
+    CHECK(!comm_pset_group("a://b", &group) && group->size == 7 && group_proc(group, 6) == 11);
+    group_unref(group);
+    CHECK(!comm_pset_group("app/1", &group) && group->size == 5 && group_proc(group, 0) == 5 && !group->list);
+    group_unref(group);
+    CHECK(!comm_pset_group("mpix://app/0", &group) && !group);
+    CHECK(!comm_pset_group("A://b", &group) && !group);
+    for (int n = 0; n < 3; n++) {
+        const long live = mem_live();
+
+        mem_fail_after(n);
+        CHECK_INT(err_class(comm_pset_group("a://b", &group)), MPI_ERR_NO_MEM);
+        mem_fail_after(-1);
+        CHECK_INT(mem_live(), live);
+    }
+    comm_set_environment(&(struct comm_environment){ .appnum = -1, .universe_size = -1, .apps = 1 });
+    CHECK_INT(comm_pset_count(), 2);
+    CHECK(!comm_pset_group("mpix://app/0", &group) && !group);
+}
+
+static void test_hw_info(void)
+{
+    struct info *info = NULL;
+    int rc = 1;
+
+    CHECK_INT(comm_hw_info(&info), 0); /* what is made at first use only */
+    info_unref(info);
+    for (int n = 0; rc; n++) {
+        const long live = mem_live();
+
+        mem_fail_after(n);
+        rc = comm_hw_info(&info);
+        mem_fail_after(-1);
+        CHECK(!rc || (err_class(rc) == MPI_ERR_NO_MEM && mem_live() == live));
+    }
+    CHECK(info_count(info) >= 2);
+    info_unref(info);
+}
+
 /* --- communicators as data --- */
 
 static void test_compare(void)
@@ -639,6 +696,8 @@ int main(void)
     test_no_memory();
     test_large_groups();
     test_million();
+    test_psets();
+    test_hw_info();
     test_compare();
     test_names();
     test_attributes();

@@ -23,16 +23,16 @@ static const char *given_name(int app)
 }
 
 /* The name of its set; false: it has none. */
-static bool app_name(int app, char *name, size_t size)
+static bool app_name(int app, char name[MPI_MAX_PSET_NAME_LEN])
 {
     const char *given = given_name(app);
 
     if (!*given && comm_world.environment.apps < 2)
         return false;
     if (*given)
-        snprintf(name, size, "%s%s", strstr(given, "://") ? "" : prefix, given);
+        snprintf(name, MPI_MAX_PSET_NAME_LEN, "%s%s", strstr(given, "://") ? "" : prefix, given);
     else
-        snprintf(name, size, "%sapp/%d", prefix, app);
+        snprintf(name, MPI_MAX_PSET_NAME_LEN, "%sapp/%d", prefix, app);
     return true;
 }
 
@@ -45,17 +45,15 @@ int comm_pset_count(void)
 {
     char name[MPI_MAX_PSET_NAME_LEN];
 
-    return 2 + app_name(app_of(comm_world.rank), name, sizeof name);
+    return 2 + app_name(app_of(comm_world.rank), name);
 }
 
-const char *comm_pset_name(int n)
+void comm_pset_name(int n, char name[MPI_MAX_PSET_NAME_LEN])
 {
-    static _Thread_local char name[MPI_MAX_PSET_NAME_LEN];
-
     if (n < 2)
-        return n ? self_name : world_name;
-    app_name(app_of(comm_world.rank), name, sizeof name);
-    return name;
+        strcpy(name, n ? self_name : world_name);
+    else
+        app_name(app_of(comm_world.rank), name);
 }
 
 /* Is that the name of the set of this part, in full or without the scheme? */
@@ -64,7 +62,7 @@ static bool is_name_of(const char *name, int app)
     const size_t length = sizeof prefix - 1;
     char full[MPI_MAX_PSET_NAME_LEN];
 
-    return app_name(app, full, sizeof full) &&
+    return app_name(app, full) &&
            (!strcmp(name, full) || (!strncmp(full, prefix, length) && !strcmp(name, full + length)));
 }
 

@@ -108,6 +108,7 @@ int init_session_info(const struct session *session, struct info **out)
 int init_session_pset_name(int n, int *len, char *name)
 {
     const int room = *len, sets = comm_pset_count();
+    char whole[MPI_MAX_PSET_NAME_LEN];
 
     if (n < 0 || n >= sets)
         return err(MPI_ERR_ARG, "n is %d; there are %d process sets, from 0 on", n, sets);
@@ -115,9 +116,10 @@ int init_session_pset_name(int n, int *len, char *name)
         return err(MPI_ERR_ARG, "pset_len is %d; it must not be negative", room);
     if (room && !name)
         return err(MPI_ERR_ARG, "pset_name is NULL; pset_len is %d", room);
-    *len = (int)strlen(comm_pset_name(n)) + 1;
+    comm_pset_name(n, whole);
+    *len = (int)strlen(whole) + 1;
     if (room > 0)
-        snprintf(name, (size_t)room, "%s", comm_pset_name(n));
+        snprintf(name, (size_t)room, "%s", whole);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Making communicators with a topology while memory runs out, alone in the job: an error, and nothing is left. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -65,6 +66,41 @@ static void test_making(int (*make)(struct comm *comm, struct comm **out), struc
     CHECK_INT(comm_free(copy), 0);
 }
 
+static bool maps_all(struct comm *comm, int *rc)
+{
+    static const int dims[] = { 2, 4 }, none[] = { 0, 0 }, index[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    static const int ends[] = { 1, 2, 3, 4, 5, 6, 7, 0 };
+    int place = -2, node = -2;
+
+    *rc = topo_cart_map(comm, 2, dims, none, &place);
+    if (!*rc)
+        *rc = topo_graph_map(comm, 8, index, ends, &node);
+    return !*rc && place >= 0 && place < 8 && node >= 0 && node < 8;
+}
+
+/* A process of 8 on a machine that is not there maps for itself, while memory runs out. */
+static void test_mapping(void)
+{
+    struct comm comm = { .rank = 3, .size = 8 };
+    int rc = 1;
+
+    setenv("PARLEY_MACHINE", "Package:4 Core:2", 1);
+    CHECK_INT(group_create_list(8, (const int[]){ 0, 2, 4, 6, 1, 3, 5, 7 }, 6, &comm.group), 0);
+    for (int n = 0; rc; n++) {
+        const long live = mem_live();
+
+        mem_fail_after(n);
+        CHECK(maps_all(&comm, &rc) || err_class(rc) == MPI_ERR_NO_MEM);
+        mem_fail_after(-1);
+        CHECK_INT(mem_live(), live);
+    }
+    setenv("PARLEY_MACHINE", "nonsense", 1);
+    CHECK(!maps_all(&comm, &rc) && err_class(rc) == MPI_ERR_OTHER);
+    unsetenv("PARLEY_MACHINE");
+    CHECK(maps_all(&comm, &rc));
+    group_unref(comm.group);
+}
+
 static void test_hash(void)
 {
     CHECK(topo_hash(0, &one, 1) != topo_hash(0, &zero, 1));
@@ -83,6 +119,7 @@ int main(void)
     type_init();
     op_init();
     test_hash();
+    test_mapping();
     CHECK_INT(p2p_init(&alone), 0);
     CHECK_INT(comm_init(0, 1), 0);
     CHECK_INT(comm_open_world(), 0);
