@@ -6,6 +6,7 @@
 #   make install PREFIX=/path  build and install (DESTDIR is honoured)
 #   make check-asan            unit tests and a part of the chapter tests, address and undefined sanitizers
 #   make check-tsan            the same with the thread sanitizer
+#   make check-few             what counts in int is cut at 7: the ways of large counts with small ones
 #   make bench                 compare with other MPI libraries (installs them)
 #   make build, make clean
 
@@ -13,7 +14,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 SANITIZE = --buildtype=debugoptimized -Db_lto=false
 
-.PHONY: all build demo check check-asan check-ubsan check-tsan bench install clean
+.PHONY: all build demo check check-asan check-ubsan check-tsan check-few bench install clean
 
 all: build
 
@@ -43,6 +44,12 @@ check-tsan:
 	@ninja -C $(BUILD)-tsan
 	@scripts/run-tests $(BUILD)-tsan --some
 
+check-few:
+	@scripts/install-deps check
+	@test -f $(BUILD)-few/build.ninja || meson setup $(BUILD)-few -Db_lto=false -Dcount_limit=7
+	@ninja -C $(BUILD)-few
+	@scripts/run-tests $(BUILD)-few --few
+
 bench:
 	@scripts/install-deps bench
 	@$(MAKE) --no-print-directory build
@@ -56,4 +63,4 @@ install:
 	@meson install -C $(BUILD) --no-rebuild --quiet
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-few

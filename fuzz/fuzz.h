@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* 0. Whatever the bytes are: no crash, no endless loop, no memory kept, and what it says is within its bounds. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -14,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static inline __attribute__((noreturn)) void fuzz_broken(const char *condition, const char *file, int line)
 {
-    __builtin_printf("%s:%d: %s does not hold\n", file, line, condition);
+    fprintf(stderr, "%s:%d: %s does not hold\n", file, line, condition);
     __builtin_trap();
 }
 

@@ -15,8 +15,8 @@ enum isa { ISA_BASE, ISA_AVX2, ISA_AVX512, ISAS };
 #define ISA_TARGET_AVX512 \
     __attribute__((target("f16c,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
 
-/* The best set that this processor and this system have. (What has AVX-512 has F16C.) The first processors with
- * AVX-512 slow down when it is used; the ones with VBMI2 do not. */
+/* The best set that this processor and this system have; what has AVX-512 has F16C. The first processors with AVX-512
+ * slow down when it is used; the ones with VBMI2 do not. */
 static inline enum isa isa_best(void)
 {
     __builtin_cpu_init();

@@ -21,6 +21,7 @@ enum {
     SOME_SPLITS = 6,
     AROUND = 64,             /* bytes about the data that must not be touched */
     BLOCKS = 5,              /* of one constructor */
+    CUT = 40,                /* pieces of external32 are not longer */
     DIMENSIONS = 3,
 };
 
@@ -542,26 +543,26 @@ static struct type *make_flat(const struct model *m)
 
 /* external32, of which `stream` has the whole, packed and unpacked in pieces. What is unpacked has lost what external32
  * does not hold, so it is compared by packing it again; the gaps keep their bytes. */
-static void check_external_cuts(const struct pair *pair, int items, int size)
+static void check_external_cuts(const struct pair *pair, int items, size_t size)
 {
     const struct type *const type = pair->type;
     struct external_cursor cursor = { 0 };
     MPI_Count at = 0;
 
-    memset(packed, 0, (size_t)size);
-    for (int from = 0, len; from < size; from += len) {
-        len = between(1, size - from < 40 ? size - from : 40);
-        external_pack_range(type, memory + REACH, items, (size_t)from, packed + from, (size_t)len);
+    memset(packed, 0, size);
+    for (size_t from = 0, len; from < size; from += len) {
+        len = (size_t)between(1, (int)size_min(size - from, CUT));
+        external_pack_range(type, memory + REACH, items, from, packed + from, len);
     }
-    REQUIRE(memcmp(packed, stream, (size_t)size) == 0);
+    REQUIRE(memcmp(packed, stream, size) == 0);
 
     memset(copy + window, 0xA5, (size_t)window_len);
-    for (int from = 0, len; from < size; from += len) {
-        len = between(0, size - from < 40 ? size - from : 40);
-        external_unpack_next(&cursor, type, copy + REACH, items, stream + from, (size_t)len);
+    for (size_t from = 0, len; from < size; from += len) {
+        len = (size_t)between(0, (int)size_min(size - from, CUT));
+        external_unpack_next(&cursor, type, copy + REACH, items, stream + from, len);
     }
     memset(expected + window, 0xA5, (size_t)window_len);
-    CHECK_INT(external_unpack("external32", stream, size, &at, expected + REACH, items, type), 0);
+    CHECK_INT(external_unpack("external32", stream, (MPI_Count)size, &at, expected + REACH, items, type), 0);
     REQUIRE(memcmp(copy + window, expected + window, (size_t)window_len) == 0);
 }
 
@@ -589,7 +590,7 @@ static void check_flat(const struct pair *pair, int items)
                                     1, obj_type(pair->model.entries[i].leaf->handle), packed, size, &at), 0);
     REQUIRE(at == size);
     REQUIRE(memcmp(stream, packed, (size_t)size) == 0);
-    check_external_cuts(pair, items, (int)size);
+    check_external_cuts(pair, items, (size_t)size);
 }
 
 /* Items must stay within the test's memory. */

@@ -49,7 +49,7 @@ struct type {
     struct obj obj;
     MPI_Count size;              /* bytes of data in an item; 0 if unsupported */
     MPI_Count extent;            /* from one item to the next; may be 0 or negative */
-    bool is_contig;              /* size == extent, lb 0, one run at 0: so are any number of items */
+    bool is_contig;              /* size == extent, one run at 0: so are any number of items; or no data */
     bool is_committed;           /* may communicate; false for ever if unsupported */
     bool is_basic;               /* predefined and no pair */
     bool is_supported;           /* false: an optional type that this platform lacks (§20.4.1) */
