@@ -84,9 +84,25 @@ static void model(int i, int is_max, int *value, int *index)
         }                                                                                             \
     } while (0)
 
+/* The pair of two types; null where there is none (MPI 5.0 §6.9.4). */
+static void value_index(void)
+{
+#if MPI_VERSION >= 5
+    MPI_Datatype pair = MPI_BYTE;
+
+    CHECK_OK(MPI_Type_get_value_index(MPI_DOUBLE, MPI_INT, &pair));
+    CHECK(pair == MPI_DOUBLE_INT, "the pair of MPI_DOUBLE and MPI_INT is another type");
+    CHECK_OK(MPI_Type_get_value_index(MPI_INT, MPI_INT, &pair));
+    CHECK(pair == MPI_2INT, "the pair of MPI_INT and MPI_INT is another type");
+    CHECK_OK(MPI_Type_get_value_index(MPI_CHAR, MPI_DOUBLE, &pair));
+    CHECK(pair == MPI_DATATYPE_NULL, "there is a pair of MPI_CHAR and MPI_DOUBLE");
+#endif
+}
+
 int main(int argc, char **argv)
 {
     test_begin(&argc, &argv);
+    value_index();
     RUN(MPI_FLOAT_INT, float);
     RUN(MPI_DOUBLE_INT, double);
     RUN(MPI_LONG_INT, long);

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI 5.0 §6.9.7: MPI_Reduce_local combines two buffers without communication, every predefined operator and
- * type; MPI_Op_commutative says that predefined operators commute. */
+ * type, int and large-count form; MPI_Op_commutative says that predefined operators commute. */
 #include "model.h"
 
 enum { N = 70 };
+
+static int reduce_local(const void *in, void *inout, MPI_Datatype type, MPI_Op op, int is_large_form)
+{
+#if MPI_VERSION >= 4
+    if (is_large_form)
+        return MPI_Reduce_local_c(in, inout, N, type, op);
+#endif
+    (void)is_large_form;
+    return MPI_Reduce_local(in, inout, N, type, op);
+}
 
 int main(int argc, char **argv)
 {
@@ -21,7 +31,7 @@ int main(int argc, char **argv)
             model_fill(&types[i], in, N, (enum model_op)op, 0);
             model_fill(&types[i], out, N, (enum model_op)op, 1);
             model_reduce(&types[i], want, spare, N, (enum model_op)op, 0, 1);
-            CHECK_OK(MPI_Reduce_local(in, out, N, types[i].type, model_handle((enum model_op)op)));
+            CHECK_OK(reduce_local(in, out, types[i].type, model_handle((enum model_op)op), (i + op) % 2));
             CHECK_MODEL(&types[i], (enum model_op)op, N, out, want);
         }
     for (op = 0; op < OPS; op++) {
