@@ -223,7 +223,8 @@ bool arena_is_block(const void *p, size_t *bytes)
 {
     bool is_block;
 
-    if (!arena() || (const char *)p < (const char *)arena() || (const char *)p >= (const char *)arena() + p4_own.arena_size)
+    if (!arena() || (const char *)p < (const char *)arena() ||
+        (const char *)p >= (const char *)arena() + p4_own.arena_size)
         return false;
     enter();
     is_block = !fault_of(p);
