@@ -59,7 +59,7 @@ static void join_lines(char *text)
 }
 
 /* A whole file as one string, which lives as long as the options that point into it. */
-static char *read_text(const char *name, const char *path)
+static char *read_text(struct reader *reader, const char *name, const char *path)
 {
     FILE *file = fopen(path, "re");
     char *text = NULL;
@@ -75,6 +75,7 @@ static char *read_text(const char *name, const char *path)
     if (text[length - 1] == 0)
         die(EXIT_USAGE, "E0101: -%s %s: this is not a text", name, path);
     fclose(file);
+    strings_add(&reader->options->kept, text);
     return text;
 }
 
@@ -105,7 +106,7 @@ void options_apply_config(struct reader *reader, const char *name, char **values
 
     if (reader->is_in_config || reader->is_in_file)
         die(EXIT_USAGE, "E0101: -%s %s: not inside a file", name, values[0]);
-    rest = read_text(name, values[0]);
+    rest = read_text(reader, name, values[0]);
     reader->options->app_count--; /* the block that holds -configfile is none itself */
     reader->has_config = true;
     for (char *line; (line = next_line(&rest));) {
@@ -137,7 +138,7 @@ void options_apply_file(struct reader *reader, const char *name, char **values)
     if (reader->is_in_file)
         die(EXIT_USAGE, "E0101: -%s %s: not inside such a file", name, values[0]);
     reader->app->file = values[0];
-    rest = read_text(name, values[0]);
+    rest = read_text(reader, name, values[0]);
     for (char *line; (line = next_line(&rest));)
         options_split(line, &words);
     if (words.count == 0)
