@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 2, CPUSET_AT = 184 };
+enum {
+    VERSION = 2,
+    CPUSET_AT = 184,
+    INCLUDE_DISALLOWED = 1, /* also what a control group takes away, so that all processes see the same machine */
+};
 
 /* What hwloc calls the parts. */
 static const int types[HWPARTS] = {
@@ -44,6 +48,7 @@ static bool find_calls(struct hwloc_calls *calls)
     void *const library = sizeof(void *) == 8 ? dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL) : NULL;
 
     return library && find(library, "hwloc_topology_init", &calls->init) &&
+           find(library, "hwloc_topology_set_flags", &calls->set_flags) &&
            find(library, "hwloc_topology_load", &calls->load) &&
            find(library, "hwloc_topology_destroy", &calls->destroy) &&
            find(library, "hwloc_get_type_depth", &calls->type_depth) &&
@@ -57,7 +62,7 @@ bool hwloc_open(struct hwloc *hwloc)
     *hwloc = (struct hwloc){ 0 };
     if (!find_calls(&hwloc->calls) || hwloc->calls.init(&hwloc->topology))
         return false;
-    if (!hwloc->calls.load(hwloc->topology))
+    if (!hwloc->calls.set_flags(hwloc->topology, INCLUDE_DISALLOWED) && !hwloc->calls.load(hwloc->topology))
         return true;
     hwloc_close(hwloc);
     return false;

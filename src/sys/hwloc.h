@@ -11,6 +11,7 @@ struct hwloc {
     void *topology;
     struct hwloc_calls {
         int (*init)(void **topology);
+        int (*set_flags)(void *topology, unsigned long flags);
         int (*load)(void *topology);
         void (*destroy)(void *topology);
         int (*type_depth)(void *topology, int type);
