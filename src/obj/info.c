@@ -339,10 +339,14 @@ int info_fill_env(struct info *info, int argc, char *argv[])
 
 int info_create_env(int argc, char *argv[], struct info **out)
 {
-    int rc = info_dup(&info_env, out);
+    size_t length;
+    int flag = 0, rc = info_dup(&info_env, out);
 
     if (rc)
         return rc;
+    info_get(*out, "thread_level", 0, NULL, &length, &flag);
+    if (flag)
+        info_delete(*out, "thread_level");
     rc = info_fill_env(*out, argc, argv);
     if (rc)
         info_unref(*out);

@@ -56,7 +56,8 @@ int info_get_valuelen(struct info *info, const char *key, int *valuelen, int *fl
 int info_fill_env(struct info *info, int argc, char *argv[]);
 /* What stands in the environment is meant for another process: leave it out from now on. */
 void info_hide_requests(void);
-/* What MPI_INFO_ENV has, which comes with MPI_Init, and the above. */
+/* What MPI_INFO_ENV has, which comes with MPI_Init, and the above; but for the thread level, so that it says the same
+ * before MPI_Init, after it and after the end. */
 int info_create_env(int argc, char *argv[], struct info **out);
 /* Release what MPI_INFO_ENV holds. */
 void info_fini(void);

@@ -54,10 +54,15 @@ static void check_job(MPI_Info info, const char *handler)
 
 static void check_created(int argc, char **argv, const char *command)
 {
+    static int was; /* the same at any time, once it is known how many processes there are */
     MPI_Info info;
+    int keys;
 
     CHECK_OK(MPI_Info_create_env(argc, argv, &info));
     check_program(info, command);
+    CHECK_OK(MPI_Info_get_nkeys(info, &keys));
+    CHECK(!was || keys == was || !test_is_parley(), "%d keys, %d before", keys, was);
+    was = get(info, "maxprocs") ? keys : 0;
     CHECK_OK(MPI_Info_set(info, "command", "mine"));
     check(info, "command", "mine");
     CHECK_OK(MPI_Info_free(&info));
