@@ -21,6 +21,7 @@ TITLES = {
     'startup': 'Start to end of an empty program, by ranks; alone: without mpiexec',
     'matching': 'Round trip past N other entries',
     'barrier': 'Barrier, by ranks',
+    'comm': 'Making a communicator and freeing it, by call and ranks',
     'idle_cpu': 'Processor time of a rank blocked in a receive, by blocked ranks',
     'bandwidth': 'Windowed bandwidth, by bytes', 'bandwidth_blocking': 'Blocking bandwidth, by bytes',
     'threads_latency': 'Half a round trip with MPI_THREAD_MULTIPLE, by bytes',
