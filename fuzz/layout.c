@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Datatypes and pack buffers: the bytes choose constructors and their arguments, whatever these are, and then are the
- * data. A constructor refuses or makes a type whose numbers fit together; envelope and contents can be asked; and if
- * its items lie within a page, they are unpacked, natively and from external32, whole and in pieces, into memory of
- * exactly their length, and packed again. */
+ * data. A constructor refuses or makes a type whose numbers fit together; envelope and contents can be asked; if its
+ * items lie within a page, they are unpacked, natively and from external32, whole and in pieces, into memory of exactly
+ * their length, and packed again. */
 #include <stdlib.h>
 #include <string.h>
 

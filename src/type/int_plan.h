@@ -267,7 +267,8 @@ static inline MPI_Count numbers_at(const struct type_numbers *numbers, MPI_Count
 /* 0 if `needed` bytes fit at `position` of a pack buffer of `size` bytes, else the error (pack.c). */
 int pack_check(MPI_Count size, MPI_Count position, MPI_Count needed);
 
-/* Releases the types of type_f90 (fortran.c). */
+/* Release the types of type_f90 (fortran.c) and of type_pair (pair.c). */
 void fortran_fini(void);
+void pair_fini(void);
 
 #endif

@@ -260,26 +260,5 @@ void type_fini(void)
         attr_drop_all(&predefined[i].attrs);
     }
     fortran_fini();
-}
-
-struct type *type_find_pair(const struct type *value, const struct type *index)
-{
-    static const struct {
-        MPI_Datatype value, index, pair;
-    } pairs[] = {
-        { MPI_FLOAT, MPI_INT, MPI_FLOAT_INT },
-        { MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT },
-        { MPI_LONG, MPI_INT, MPI_LONG_INT },
-        { MPI_INT, MPI_INT, MPI_2INT },
-        { MPI_SHORT, MPI_INT, MPI_SHORT_INT },
-        { MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT },
-        { MPI_REAL, MPI_REAL, MPI_2REAL },
-        { MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION },
-        { MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER },
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
-        if (obj_type(pairs[i].value) == value && obj_type(pairs[i].index) == index)
-            return obj_type(pairs[i].pair);
-    return NULL;
+    pair_fini();
 }

@@ -19,6 +19,9 @@ enum type_kind {
     TYPE_COMPLEX_FLOAT16, TYPE_COMPLEX_FLOAT, TYPE_COMPLEX_DOUBLE, TYPE_COMPLEX_LONG_DOUBLE, TYPE_COMPLEX_FLOAT128,
     TYPE_FLOAT_INT, TYPE_DOUBLE_INT, TYPE_LONG_INT, TYPE_INT_INT, TYPE_SHORT_INT, TYPE_LONG_DOUBLE_INT,
     TYPE_FLOAT_FLOAT, TYPE_DOUBLE_DOUBLE,
+    TYPE_INT8_INT, TYPE_UINT8_INT, TYPE_UINT16_INT, TYPE_UINT32_INT, TYPE_UINT64_INT,
+    TYPE_INT8_LONG, TYPE_INT16_LONG, TYPE_INT32_LONG, TYPE_INT64_LONG, TYPE_UINT8_LONG, TYPE_UINT16_LONG,
+    TYPE_UINT32_LONG, TYPE_UINT64_LONG, TYPE_FLOAT_LONG, TYPE_DOUBLE_LONG, TYPE_LONG_DOUBLE_LONG,
     TYPE_KINDS,
 };
 
@@ -287,8 +290,10 @@ int type_set_name(struct type *type, const char *name);
 void type_get_name(const struct type *type, char *name, int *len);
 /* §19.1.9: the predefined Fortran type of a class and a size. Errors: MPI_ERR_ARG with the value. */
 int type_match_size(int type_class, int size, struct type **out);
-/* §6.9.4: the predefined pair of a value and an index; NULL if there is none. */
-struct type *type_find_pair(const struct type *value, const struct type *index);
+/* §6.9.4: the predefined pair of a value and an index, perhaps without a name; the same values give the same type, for
+ * ever. NULL if there is none: values are integers up to 64 bits or real, an index has 4 or 8 bytes and a sign. Error:
+ * MPI_ERR_NO_MEM. */
+int type_pair(struct type *value, struct type *index, struct type **out);
 
 /* Predefined types into the table of handles; may be called more than once. */
 void type_init(void);

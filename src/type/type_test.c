@@ -270,9 +270,12 @@ static void test_finding(void)
     CHECK(type == obj_type(MPI_REAL4));
     CHECK_INT(type_match_size(MPI_TYPECLASS_COMPLEX, 16, &type), 0);
     CHECK(type == obj_type(MPI_COMPLEX16));
-    CHECK(type_find_pair(obj_type(MPI_DOUBLE), obj_type(MPI_INT)) == obj_type(MPI_DOUBLE_INT));
-    CHECK(type_find_pair(obj_type(MPI_REAL), obj_type(MPI_REAL)) == obj_type(MPI_2REAL));
-    CHECK(!type_find_pair(obj_type(MPI_INT), obj_type(MPI_DOUBLE)));
+    CHECK_INT(type_pair(obj_type(MPI_DOUBLE), obj_type(MPI_INT), &type), 0);
+    CHECK(type == obj_type(MPI_DOUBLE_INT));
+    CHECK_INT(type_pair(obj_type(MPI_REAL), obj_type(MPI_REAL), &type), 0);
+    CHECK(type == obj_type(MPI_2REAL));
+    CHECK_INT(type_pair(obj_type(MPI_INT), obj_type(MPI_DOUBLE), &type), 0);
+    CHECK(!type);
 }
 
 static void test_signatures(void)
