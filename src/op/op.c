@@ -67,8 +67,7 @@ static bool is_user(const struct op *op)
 
 static COLD int refuse(const struct op *op, const struct type *type)
 {
-    const char *const name = type_name(type);
-    char allowed[160];
+    char allowed[160], name[TYPE_TEXT_MAX];
     size_t len = 0;
 
     if (op->is_accumulate_only)
@@ -78,7 +77,7 @@ static COLD int refuse(const struct op *op, const struct type *type)
             len += (size_t)snprintf(allowed + len, sizeof allowed - len, "%s%s", len ? ", " : "",
                                     class_names[c]);
     return err(MPI_ERR_OP, "E0371: %s cannot be applied to %s (%s); it takes: %s", op->name,
-               name[0] ? name : "a derived datatype", class_names[type->type_class], allowed);
+               type_describe(type, name), class_names[type->type_class], allowed);
 }
 
 int op_check(const struct op *op, const struct type *type)

@@ -556,7 +556,7 @@ static void test_derived(void)
     const struct type derived = { .is_supported = true, .is_committed = true, .name = "" };
 
     expect_error(op_check(obj_op(MPI_SUM), &derived), MPI_ERR_OP,
-                 "MPI_SUM cannot be applied to a derived datatype");
+                 "MPI_SUM cannot be applied to a type without a name");
 }
 
 int main(void)

@@ -9,14 +9,14 @@
 static COLD int truncation(const struct p2p_req *r, size_t len)
 {
     const size_t size = (size_t)r->type->size;
-    char items[MPI_MAX_OBJECT_NAME + 32] = "", label[COMM_LABEL_SIZE];
+    char items[TYPE_TEXT_MAX + 32] = "", type[TYPE_TEXT_MAX], label[COMM_LABEL_SIZE];
 
+    type_describe(r->type, type);
     if (size && len % size == 0)
-        snprintf(items, sizeof items, "%zu x %s, ", len / size, type_name(r->type));
+        snprintf(items, sizeof items, "%zu x %s, ", len / size, type);
     return err(MPI_ERR_TRUNCATE, "got %s%zu bytes, from rank %d, tag %d, on %s; there is room for %lld x %s, %zu bytes",
                items, len, r->req.source, r->req.tag,
-               obj_comm_label(r->channel->comm, label), (long long)r->count,
-               type_name(r->type), r->len);
+               obj_comm_label(r->channel->comm, label), (long long)r->count, type, r->len);
 }
 
 void deliver_uneven(struct p2p_req *r, size_t len, const void *payload)

@@ -9,14 +9,63 @@
 #include "obj/attr.h"
 #include "type/int_plan.h"
 
+static const char *combiner_name(int combiner)
+{
+    static const struct {
+        int combiner;
+        const char *name;
+    } names[] = {
+        { MPI_COMBINER_DUP, "dup" }, { MPI_COMBINER_CONTIGUOUS, "contiguous" }, { MPI_COMBINER_VECTOR, "vector" },
+        { MPI_COMBINER_HVECTOR, "hvector" }, { MPI_COMBINER_INDEXED, "indexed" },
+        { MPI_COMBINER_HINDEXED, "hindexed" }, { MPI_COMBINER_INDEXED_BLOCK, "indexed_block" },
+        { MPI_COMBINER_HINDEXED_BLOCK, "hindexed_block" }, { MPI_COMBINER_STRUCT, "struct" },
+        { MPI_COMBINER_SUBARRAY, "subarray" }, { MPI_COMBINER_DARRAY, "darray" },
+        { MPI_COMBINER_RESIZED, "resized" }, { MPI_COMBINER_VALUE_INDEX, "value_index" },
+        { MPI_COMBINER_F90_REAL, "f90_real" }, { MPI_COMBINER_F90_COMPLEX, "f90_complex" },
+        { MPI_COMBINER_F90_INTEGER, "f90_integer" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (names[i].combiner == combiner)
+            return names[i].name;
+    return "derived";
+}
+
+/* The first old type stands for all; what is made of what, as deep as there is room. */
+const char *type_describe(const struct type *type, char *text)
+{
+    const char *name = type_name(type);
+    size_t len = 0, depth = 0;
+
+    while (!name[0] && type->contents && len < TYPE_TEXT_MAX / 2) {
+        const struct type_contents *const c = type->contents;
+        len += (size_t)snprintf(text + len, TYPE_TEXT_MAX - len, "%s%s", depth ? "(" : "", combiner_name(c->combiner));
+        depth++;
+        if (!c->types)
+            break;
+        type = c->type[0];
+        name = type_name(type);
+    }
+    if (name[0] && !depth)
+        snprintf(text, TYPE_TEXT_MAX, "%s", name);
+    else if (depth)
+        snprintf(text + len, TYPE_TEXT_MAX - len, "%s%.60s%s%.*s", name[0] ? "(" : "", name, name[0] ? ")" : "",
+                 (int)(depth - 1), "))))))))))))))))");
+    else
+        snprintf(text, TYPE_TEXT_MAX, "a type without a name");
+    return text;
+}
+
 int type_check_usable(const struct type *type)
 {
+    char text[TYPE_TEXT_MAX];
+
     if (type->is_committed)
         return 0;
     if (!type->is_supported)
         return err(MPI_ERR_TYPE, "E0342: %s is not supported on this platform", type_name(type));
     return err(MPI_ERR_TYPE, "E0341: datatype %s is not committed: call MPI_Type_commit before it communicates",
-               type_name(type)[0] ? type_name(type) : "without a name");
+               type_describe(type, text));
 }
 
 int type_commit(struct type *type)

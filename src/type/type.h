@@ -80,6 +80,12 @@ static inline const char *type_name(const struct type *type)
     return type->user_name ? type->user_name : type->name;
 }
 
+enum { TYPE_TEXT_MAX = 160 };
+
+/* For messages: the name, or of a type without one what it was made from, as "vector(MPI_INT)". Returns `text`, which
+ * has room for TYPE_TEXT_MAX. */
+const char *type_describe(const struct type *type, char *text) COLD;
+
 /* Bytes of data in `count` items. */
 static ALWAYS_INLINE size_t type_bytes(const struct type *type, MPI_Count count)
 {

@@ -278,6 +278,34 @@ static void test_finding(void)
     CHECK(!type);
 }
 
+/* What messages call a type. */
+static void test_describing(void)
+{
+    const MPI_Count numbers[3] = { 3, 1, 2 };
+    char text[TYPE_TEXT_MAX];
+    struct type *vector, *outer, *next;
+
+    CHECK(!strcmp(type_describe(obj_type(MPI_DOUBLE), text), "MPI_DOUBLE"));
+    CHECK_INT(type_vector(MPI_COMBINER_VECTOR, numbers, obj_type(MPI_INT), false, &vector), 0);
+    CHECK(!strcmp(type_describe(vector, text), "vector(MPI_INT)"));
+    CHECK_INT(type_resized(vector, 0, 64, false, &outer), 0);
+    CHECK(!strcmp(type_describe(outer, text), "resized(vector(MPI_INT))"));
+    CHECK_INT(type_set_name(vector, "halo"), 0);
+    CHECK(!strcmp(type_describe(outer, text), "resized(halo)"));
+    for (int i = 0; i < 40; i++) {
+        CHECK_INT(type_dup(outer, &next), 0);
+        CHECK_INT(type_free(outer), 0);
+        outer = next;
+        CHECK(strlen(type_describe(outer, text)) < TYPE_TEXT_MAX && strstr(text, "dup(") == text);
+    }
+    CHECK_INT(type_free(outer), 0);
+    CHECK_INT(type_free(vector), 0);
+    CHECK_INT(type_pair(obj_type(MPI_UNSIGNED), obj_type(MPI_LONG), &next), 0);
+    CHECK(!strcmp(type_describe(next, text), "value_index(MPI_UNSIGNED)"));
+    CHECK_INT(type_f90(MPI_COMBINER_F90_REAL, 5, 5, &next), 0);
+    CHECK(!strcmp(type_describe(next, text), "f90_real"));
+}
+
 static void test_signatures(void)
 {
     CHECK_INT(obj_type(MPI_BYTE)->signature, TYPE_SIGNATURE_ANY);
@@ -561,12 +589,14 @@ int main(void)
     test_finding();
     test_signatures();
     test_names();
+    test_describing();
     test_odd_type();
     test_derived_signatures();
     test_canonical();
     test_far_apart();
     test_long_streams();
     test_memory();
+    type_fini();
     obj_fini();
     CHECK_INT(mem_live(), 0);
     return 0;

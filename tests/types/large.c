@@ -289,13 +289,19 @@ static void check_short(const struct layout *out, const struct layout *in, int n
     char *send_memory = memory_of(out, &m.send), *recv_memory = memory_of(in, &m.recv), *want, *at;
     MPI_Request reqs[2];
     MPI_Status st = test_dirty_status();
+    char text[MPI_MAX_ERROR_STRING + 1] = "";
+    int rc, len;
 
     want = memory_of(in, &at);
     place(in, at, n / ITEMS * (ITEMS - 1), left << 24);
     place(out, m.send, n, test_rank << 24);
     CHECK_OK(MPI_Irecv(m.recv, ITEMS - 1, in->type, left, TAG, MPI_COMM_WORLD, &reqs[0]));
     CHECK_OK(MPI_Isend(m.send, out->items, out->type, right, TAG, MPI_COMM_WORLD, &reqs[1]));
-    CHECK_CLASS(MPI_Wait(&reqs[0], &st), MPI_ERR_TRUNCATE);
+    rc = MPI_Wait(&reqs[0], &st);
+    CHECK_CLASS(rc, MPI_ERR_TRUNCATE);
+    CHECK_OK(MPI_Error_string(rc, text, &len));
+    if (test_is_parley())
+        CHECK(strstr(text, "x resized(hindexed(MPI_INT)), "), "the text does not name the type: %s", text);
     CHECK_OK(MPI_Wait(&reqs[1], MPI_STATUS_IGNORE));
     if (test_is_parley()) /* the standard leaves open what is there */
         CHECK(memcmp(recv_memory, want, (size_t)(in->high - in->low)) == 0, "a cut message is not what was sent");
