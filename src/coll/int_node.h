@@ -238,9 +238,14 @@ struct node_blocks {
     int reader, readers_end;    /* members that take from it, itself left out */
     bool is_in_place;           /* what it takes overwrites what it brings */
     bool has_one;               /* who brings something brings one block for all */
+    bool has_own;               /* this member has a block for itself: */
+    struct coll_block own_from, own_to;
 };
 
 enum { NODE_EACH = -1 };
+
+/* The block for itself, if there is one. Errors: those of coll_copy; E0702. */
+int node_copy_own(const struct node_blocks *b);
 
 /* Who takes a block reads it in the memory of who brings it; few bytes go through the cell. Lengths may differ. Errors:
  * E0700, E0701, MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE. */

@@ -76,6 +76,20 @@ static size_t part_of(int blocks)
     return part > CACHE_LINE ? part / CACHE_LINE * CACHE_LINE : part;
 }
 
+int node_copy_own(const struct node_blocks *b)
+{
+    size_t brings, wants;
+
+    if (!b->has_own)
+        return 0;
+    brings = size_of(&b->own_from);
+    wants = size_of(&b->own_to);
+    if (unlikely(b->call->bytes && brings < wants))
+        return err(MPI_ERR_COUNT, "E0702: blocks of %zu bytes are sent, and blocks of %zu bytes are to be received",
+                   brings, wants);
+    return coll_copy(&b->own_from, &b->own_to);
+}
+
 /* `blocks`: that those bring who bring any. */
 static int run_rounds(const struct node_blocks *b, size_t bytes, int blocks)
 {
@@ -84,12 +98,15 @@ static int run_rounds(const struct node_blocks *b, size_t bytes, int blocks)
     struct node_work work = { .total = bytes, .part = part_of(blocks), .blocks = blocks, .brings = b->out != NULL,
                               .next = b->first, .end = b->end, .wakes = NODE_WAKES_NOBODY };
     struct rounds r = { b, blocks };
+    int rc;
 
     if (takes == size && readers == size)
         work.wakes = NODE_WAKES_LAST;
     else if (readers)
         work.wakes = readers == 1 ? b->reader : NODE_WAKES_ALL;
-    return node_run(b->call, &work, fill, drain, &r);
+    rc = node_copy_own(b); /* after an error, too, others get what they wait for */
+    node_note(&rc, node_run(b->call, &work, fill, drain, &r));
+    return rc;
 }
 
 /* The longest block of all members. */
@@ -123,15 +140,6 @@ static int move(const struct node_blocks *b, bool varies, size_t bytes, int bloc
 
 /* --- the calls --- */
 
-/* This member's block for itself, unless it lies there. Errors: those of coll_copy; E0702. */
-static int copy_own(const struct coll_block *from, const struct coll_block *to, bool varies)
-{
-    if (unlikely(!varies && size_of(from) < size_of(to)))
-        return err(MPI_ERR_COUNT, "E0702: blocks of %zu bytes are sent, and blocks of %zu bytes are to be received",
-                   size_of(from), size_of(to));
-    return coll_copy(from, to);
-}
-
 static bool has_counts(const struct coll_data *data)
 {
     return data->counts.width != 0;
@@ -142,22 +150,27 @@ static size_t bytes_of(const struct coll_data *data)
     return has_counts(data) ? 0 : type_bytes(data->type, data->count);
 }
 
+static void set_own(struct node_blocks *b, const struct coll_data *send, int from, const struct coll_data *recv, int to)
+{
+    b->has_own = true;
+    b->own_from = coll_data_block(send, from);
+    b->own_to = coll_data_block(recv, to);
+}
+
 int node_gather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root)
 {
     const bool is_root = comm->rank == root, varies = has_counts(recv);
     const size_t bytes = varies ? 0 : bytes_of(is_root ? recv : send);
     struct node_call call;
-    const struct node_blocks b = { .call = &call, .out = is_root ? NULL : send, .in = recv, .in_index = NODE_EACH,
-                                   .end = is_root ? comm->size : 0, .reader = root,
-                                   .readers_end = is_root ? root : root + 1, .has_one = true };
+    struct node_blocks b = { .call = &call, .out = is_root ? NULL : send, .in = recv, .in_index = NODE_EACH,
+                             .end = is_root ? comm->size : 0, .reader = root,
+                             .readers_end = is_root ? root : root + 1, .has_one = true };
     int rc = node_begin(&call, comm, varies ? NODE_GATHERV : NODE_GATHER, root, bytes);
 
     if (!rc && is_root)
         rc = coll_check_data(recv, comm->size, "recvbuf");
-    if (!rc && is_root && !coll_is_in_place(send->buf)) {
-        const struct coll_block from = coll_data_block(send, 0), to = coll_data_block(recv, root);
-        rc = copy_own(&from, &to, varies);
-    }
+    if (is_root && !coll_is_in_place(send->buf))
+        set_own(&b, send, 0, recv, root);
     return rc ? rc : move(&b, varies, bytes, 1);
 }
 
@@ -166,17 +179,15 @@ int node_scatter(struct comm *comm, const struct coll_data *send, const struct c
     const bool is_root = comm->rank == root, varies = has_counts(send);
     const size_t bytes = varies ? 0 : bytes_of(is_root ? send : recv);
     struct node_call call;
-    const struct node_blocks b = { .call = &call, .out = is_root ? send : NULL, .out_index = NODE_EACH, .in = recv,
-                                   .first = root, .end = is_root ? root : root + 1,
-                                   .readers_end = is_root ? comm->size : 0 };
+    struct node_blocks b = { .call = &call, .out = is_root ? send : NULL, .out_index = NODE_EACH, .in = recv,
+                             .first = root, .end = is_root ? root : root + 1,
+                             .readers_end = is_root ? comm->size : 0 };
     int rc = node_begin(&call, comm, varies ? NODE_SCATTERV : NODE_SCATTER, root, bytes);
 
     if (!rc && is_root)
         rc = coll_check_data(send, comm->size, "sendbuf");
-    if (!rc && is_root && !coll_is_in_place(recv->buf)) {
-        const struct coll_block from = coll_data_block(send, root), to = coll_data_block(recv, 0);
-        rc = copy_own(&from, &to, varies);
-    }
+    if (is_root && !coll_is_in_place(recv->buf))
+        set_own(&b, send, root, recv, 0);
     return rc ? rc : move(&b, varies, bytes, comm->size);
 }
 
@@ -184,17 +195,15 @@ int node_allgather(struct comm *comm, const struct coll_data *send, const struct
 {
     const bool is_in_place = coll_is_in_place(send->buf), varies = has_counts(recv);
     struct node_call call;
-    const struct node_blocks b = { .call = &call, .out = is_in_place ? recv : send,
-                                   .out_index = is_in_place ? comm->rank : 0, .in = recv, .in_index = NODE_EACH,
-                                   .end = comm->size, .readers_end = comm->size, .has_one = true };
+    struct node_blocks b = { .call = &call, .out = is_in_place ? recv : send,
+                             .out_index = is_in_place ? comm->rank : 0, .in = recv, .in_index = NODE_EACH,
+                             .end = comm->size, .readers_end = comm->size, .has_one = true };
     int rc = node_begin(&call, comm, varies ? NODE_ALLGATHERV : NODE_ALLGATHER, -1, bytes_of(recv));
 
     if (!rc)
         rc = coll_check_data(recv, comm->size, "recvbuf");
-    if (!rc && !is_in_place) {
-        const struct coll_block from = coll_data_block(send, 0), to = coll_data_block(recv, comm->rank);
-        rc = copy_own(&from, &to, varies);
-    }
+    if (!is_in_place)
+        set_own(&b, send, 0, recv, comm->rank);
     return rc ? rc : move(&b, varies, bytes_of(recv), 1);
 }
 
@@ -207,18 +216,16 @@ int node_alltoall(struct comm *comm, const struct coll_data *send, const struct 
 {
     const bool is_in_place = coll_is_in_place(send->buf), varies = has_counts(recv);
     struct node_call call;
-    const struct node_blocks b = { .call = &call, .out = is_in_place ? recv : send, .out_index = NODE_EACH,
-                                   .in = recv, .in_index = NODE_EACH, .end = comm->size, .readers_end = comm->size,
-                                   .is_in_place = is_in_place };
+    struct node_blocks b = { .call = &call, .out = is_in_place ? recv : send, .out_index = NODE_EACH,
+                             .in = recv, .in_index = NODE_EACH, .end = comm->size, .readers_end = comm->size,
+                             .is_in_place = is_in_place };
     int rc = node_begin(&call, comm, kind_of_alltoall(recv), -1, bytes_of(recv));
 
     if (!rc)
         rc = coll_check_data(recv, comm->size, "recvbuf");
     if (!rc && !is_in_place)
         rc = coll_check_data(send, comm->size, "sendbuf");
-    if (!rc && !is_in_place) {
-        const struct coll_block from = coll_data_block(send, comm->rank), to = coll_data_block(recv, comm->rank);
-        rc = copy_own(&from, &to, varies);
-    }
+    if (!is_in_place)
+        set_own(&b, send, comm->rank, recv, comm->rank);
     return rc ? rc : move(&b, varies, bytes_of(recv), comm->size);
 }

@@ -4,7 +4,11 @@
  * fetch. Who has shown its memory waits for their last step.
  *
  *   line         struct node_window: `value` is 1 if memory is shown
- *   cell         struct box for the one or for each reader, then the blocks that are in the cell
+ *   cell         struct box for the one or for each reader, then the blocks that are in the cell; of who only reads:
+ *                struct box for the one or for each that brings, with the place that its block goes to
+ *
+ * Where some bring and others take, both sides copy: who brings a long block writes its end to where it goes, who takes
+ * it reads its beginning, in shares that let all be ready at the same time.
  *
  * Blocks with gaps, and those that would be overwritten by others before they are read, are packed to a temporary place
  * first. Where all read from all, everybody begins with the next member. */
@@ -13,12 +17,38 @@
 #include "base/memcheck.h"
 #include "coll/int_node.h"
 
-enum { BOUNCE = 65536 /* bytes fetched at a time for a layout with gaps */ };
+enum {
+    BOUNCE = 65536,     /* bytes fetched at a time for a layout with gaps */
+    SHARED_MIN = 98304, /* bytes of a block from which on both sides copy */
+    PAGE = 4096,
+};
 
 struct box {
     uint64_t at;  /* an address, or, below SHELF_CELL, a place in the cell */
     uint64_t len;
 };
+
+/* --- both --- */
+
+/* All bring and all take: each is busy with what it takes. */
+static bool is_mutual(const struct node_blocks *b)
+{
+    return b->out && b->first < b->end;
+}
+
+/* Of a long block: what its reader does. Who gathers has enough to do with its own block, and who scatters too. */
+static size_t share_of_reader(const struct node_blocks *b, size_t len)
+{
+    if (len < SHARED_MIN || is_mutual(b) || !b->has_one)
+        return len;
+    return b->in_index == NODE_EACH ? 0 : len - len / (size_t)b->call->comm->size / PAGE * PAGE;
+}
+
+/* The table of a member, in the present round. */
+static struct box *table_of(const struct node_blocks *b, int rank)
+{
+    return (struct box *)(void *)shelf_cell(b->call->comm, rank, b->call->round);
+}
 
 /* --- who brings --- */
 
@@ -53,9 +83,10 @@ static struct plan plan_of(const struct node_blocks *b)
 }
 
 /* Fill the table and what it points to: in the cell if there is room, else packed to `temp` or where they lie. */
-static bool fill_boxes(const struct node_blocks *b, const struct plan *plan, char *cell, char *temp)
+static bool fill_boxes(const struct node_blocks *b, const struct plan *plan, char *temp)
 {
-    struct box *table = (struct box *)(void *)cell;
+    struct box *table = table_of(b, b->call->comm->rank);
+    char *const cell = (char *)table;
     size_t at = (size_t)plan->boxes * sizeof *table;
     const bool fits = at + plan->total <= SHELF_CELL;
 
@@ -77,10 +108,42 @@ static bool fill_boxes(const struct node_blocks *b, const struct plan *plan, cha
     return !fits;
 }
 
+/* Where blocks go to; nowhere if the layout has gaps. */
+static void fill_places(const struct node_blocks *b)
+{
+    struct box *table = table_of(b, b->call->comm->rank);
+    const int first = b->in_index == NODE_EACH ? b->first : 0, end = b->in_index == NODE_EACH ? b->end : 1;
+
+    for (int i = first; i < end; i++) {
+        const struct coll_block to = node_in(b, i);
+        const bool is_run = type_is_run(to.type, to.count);
+
+        table[i].at = is_run ? (uintptr_t)type_run(to.type, to.buf) : 0;
+        table[i].len = type_bytes(to.type, to.count);
+    }
+}
+
+/* What this member has shown and others read: their ends. */
+static int push_ends(const struct node_blocks *b)
+{
+    const int own = b->call->comm->rank;
+    const struct box *from = table_of(b, own);
+    int rc = node_await(b->call, b->call->round, b->reader, b->readers_end);
+
+    for (int rank = b->reader; rank < b->readers_end && !rc; rank++) {
+        const struct box *to = table_of(b, rank) + (b->in_index == NODE_EACH ? own : 0);
+        const struct box *block = from + (b->out_index == NODE_EACH ? rank : 0);
+        const size_t at = rank == own ? block->len : share_of_reader(b, block->len);
+
+        if (at < block->len && to->at && to->len == block->len)
+            rc = node_push(b->call, rank, (const char *)(uintptr_t)block->at + at, to->at + at, block->len - at);
+    }
+    return rc;
+}
+
 /* Post the table. *temp is to be freed when all have read. */
 static int show(const struct node_blocks *b, char **temp)
 {
-    const struct comm *comm = b->call->comm;
     struct plan plan = { 0 };
     struct node_window window = { 0 };
     struct shelf_line *line;
@@ -94,7 +157,9 @@ static int show(const struct node_blocks *b, char **temp)
     }
     line = node_open(b->call);
     if (b->out)
-        window.value = fill_boxes(b, &plan, shelf_cell(comm, comm->rank, b->call->round), *temp);
+        window.value = fill_boxes(b, &plan, *temp);
+    else
+        fill_places(b);
     memcpy(line->data, &window, sizeof window);
     node_post(b->call, line);
     return 0;
@@ -120,42 +185,57 @@ static int fetch_gaps(const struct node_blocks *b, int rank, const struct box *b
     return rc;
 }
 
-static int take(const struct node_blocks *b, int rank, bool has_one)
+static int take(const struct node_blocks *b, int rank)
 {
-    const struct comm *comm = b->call->comm;
-    const char *cell = shelf_cell(comm, rank, b->call->round);
-    const struct box *box = (const struct box *)(const void *)cell + (has_one ? 0 : comm->rank);
+    const struct box *box = table_of(b, rank) + (b->has_one ? 0 : b->call->comm->rank);
     const struct coll_block to = node_in(b, rank);
     const size_t room = type_bytes(to.type, to.count), len = size_min(box->len, room);
-    int rc = 0;
+    int rc;
 
-    if (box->at < SHELF_CELL)
-        node_unpack(&to, 0, cell + box->at, len);
-    else if (type_is_run(to.type, to.count))
-        rc = node_fetch(b->call, rank, type_run(to.type, to.buf), box->at, len);
-    else
+    if (box->at < SHELF_CELL) {
+        node_unpack(&to, 0, (const char *)table_of(b, rank) + box->at, len);
+        rc = 0;
+    } else if (type_is_run(to.type, to.count)) {
+        rc = node_fetch(b->call, rank, type_run(to.type, to.buf), box->at,
+                        box->len == room ? share_of_reader(b, len) : len);
+    } else {
         rc = fetch_gaps(b, rank, box, &to, len);
+    }
     if (unlikely(box->len > room) && !rc)
         rc = err(MPI_ERR_TRUNCATE, "got %llu bytes, from rank %d; there is room for %zu bytes",
                  (unsigned long long)box->len, rank, room);
     return rc;
 }
 
-/* From all that there is to take from, the next member first. *is_shown: one of them waits for this one's step. */
-static int take_all(const struct node_blocks *b, bool has_one, bool *is_shown)
+/* From all that there is to take from, the next member first. True: one of them waits for this one's step. */
+static bool take_all(const struct node_blocks *b, int *rc)
 {
     const struct comm *comm = b->call->comm;
-    int rc = 0;
+    bool is_shown = false;
 
     for (int distance = 1; distance < comm->size; distance++) {
         const int rank = (comm->rank + distance) % comm->size;
 
         if (rank >= b->first && rank < b->end) {
-            node_note(&rc, take(b, rank, has_one));
-            *is_shown = *is_shown || node_window(b->call, rank)->value;
+            node_note(rc, take(b, rank));
+            is_shown = is_shown || node_window(b->call, rank)->value;
         }
     }
-    return rc;
+    return is_shown;
+}
+
+/* Until those that bring have written their part. */
+static void await_ends(const struct node_blocks *b)
+{
+    for (int rank = b->first; rank < b->end; rank++) {
+        if (rank != b->call->comm->rank && node_window(b->call, rank)->value) {
+            const struct coll_block to = node_in(b, rank);
+
+            node_await_step(b->call, 1, rank, rank + 1);
+            if (type_is_run(to.type, to.count))
+                memcheck_written(type_run(to.type, to.buf), type_bytes(to.type, to.count));
+        }
+    }
 }
 
 /* --- all of it --- */
@@ -174,8 +254,8 @@ int node_copy_blocks(const struct node_blocks *b)
 {
     struct node_call *call = b->call;
     char *temp = NULL;
-    bool is_shown = false;
-    int rc = show(b, &temp);
+    bool shows, reads;
+    int rc = show(b, &temp), failed = rc ? 0 : node_copy_own(b);
 
     if (!rc)
         rc = meet(b);
@@ -183,12 +263,18 @@ int node_copy_blocks(const struct node_blocks *b)
         mem_free(temp);
         return rc;
     }
-    rc = take_all(b, b->has_one, &is_shown);
+    rc = failed; /* after an error, too, others get what they wait for */
+    shows = node_window(call, call->comm->rank)->value;
+    if (shows && !is_mutual(b))
+        node_note(&rc, push_ends(b));
+    reads = take_all(b, &rc);
     node_step(call, 1);
-    if (is_shown)
+    if (shows || reads)
         node_wake_all(call);
-    if (b->out && node_window(call, call->comm->rank)->value)
+    if (shows)
         node_await_step(call, 1, b->reader, b->readers_end);
+    if (reads && !is_mutual(b))
+        await_ends(b);
     mem_free(temp);
     return rc;
 }

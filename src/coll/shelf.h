@@ -43,9 +43,6 @@ struct shelf_line {
 struct shelf_member {
     struct shelf_line line[SHELF_SLOTS];
     _Atomic uint64_t step ALIGNED(CACHE_LINE);  /* how far it has come inside a round: the round in the upper half */
-    _Atomic uint64_t claimed ALIGNED(CACHE_LINE); /* of what is copied to it by several: bytes that somebody copies … */
-    _Atomic uint64_t copied;                      /* … and that are copied */
-    _Atomic int failed;                           /* 0, or the errno of one who could not */
 };
 
 struct shelf_head {
