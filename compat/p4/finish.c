@@ -29,6 +29,7 @@ static _Noreturn void run_child(int (*fxn)(void))
     snprintf(p4_own.who, sizeof p4_own.who, "p4_create_%d", p4_own.pid);
     child_count = 0;
     remote_forked();
+    p4_unbind();
     __fpurge(stdin); /* what the parent has read is the parent's */
     fxn();
     exit(0);

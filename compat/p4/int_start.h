@@ -11,6 +11,8 @@
 
 /* First ids of the clusters. */
 void p4_set_clusters(const int first[], int count);
+/* In a process of p4_create: run on all processors that the master has. */
+void p4_unbind(void);
 
 /* --- options.c: what the command line says --- */
 

@@ -3,6 +3,7 @@
  * in: as the master of a procgroup, as a rank of a launcher, as the master of a cluster on another host (remote.c). */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,6 +24,8 @@ struct control *control;
 static int cluster_first[P4_MAXPROCS];
 static bool is_launched;      /* a rank of a launcher's job */
 static bool hard_errors = true;
+static cpu_set_t all_cpus;    /* of this process before it was bound */
+static bool is_bound;
 static const char *program;   /* argv[0] */
 static char **arguments;      /* what is left of the others, for processes of other hosts; ended by NULL */
 
@@ -182,6 +185,36 @@ static void set_clusters(const struct p4_procgroup *pg)
     p4_own.last = pg->entries[0].numslaves_in_group;
 }
 
+/* As mpiexec binds ranks: each process of this host to an equal share of its processors, if there are enough, so that
+ * two that talk do not take turns on one. P4_BIND=0: not. What p4_create makes gets all of them back. */
+static void bind_to_share(int place, int count)
+{
+    const char *text = getenv("P4_BIND");
+    cpu_set_t share;
+    int seen = 0, cpus;
+
+    CPU_ZERO(&share);
+    if ((text && *text == '0') || sched_getaffinity(0, sizeof all_cpus, &all_cpus))
+        return;
+    cpus = CPU_COUNT(&all_cpus);
+    if (count > cpus)
+        return;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &all_cpus))
+            continue;
+        if (seen >= place * cpus / count && seen < (place + 1) * cpus / count)
+            CPU_SET(cpu, &share);
+        seen++;
+    }
+    is_bound = !sched_setaffinity(0, sizeof share, &share);
+}
+
+void p4_unbind(void)
+{
+    if (is_bound)
+        (void)sched_setaffinity(0, sizeof all_cpus, &all_cpus);
+}
+
 /* Take the place in the segment of this host. */
 static void join(const struct cluster_plan *plan, int place)
 {
@@ -190,6 +223,7 @@ static void join(const struct cluster_plan *plan, int place)
     if (rc)
         fail_with(rc);
     munmap(plan->head, job_transport_offset(plan->count));
+    bind_to_share(place, plan->count);
     if (plan->has_others)
         remote_open(hosts_take_listener(place, plan->count));
 }
