@@ -8,6 +8,10 @@
 #include "p4/int_message.h"
 #include "p4/int_start.h"
 
+/* By the linker: where this library is. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
 static struct match match;
 static struct match_ctx user_queue, inner_queue;
 
@@ -296,6 +300,7 @@ void intake_open(void)
 
     if (door->size != sizeof *door)
         p4_fail("E0602: libp4 and libmpi_abi are of different builds");
+    door->own_code(__ehdr_start, etext);
     match_init(&match);
     match_ctx_init(&user_queue, &match, 1);
     match_ctx_init(&inner_queue, &match, 2);

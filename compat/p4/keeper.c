@@ -23,7 +23,10 @@
 #include "sys/clock.h"
 #include "sys/wake.h"
 
-enum { PATIENCE_S = 2 }; /* between the wish that a process ends and its end by force */
+enum {
+    PATIENCE_S = 2, /* between the wish that a process ends and its end by force */
+    LOOK_MS = 1000, /* between looks whether all wait for each other */
+};
 
 static struct keeper {
     const struct cluster_plan *plan;
@@ -207,8 +210,11 @@ static void wait_for_news(void)
     wait[0] = (struct pollfd){ .fd = keeper.signals, .events = POLLIN };
     for (int i = 0; i < count; i++)
         wait[i + 1] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
-    if (poll(wait, (nfds_t)count + 1, keeper.force_ns ? 100 : -1) <= 0)
+    if (poll(wait, (nfds_t)count + 1, keeper.force_ns ? 100 : keeper.plan->has_others ? -1 : LOOK_MS) <= 0) {
+        if (!keeper.plan->has_others && !keeper.is_ending)
+            stall_look(keeper.plan->count);
         return;
+    }
     while (read(keeper.signals, &info, sizeof info) == sizeof info)
         ;
     for (int i = 0; i < count; i++) {

@@ -7,6 +7,7 @@
 #include "init/init.h"
 #include "obj/req.h"
 #include "progress/progress.h"
+#include "sys/callsite.h"
 
 /* The one wait. */
 static struct {
@@ -137,4 +138,5 @@ const struct door parley_door_1 = {
     .diagnose = diagnose,
     .abort = door_abort,
     .text = err_text,
+    .own_code = callsite_also_own,
 };

@@ -60,6 +60,8 @@ struct door {
     void (*diagnose)(const char *text);
     void (*abort)(int code, const char *text);
     void (*text)(int code, char *text, size_t size);
+    /* As callsite_also_own: where the user's own code is. */
+    void (*own_code)(const void *start, const void *stop);
 };
 
 /* Of this version. */

@@ -18,6 +18,16 @@ extern const char etext[] __attribute__((visibility("hidden")));
 extern const char __start_parley_text[] __attribute__((visibility("hidden")));
 extern const char __stop_parley_text[] __attribute__((visibility("hidden")));
 
+static struct {
+    const char *start, *stop;
+} other; /* of another library that stands on this one */
+
+void callsite_also_own(const void *start, const void *stop)
+{
+    other.start = start;
+    other.stop = stop;
+}
+
 static bool is_within(uintptr_t address, const char *start, const char *stop)
 {
     return address >= (uintptr_t)start && address < (uintptr_t)stop;
@@ -28,6 +38,8 @@ static bool is_own(const void *address)
 {
     const bool is_archive = is_within((uintptr_t)is_within, __start_parley_text, __stop_parley_text);
 
+    if (is_within((uintptr_t)address - 1, other.start, other.stop))
+        return true;
     return is_archive ? is_within((uintptr_t)address - 1, __start_parley_text, __stop_parley_text)
                       : is_within((uintptr_t)address - 1, __ehdr_start, etext);
 }

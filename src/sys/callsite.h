@@ -16,6 +16,10 @@
  * paths only, and not for what may run in a signal handler. */
 uint64_t callsite_find(void) COLD;
 
+/* The code from `start` to `stop` is no program's either: another library on this engine, one in a process. Before any
+ * of the others is called. */
+void callsite_also_own(const void *start, const void *stop);
+
 /* "app+0x1233" into `text`: the file that the call at return address `address` is in, and where in it, in addresses
  * of that file (addr2line -e app 0x1233). False: no file is known there. */
 bool callsite_name(uint64_t address, char *text, size_t size) COLD;

@@ -30,6 +30,11 @@ static void do_wrong(const char *what)
         raise(SIGKILL);
     if (!strcmp(what, "left") && me == total - 1)
         _exit(3);
+    if (!strcmp(what, "hang")) {
+        from = (me + 1) % total;
+        if (!me)
+            alarm(4);
+    }
     if (!strcmp(what, "keeper-killed") && me == 3)
         kill(getppid(), SIGKILL);
     if (!strcmp(what, "child") && !me)
@@ -110,7 +115,7 @@ int main(int argc, char **argv)
     if (!strcmp(what, "no-end") && !me)
         return 0;
     do_wrong(what);
-    if (!me)
+    if (!me && strcmp(what, "hang") != 0)
         be_wrong(what);
     p4_recv(&type, &from, &msg, &len); /* nobody sends */
     return 0;
