@@ -103,7 +103,7 @@ static void plan_calls(int round, int place_limit)
             continue;
         play_plan(&calls[call_count++], o, form, place, test_key((uint64_t)round, (uint64_t)n, 93));
         if (test_rank == 0 && getenv("TEST_VERBOSE"))
-            fprintf(stderr, "round %d: %s\n", round, calls[call_count - 1].name);
+            fprintf(stderr, "%s: %s\n", play_label, calls[call_count - 1].name);
     }
 }
 
@@ -270,6 +270,7 @@ static void run_round(int round, bool is_one, int place_limit)
 {
     int i;
 
+    snprintf(play_label, sizeof play_label, "round %d", round);
     plan_calls(round, place_limit);
     make_persistent();
     mail_receives();

@@ -61,8 +61,9 @@ static void run(int number, const struct operation *o, enum form form, const str
     if (is_missing[o - operations][form] || place->comm == MPI_COMM_NULL)
         return;
     play_plan(&p, o, form, place, test_key((uint64_t)number, 0, 97));
+    snprintf(play_label, sizeof play_label, "TEST_CASE=%d", number);
     if (test_rank == 0 && getenv("TEST_VERBOSE"))
-        fprintf(stderr, "case %d: %s\n", number, p.name);
+        fprintf(stderr, "%s: %s\n", play_label, p.name);
     play_fill(&p, 0);
     play_call(&p);
     is_missing[o - operations][form] = p.is_missing;

@@ -406,8 +406,11 @@ static inline void play_plan(struct play *p, const struct operation *o, enum for
 
 /* ---- running it ------------------------------------------------------------------------------------------ */
 
-/* Name of the call for a failure, with the file and line of the caller. */
-#define PLAY_FAIL(p, ...) test_fail(__FILE__, __LINE__, (p)->name, __VA_ARGS__)
+/* Which case or round of the program it is, for the text of a failure. */
+static char play_label[32];
+
+#define PLAY_FAIL(p, format, ...) \
+    test_fail(__FILE__, __LINE__, (p)->name, "(%s) " format, play_label, __VA_ARGS__)
 
 static inline void play_check_code(struct play *p, const char *what, int code)
 {
