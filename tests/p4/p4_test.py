@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the programs of tests/p4/list.txt, started both ways, and the Fortran program if there is a compiler.
+"""Runs the programs of tests/p4/runs.txt, started both ways, and the Fortran program if there is a compiler.
 
     p4_test.py --build DIR [-v] [PROGRAM ...]
 
@@ -25,7 +25,7 @@ STOP_AFTER = 30  # seconds
 
 
 class Test:
-    """One line of list.txt."""
+    """One line of runs.txt."""
 
     def __init__(self, line):
         words = shlex.split(line)
@@ -107,7 +107,7 @@ def fault_of(test, result):
 
 def run_list(build, names, is_verbose):
     failed = passed = 0
-    with open(os.path.join(HERE, 'list.txt'), encoding='utf-8') as file:
+    with open(os.path.join(HERE, 'runs.txt'), encoding='utf-8') as file:
         tests = [Test(line) for line in file if line.strip() and not line.startswith('#')]
     with tempfile.TemporaryDirectory() as folder:
         for test in tests:

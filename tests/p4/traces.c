@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* p4_dprintf and its levels; prints, and list.txt says what. */
+/* p4_dprintf and its levels; prints, and runs.txt says what. */
 #include "p4_test.h"
 
 int main(int argc, char **argv)

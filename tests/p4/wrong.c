@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wrong uses, one a run, by name; list.txt says what must be printed. */
+/* Wrong uses, one a run, by name; runs.txt says what must be printed. */
 #include "p4_test.h"
 
 static void mismatch_barrier(int me)
