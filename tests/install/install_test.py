@@ -84,6 +84,17 @@ def check_pkg_config(prefix, env, cwd):
         expect_ring("./ring-" + name, {**env, "LD_LIBRARY_PATH": os.path.join(prefix, "lib")}, cwd)
 
 
+def check_p4(prefix, env, cwd):
+    """A p4 program with the plain compiler, by a procgroup and by mpiexec."""
+    flags = shlex.split(run(["pkg-config", "--cflags", "--libs", "p4"], env, cwd))
+    run(["cc", "-Wall", "-Werror", os.path.join(HERE, "p4_ring.c"), "-o", "p4-ring"] + flags, env, cwd)
+    with open(os.path.join(cwd, "p4-ring.pg"), "w", encoding="utf-8") as f:
+        f.write("local 2\n")
+    answer = "the sum of 3 processes is 3\n"
+    for command in (["./p4-ring"], ["mpiexec", "-n", "3", "./p4-ring"]):
+        expect(run(command, env, cwd), answer, shlex.join(command))
+
+
 def check_static(prefix, env, cwd):
     """The archive links without other libraries, also all static; PMPI works: the user's MPI_Send is taken."""
     archive = os.path.join(prefix, "lib", "libmpi_abi.a")
@@ -105,6 +116,7 @@ def main(meson, build, configured_prefix):
             check_layout(prefix)
             check_wrappers(env, work)
             check_pkg_config(prefix, env, work)
+            check_p4(prefix, env, work)
             check_static(prefix, env, work)
             check_cmake(env, work)
         except Fault as fault:
