@@ -221,10 +221,10 @@ const char *arena_free(void *p)
 
 bool arena_is_block(const void *p, size_t *bytes)
 {
+    const char *start = (const char *)arena();
     bool is_block;
 
-    if (!arena() || (const char *)p < (const char *)arena() ||
-        (const char *)p >= (const char *)arena() + p4_own.arena_size)
+    if (!start || (const char *)p < start || (const char *)p >= start + p4_own.arena_size)
         return false;
     enter();
     is_block = !fault_of(p);

@@ -85,10 +85,15 @@ struct message *buffer_find(const void *data)
     return NULL;
 }
 
+static int smallest; /* class of most messages */
+
 /* The smallest class that holds so much; -1: none. */
 static int class_of(size_t len)
 {
     int best = -1;
+
+    if (likely(len <= (size_t)class_size[smallest]))
+        return smallest;
 
     for (int i = 0; i < P4_CLASSES; i++) {
         if (len <= (size_t)class_size[i] && (best < 0 || class_size[i] < class_size[best]))
@@ -211,6 +216,8 @@ void p4_set_avail_buff(int index, int size)
     }
     free_ones[index].count = 0;
     class_size[index] = size;
+    for (int i = 0; i < P4_CLASSES; i++)
+        smallest = class_size[i] < class_size[smallest] ? i : smallest;
     message_unlock();
 }
 

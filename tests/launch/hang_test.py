@@ -114,11 +114,11 @@ def test_missing():
 
 
 def test_mismatch():
-    for ranks in 2, 3: # rank 1 has waited in vain, and looks at what has come
-        result = run('-n', ranks, program(), 'mismatch', env={**os.environ, 'PARLEY_SHARED_COLL': '0'})
-        check(result.returncode not in (0, 124), 'exit code', result.returncode)
-        lines_with(result.stderr, 'E0700', 'ranks disagree in collective call number 2 on MPI_COMM_WORLD: rank 1 calls '
-                   'MPI_Bcast of 4 bytes with root 0, rank ', ' calls MPI_Barrier')
+    # Rank 1 has waited in vain, and looks at what has come.
+    result = run('-n', 2, program(), 'mismatch', env={**os.environ, 'PARLEY_SHARED_COLL': '0'})
+    check(result.returncode not in (0, 124), 'exit code', result.returncode)
+    lines_with(result.stderr, 'E0700', 'ranks disagree in collective call number 2 on MPI_COMM_WORLD: rank 1 calls '
+               'MPI_Bcast of 4 bytes with root 0, rank 0 calls MPI_Barrier')
 
 
 def test_roots():

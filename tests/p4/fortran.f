@@ -74,6 +74,7 @@
       call p4recv(type, from, y, 4, len, rc)
       call check(rc .eq. 1 .and. len .eq. 4, 24)
       call check(y(1) .eq. prior, 25)
+      call p4globarr(17)
       if (me .eq. 0) then
           call p4sendr(13, next, x, 8, rc)
           call p4sendrx(14, next, x, 8, P4INT, rc)
