@@ -21,12 +21,10 @@ static const struct {
 } forms[] = {
     [P4NOX] = { NULL, 1, 1 },
     [P4INT] = { "xdr_int", 4, sizeof(int) },
-    [P4LNG] = { "xdr_hyper", 8, sizeof(long) },
+    [P4LNG] = { "xdr_int", 8, sizeof(long) }, /* twice */
     [P4FLT] = { "xdr_float", 4, sizeof(float) },
     [P4DBL] = { "xdr_double", 8, sizeof(double) },
 };
-
-_Static_assert(sizeof(long) == sizeof(quad_t), "xdr_hyper takes a long");
 
 bool xdr_is_wanted(int to, int datatype)
 {
@@ -58,6 +56,21 @@ static void load(void)
     lib.create = (void (*)(XDR *, char *, u_int, enum xdr_op))(uintptr_t)dlsym(handle, "xdrmem_create");
 }
 
+/* The upper half first. A value from outside that is too large for a `long` here is an error. */
+static bool convert_long(XDR *xdr, long *element, enum xdr_op op)
+{
+    int64_t value = op == XDR_ENCODE ? *element : 0;
+    int32_t upper = (int32_t)(value >> 32), lower = (int32_t)(uint32_t)value;
+
+    if (!lib.convert[P4LNG](xdr, &upper) || !lib.convert[P4LNG](xdr, &lower))
+        return false;
+    if (op == XDR_ENCODE)
+        return true;
+    value = (int64_t)((uint64_t)(uint32_t)upper << 32 | (uint32_t)lower);
+    *element = (long)value;
+    return *element == value;
+}
+
 static void convert(int datatype, size_t count, void *elements, void *wire, enum xdr_op op)
 {
     char *element = elements;
@@ -66,8 +79,10 @@ static void convert(int datatype, size_t count, void *elements, void *wire, enum
     load();
     lib.create(&xdr, wire, (u_int)(count * forms[datatype].wire), op);
     for (size_t i = 0; i < count; i++, element += forms[datatype].local) {
-        if (!lib.convert[datatype](&xdr, element))
-            p4_fail("E0616: element %zu of %zu, a %s, cannot be converted", i, count, forms[datatype].function + 4);
+        const bool is_done = datatype == P4LNG ? convert_long(&xdr, (long *)(void *)element, op)
+                                               : (bool)lib.convert[datatype](&xdr, element);
+        if (!is_done)
+            p4_fail("E0616: element %zu of %zu, of type %d, cannot be converted", i, count, datatype);
     }
 }
 
