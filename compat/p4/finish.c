@@ -149,6 +149,7 @@ int p4_wait_for_end(void)
         intake_flush();
         if (is_cluster_master())
             wait_for_slaves(false);
+        remote_stop();
         door->stop();
     }
     wait_for_children();
@@ -168,6 +169,7 @@ static void at_exit(void)
         fflush(stdout);
         wait_for_slaves(true);
     }
+    remote_stop();
     door->leave();
 }
 

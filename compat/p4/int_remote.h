@@ -19,6 +19,8 @@ void remote_open(int listener);
 void remote_start(void);
 /* Nothing will be sent any more; remote_is_pending until all that was sent has been taken in. */
 void remote_end(void);
+/* The engine is about to go down: nothing of ours wakes anybody any more. */
+void remote_stop(void);
 /* In a child that has been forked: the connections are the parent's. */
 void remote_forked(void);
 

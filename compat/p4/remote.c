@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -58,7 +59,9 @@ struct source {
 };
 
 static struct {
-    int listener, epoll;
+    int listener, epoll, stop;       /* stop: an eventfd that ends the thread */
+    pthread_t thread;
+    bool has_thread;
     _Atomic bool has_news;
     struct way *way[P4_MAXPROCS];    /* by id; NULL: nothing has been sent there */
     struct source *source[P4_MAXPROCS];
@@ -91,7 +94,7 @@ bool remote_is_unlike(int id)
 
 static void watch(int fd)
 {
-    struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET };
+    struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.fd = fd };
 
     if (epoll_ctl(net.epoll, EPOLL_CTL_ADD, fd, &event))
         p4_fail("E0618: a socket cannot be watched: %s", strerror(errno));
@@ -411,6 +414,7 @@ void remote_forked(void)
         return;
     close(net.listener);
     close(net.epoll);
+    close(net.stop);
     for (int i = 0; i < net.source_count; i++)
         close(net.source[i]->fd);
     for (int id = 0; id < p4_own.total; id++) {
@@ -418,6 +422,7 @@ void remote_forked(void)
             close(net.way[id]->fd);
     }
     net.listener = -1;
+    net.has_thread = false;
 }
 
 /* --- news --- */
@@ -451,8 +456,13 @@ static void *listen_for_news(void *arg)
 
     (void)arg;
     for (;;) {
-        if (epoll_wait(net.epoll, events, ARRAY_LEN(events), -1) < 0 && errno != EINTR)
+        const int count = epoll_wait(net.epoll, events, ARRAY_LEN(events), -1);
+        if (count < 0 && errno != EINTR)
             return NULL;
+        for (int i = 0; i < count; i++) {
+            if (events[i].data.fd == net.stop)
+                return NULL;
+        }
         atomic_store(&net.has_news, true);
         door->wake_up();
     }
@@ -462,15 +472,16 @@ void remote_open(int listener)
 {
     net.listener = listener;
     net.epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (net.epoll < 0 || fcntl(listener, F_SETFL, O_NONBLOCK))
+    net.stop = eventfd(0, EFD_CLOEXEC);
+    if (net.epoll < 0 || net.stop < 0 || fcntl(listener, F_SETFL, O_NONBLOCK))
         p4_fail("E0618: sockets cannot be watched: %s", strerror(errno));
     watch(listener);
 }
 
 void remote_start(void)
 {
+    struct epoll_event stop = { .events = EPOLLIN, .data.fd = net.stop };
     sigset_t all, before;
-    pthread_t thread;
     int rc;
 
     if (net.listener < 0)
@@ -478,9 +489,20 @@ void remote_start(void)
     door->add_poll(poll_net, NULL);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&thread, NULL, listen_for_news, NULL);
+    rc = epoll_ctl(net.epoll, EPOLL_CTL_ADD, net.stop, &stop) ? errno : 0;
+    if (!rc)
+        rc = pthread_create(&net.thread, NULL, listen_for_news, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc)
         p4_fail("E0618: no thread to watch sockets: %s", strerror(rc));
-    pthread_detach(thread);
+    net.has_thread = true;
+}
+
+void remote_stop(void)
+{
+    const uint64_t one = 1;
+
+    if (net.has_thread && write(net.stop, &one, sizeof one) == sizeof one)
+        pthread_join(net.thread, NULL);
+    net.has_thread = false;
 }
