@@ -15,7 +15,7 @@
 enum {
     NODE_FLAT_MAX = 16,          /* members that may all wait for all, with a processor for each … */
     NODE_FLAT_MAX_CROWDED = 64,  /* … and without */
-    NODE_AHEAD = SHELF_SLOTS / 2, /* rounds that may be posted before the first of them is waited for: who posts round
+    NODE_AHEAD = SHELF_CELLS / 2, /* rounds that may be posted before the first of them is waited for: who posts round
                                    * r is done with all up to r - NODE_AHEAD */
 };
 
@@ -50,17 +50,19 @@ static inline void node_wake(const struct node_call *call, int rank)
     progress_wake_seen(&shelf_proc(call->comm, rank)->sleep);
 }
 
-/* Wait until nobody needs the line of the next round any more. */
-void node_catch_up(struct node_call *call) COLD;
+/* Wait until all have come at least to the round that is `distance` before this one, better half of that. */
+void node_catch_up(struct node_call *call, uint32_t distance) COLD;
 
-/* The next round begins; it may be waited until others are done with the line. Returns this member's line. */
-static ALWAYS_INLINE struct shelf_line *node_open(struct node_call *call)
+/* The next round begins; it may be waited until others are done with the line, and the cell if that is used. Returns
+ * this member's line. */
+static ALWAYS_INLINE struct shelf_line *node_open(struct node_call *call, bool uses_cell)
 {
     struct comm *comm = call->comm;
+    const uint32_t distance = (uses_cell ? SHELF_CELLS : SHELF_SLOTS) - NODE_AHEAD;
 
     call->round = ++comm->shelf.round;
-    if (unlikely(call->round - comm->shelf_known > SHELF_SLOTS - NODE_AHEAD))
-        node_catch_up(call);
+    if (unlikely(call->round - comm->shelf_known > distance))
+        node_catch_up(call, distance);
     return shelf_line(comm, comm->rank, call->round);
 }
 
@@ -154,11 +156,12 @@ static ALWAYS_INLINE int node_run(struct node_call *call, const struct node_work
         int posted = 0;
 
         do {
-            struct shelf_line *line = node_open(call);
             const size_t len = size_min(work->part, work->total - filled);
+            const size_t brings = work->brings ? (size_t)work->blocks * len : 0;
+            struct shelf_line *line = node_open(call, brings > SHELF_INLINE);
 
             if (work->brings)
-                fill(arg, node_place(call, call->comm->rank, call->round, (size_t)work->blocks * len), filled, len);
+                fill(arg, node_place(call, call->comm->rank, call->round, brings), filled, len);
             node_post(call, line);
             if (work->wakes == NODE_WAKES_ALL)
                 node_wake_all(call);

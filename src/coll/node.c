@@ -131,12 +131,11 @@ void node_wake_all(const struct node_call *call)
     }
 }
 
-/* Half of the lines more than this needs, so that it is not needed the next time. */
-void node_catch_up(struct node_call *call)
+void node_catch_up(struct node_call *call, uint32_t distance)
 {
     struct comm *comm = call->comm;
     struct wait wait = { .call = call, .end = comm->size, .is_late = true,
-                         .round = call->round - (SHELF_SLOTS - NODE_AHEAD) / 2 };
+                         .round = call->round - distance / 2 };
     _Atomic uint32_t *late = &shelf_head(comm)->late;
 
     if (!is_over(&wait)) {

@@ -155,7 +155,7 @@ static int show(const struct node_blocks *b, char **temp)
         if (!*temp)
             return err(MPI_ERR_NO_MEM, "no memory for %zu bytes of blocks that are not in a row", plan.packed);
     }
-    line = node_open(b->call);
+    line = node_open(b->call, true);
     if (b->out)
         window.value = fill_boxes(b, &plan, *temp);
     else

@@ -23,7 +23,7 @@ static int pid_of(const struct node_call *call, int rank)
 
 int node_show(struct node_call *call, const struct node_window *window)
 {
-    struct shelf_line *line = node_open(call);
+    struct shelf_line *line = node_open(call, false);
 
     memcpy(line->data, window, sizeof *window);
     node_post(call, line);

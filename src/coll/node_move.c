@@ -14,7 +14,7 @@ enum { FAN_OUT = 8 };
 
 static int flat(struct node_call *call)
 {
-    node_post(call, node_open(call));
+    node_post(call, node_open(call, false));
     return node_meet(call, call->round);
 }
 
@@ -22,7 +22,7 @@ static int tree(struct node_call *call)
 {
     const struct comm *comm = call->comm;
     const int first = FAN_OUT * comm->rank + 1, end = first + FAN_OUT;
-    struct shelf_line *line = node_open(call);
+    struct shelf_line *line = node_open(call, false);
     int rc = 0;
 
     if (first < comm->size)

@@ -152,7 +152,7 @@ static int run_slices(struct reduction *r, size_t total, size_t part, bool has_r
         const uint32_t first = r->call.comm->shelf.round + 1;
 
         for (int i = 0; i < NODE_AHEAD && at < total; i++) {
-            struct shelf_line *line = node_open(&r->call);
+            struct shelf_line *line = node_open(&r->call, true);
             const size_t len = size_min(part, total - at);
 
             fill_operand(r, node_place(&r->call, r->call.comm->rank, r->call.round, len), at, len);

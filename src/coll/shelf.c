@@ -39,7 +39,7 @@ static size_t lines_size(int procs)
 
 static size_t shelf_size(int procs, int number)
 {
-    return lines_size(procs) + (number <= SHELVES_WITH_CELLS ? (size_t)procs * SHELF_SLOTS * SHELF_CELL : 0);
+    return lines_size(procs) + (number <= SHELVES_WITH_CELLS ? (size_t)procs * SHELF_CELLS * SHELF_CELL : 0);
 }
 
 static size_t shelf_offset(int procs, int number)

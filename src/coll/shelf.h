@@ -5,14 +5,14 @@
  *   offset             size                       what
  *   0                  64 KB                      struct shelf_book: which shelves are taken
  *   64 KB              32 * (pages + n * 128 KB)  the first shelves: struct shelf_head and n struct shelf_member in
- *                                                 whole pages, then SHELF_SLOTS cells of each member
+ *                                                 whole pages, then SHELF_CELLS cells of each member
  *   behind them        224 * pages                the others, without cells
  *
  * All of it starts as zeroes, memory is taken where it is touched, and a shelf is mapped by who uses it. The first one
  * is that of MPI_COMM_WORLD, from its beginning on. Communicators without cells share in short calls only.
  *
- * A member uses its lines, and the cells that go with them, in turn: line r % SHELF_SLOTS in round r. Nothing is reset:
- * who writes a line knows that all others are done with the round that it was last used in. Numbers of rounds go
+ * A member uses its lines and its cells in turn: line r % SHELF_SLOTS and cell r % SHELF_CELLS in round r. Nothing is
+ * reset: who writes knows that all others are done with the round that this was last used in. Numbers of rounds go
  * around. */
 #ifndef COLL_SHELF_H
 #define COLL_SHELF_H
@@ -28,7 +28,8 @@ enum {
     SHELVES = 256,
     SHELVES_WITH_CELLS = 32,
     SHELF_WORLD = 1,        /* number of that of MPI_COMM_WORLD */
-    SHELF_SLOTS = 16,
+    SHELF_SLOTS = 64,
+    SHELF_CELLS = 16,       /* of a member */
     SHELF_INLINE = 48,      /* bytes of data that a line takes */
     SHELF_CELL = 8192,      /* bytes of a cell */
 };
@@ -86,10 +87,10 @@ static inline struct shelf_line *shelf_line(const struct comm *comm, int rank, u
     return &shelf_member(comm, rank)->line[round % SHELF_SLOTS];
 }
 
-/* The cell that goes with that line; only if shelf_has_cells. */
+/* The cell of that round; only if shelf_has_cells. */
 static inline char *shelf_cell(const struct comm *comm, int rank, uint32_t round)
 {
-    return comm->shelf_cells + ((size_t)rank * SHELF_SLOTS + round % SHELF_SLOTS) * SHELF_CELL;
+    return comm->shelf_cells + ((size_t)rank * SHELF_CELLS + round % SHELF_CELLS) * SHELF_CELL;
 }
 
 static inline bool shelf_has_cells(const struct comm *comm)

@@ -52,7 +52,7 @@ static void test_take(void)
         CHECK_INT(shelf_take(&comms[number]).number, number);
         memset(shelf_line(&comms[number], 1, SHELF_SLOTS - 1)->data, number, SHELF_INLINE);
         if (shelf_has_cells(&comms[number]))
-            memset(shelf_cell(&comms[number], 0, 0), number, (size_t)2 * SHELF_SLOTS * SHELF_CELL);
+            memset(shelf_cell(&comms[number], 0, 0), number, (size_t)2 * SHELF_CELLS * SHELF_CELL);
     }
     for (int number = SHELF_WORLD + 1; number <= SHELVES; number++) { /* none lies over another */
         CHECK_INT(shelf_line(&comms[number], 1, SHELF_SLOTS - 1)->data[SHELF_INLINE - 1], number % 256);
