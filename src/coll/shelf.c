@@ -22,7 +22,7 @@ static struct {
 
 static struct setting shared_coll = {
     .name = "SHARED_COLL",
-    .help = "1: short collective calls by words in shared memory; 0: by messages only",
+    .help = "1: blocking collective calls on one machine by shared memory; 0: by messages only; the same in all ranks",
     .kind = SETTING_INT,
     .value = 1,
     .min = 0,
