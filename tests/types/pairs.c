@@ -78,6 +78,7 @@ static void check_unnamed(MPI_Datatype pair, MPI_Datatype value, MPI_Datatype in
         check_unnamed(pair_, v_handle, i_handle, sizeof(struct both), \
                       (int)(sizeof(v_type) + sizeof(i_type))); \
         for (op_ = 0; op_ < 2; op_++) { \
+            memset(want, 0, sizeof want); \
             for (r_ = 0; r_ < test_size; r_++) \
                 for (i_ = 0; i_ < COUNT; i_++) { \
                     const v_type value_ = (v_type)((r_ * 7 + i_ * 5) % 4 + 100); \
