@@ -61,7 +61,7 @@ struct blocked;
 struct job_head;
 
 struct coll_config {
-    struct job_head *segment; /* its head, mapped */
+    struct job_head *segment; /* its head, mapped; NULL: there is none */
     int segment_fd;           /* of the whole of it */
     size_t offset;            /* where the part for words that the members of a communicator share begins */
     int procs;                /* in the job */

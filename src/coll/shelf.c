@@ -56,7 +56,7 @@ int coll_init(const struct coll_config *config)
 
     if (!rc)
         rc = setting_read(&shared_coll);
-    if (rc || !shared_coll.value)
+    if (rc || !shared_coll.value || !config->segment)
         return rc;
     area.book = share_map(config->segment, config->segment_fd, config->offset, sizeof *area.book);
     if (!area.book)

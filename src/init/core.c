@@ -54,16 +54,19 @@ static int start_transports(bool is_threaded)
         .proc = job->rank, .procs = job->size, .is_threaded = is_threaded, .flooded = notice_flooded,
     };
     struct progress_config waiting = { .local_ranks = job->local_size, .is_threaded = is_threaded };
+    struct coll_config coll = { .procs = job->size };
     int rc = notice_init();
 
+    if (job->size > 1) {
+        coll.segment = job->head;
+        coll.segment_fd = job->segment_fd;
+        coll.offset = p2p_segment_end(job->size);
+    }
+    if (!rc)
+        rc = coll_init(&coll);
     if (rc)
         return rc;
     if (job->size > 1) {
-        const struct coll_config coll = { .segment = job->head, .segment_fd = job->segment_fd,
-                                          .offset = p2p_segment_end(job->size), .procs = job->size };
-        rc = coll_init(&coll);
-        if (rc)
-            return rc;
         config.segment = job->head;
         config.segment_fd = job->segment_fd;
         waiting.sleep_word = &job_proc(job->head, job->rank)->sleep;
