@@ -29,6 +29,7 @@ void sched_init(struct sched *s, struct comm *comm)
     s->step_room = SCHED_FIRST_STEPS;
     s->edge_room = SCHED_FIRST_EDGES;
     s->memory = NULL;
+    s->bytes_used = 0;
     s->failed = 0;
     s->parameter = 0;
     s->layout = NULL;
@@ -107,7 +108,8 @@ void sched_also(struct sched *s, int step, int before)
     s->steps[step].needs++;
 }
 
-static int add(struct sched *s, struct sched_step what, const int *after)
+/* Inline, so that a step is made where it stays. */
+static ALWAYS_INLINE int add(struct sched *s, struct sched_step what, const int *after)
 {
     const int step = s->step_count;
 
@@ -165,7 +167,19 @@ int sched_join(struct sched *s, const int *after)
     return add(s, (struct sched_step){ .kind = SCHED_NOTHING }, after);
 }
 
-void *sched_bytes(struct sched *s, size_t len)
+/* From the room in the schedule; NULL: it is used up. */
+static void *first_bytes(struct sched *s, size_t len)
+{
+    char *const start = s->first_bytes + s->bytes_used;
+    const size_t gap = -(uintptr_t)start % MEMORY_ALIGN, left = SCHED_FIRST_BYTES - s->bytes_used;
+
+    if (len > left || gap > left - len)
+        return NULL;
+    s->bytes_used += gap + len;
+    return start + gap;
+}
+
+static NOINLINE void *more_bytes(struct sched *s, size_t len)
 {
     struct sched_memory *memory = s->failed ? NULL : mem_alloc(sizeof *memory + len);
 
@@ -176,6 +190,13 @@ void *sched_bytes(struct sched *s, size_t len)
     memory->next = s->memory;
     s->memory = memory;
     return memory + 1;
+}
+
+void *sched_bytes(struct sched *s, size_t len)
+{
+    void *bytes = first_bytes(s, len);
+
+    return bytes ? bytes : more_bytes(s, len);
 }
 
 struct coll_block sched_items(struct sched *s, struct type *type, MPI_Count count)

@@ -29,6 +29,7 @@ enum {
     SCHED_SUBS = 64,
     SCHED_FIRST_STEPS = 12,  /* for which there is room without asking for memory */
     SCHED_FIRST_EDGES = 16,
+    SCHED_FIRST_BYTES = 256,
 };
 
 /* Nodes have numbers from 0, in the order of their first ranks. */
@@ -74,6 +75,7 @@ struct sched {
     struct sched_edge *edges;
     int step_count, step_room, edge_count, edge_room;
     struct sched_memory *memory; /* temporary buffers */
+    size_t bytes_used;         /* of first_bytes */
     int failed;                /* while building: an error code */
     long parameter;            /* while building: of the algorithm, see choose.h; never 0 for one that takes one */
     const struct coll_layout *layout; /* while building: which node each rank is on; NULL: all on one */
@@ -90,6 +92,7 @@ struct sched {
 
     struct sched_step first_steps[SCHED_FIRST_STEPS];
     struct sched_edge first_edges[SCHED_FIRST_EDGES];
+    char first_bytes[SCHED_FIRST_BYTES]; /* for small temporary buffers */
 };
 
 /* Steps that the next one comes after: any number, SCHED_NONE among them. */
