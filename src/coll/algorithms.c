@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: coll. The table of algorithms: names, parameters, and under which conditions each may be used. Does not know
  * which one is good. */
+#include "coll/algorithms.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "coll/algorithms.h"
 
 #define FOR(name) (UINT32_C(1) << COLL_##name)
 #define NO_PARAMETER NULL, 0, 0, 0

@@ -42,7 +42,7 @@ static void name_own(const struct sched *s, char *text, size_t size)
 int sched_disagreement(const struct sched *s)
 {
     struct other other = { .number = (uint32_t)-COLL_TAG_FIRST - (uint32_t)s->tag, .source = -1 };
-    char own[128];
+    char own[128], label[COMM_LABEL_SIZE];
     bool is_same;
 
     if (other.number >> COLL_PERSISTENT_BIT || s->comm->is_inter)
@@ -54,7 +54,7 @@ int sched_disagreement(const struct sched *s)
     name_own(s, own, sizeof own);
     return err(is_same ? MPI_ERR_ARG : MPI_ERR_OTHER,
                "E0700: ranks disagree in collective call number %u on %s: rank %d calls %s, rank %d %s %s",
-               s->sequence, s->comm->name, s->comm->rank, own, other.source,
+               s->sequence, obj_comm_label(s->comm, label), s->comm->rank, own, other.source,
                is_same ? "gives another root or another amount of data to" : "calls",
                coll_name(other.operation, COLL_BLOCKING));
 }

@@ -134,6 +134,7 @@ int req_test(MPI_Request *request, int *flag, MPI_Status *status)
     if (req_is_done(req))
         return finish(request, req, status);
     *flag = 0;
+    progress_in_vain();
     return 0;
 }
 
@@ -289,7 +290,10 @@ static bool look_polling(struct set *set)
     if (look_for_any(set))
         return true;
     progress_poll();
-    return look_for_any(set);
+    if (look_for_any(set))
+        return true;
+    progress_in_vain();
+    return false;
 }
 
 int req_testany(int count, MPI_Request *requests, int *index, int *flag, MPI_Status *status)
@@ -303,10 +307,19 @@ int req_testany(int count, MPI_Request *requests, int *index, int *flag, MPI_Sta
     return 0;
 }
 
+/* The text tells of the first one that failed. */
+static COLD int in_status(int index, int rc)
+{
+    char text[ERR_TEXT_SIZE];
+
+    err_text(rc, text, sizeof text);
+    return err(MPI_ERR_IN_STATUS, "array_of_requests[%d]: E%04d: %s", index, err_id(rc), text);
+}
+
 /* Finish every complete one; its index and status go to the next place. */
 static int finish_some(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
 {
-    bool has_failed = false;
+    int failed = 0;
 
     *outcount = 0;
     for (int i = 0; i < count; i++) {
@@ -318,9 +331,10 @@ static int finish_some(int count, MPI_Request *requests, int *outcount, int *ind
         const int rc = finish(&requests[i], req, status);
         if (status)
             status->MPI_ERROR = rc;
-        has_failed |= rc != 0;
+        if (unlikely(rc && !failed))
+            failed = in_status(i, rc);
     }
-    return has_failed ? MPI_ERR_IN_STATUS : 0;
+    return failed;
 }
 
 int req_waitsome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
@@ -369,7 +383,7 @@ static COLD void set_success(int count, MPI_Status *statuses)
 /* All are done. */
 static int finish_all(int count, MPI_Request *requests, MPI_Status *statuses)
 {
-    bool has_failed = false;
+    int failed = 0;
 
     for (int i = 0; i < count; i++) {
         struct req *req = obj_request(requests[i]);
@@ -379,14 +393,14 @@ static int finish_all(int count, MPI_Request *requests, MPI_Status *statuses)
             status_set_empty(status);
         else
             rc = finish(&requests[i], req, status);
-        if (unlikely(rc && !has_failed)) {
-            has_failed = true;
+        if (unlikely(rc && !failed)) {
+            failed = in_status(i, rc);
             set_success(i, statuses);
         }
-        if (unlikely(has_failed && status))
+        if (unlikely(failed && status))
             status->MPI_ERROR = rc;
     }
-    return has_failed ? MPI_ERR_IN_STATUS : 0;
+    return failed;
 }
 
 int req_waitall(int count, MPI_Request *requests, MPI_Status *statuses)
@@ -409,7 +423,10 @@ static bool all_done_polling(int count, const MPI_Request *requests)
     if (!last_pending(&set))
         return true;
     progress_poll();
-    return !last_pending(&set);
+    if (!last_pending(&set))
+        return true;
+    progress_in_vain();
+    return false;
 }
 
 int req_testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuses)

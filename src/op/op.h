@@ -24,7 +24,7 @@ struct op {
 };
 
 /* 0 if a collective reduction may apply `op` to `type`, else MPI_ERR_OP with both names. A user's operator
- * goes with every type. */
+ * goes with every type; MPI_CHAR counts as a C integer, which the standard does not ask for. */
 int op_check(const struct op *op, const struct type *type);
 
 /* inout[i] = in[i] OP inout[i] for `count` items: `in` is the operand of the lower rank (§6.9.5). The pair

@@ -103,6 +103,8 @@ int p2p_iprobe(struct comm *comm, int source, int tag, int *flag, MPI_Status *st
     }
     probe_init(&probe, comm, source, tag, false, status);
     *flag = probe_once(&probe);
+    if (!*flag)
+        progress_in_vain();
     return 0;
 }
 
@@ -119,5 +121,7 @@ int p2p_improbe(struct comm *comm, int source, int tag, int *flag, struct messag
     probe_init(&probe, comm, source, tag, true, status);
     *flag = probe_once(&probe);
     *message = probe.message;
+    if (!*flag)
+        progress_in_vain();
     return 0;
 }

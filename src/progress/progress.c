@@ -121,6 +121,12 @@ int progress_poll_last(void)
     return events;
 }
 
+void progress_in_vain(void)
+{
+    if (progress.is_oversubscribed)
+        sched_yield();
+}
+
 void progress_wake_own(void)
 {
     progress_wake_other(progress.sleep_word);

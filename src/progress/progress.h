@@ -136,6 +136,10 @@ static inline bool progress_is_oversubscribed(void)
     return progress.is_oversubscribed;
 }
 
+/* Somebody has tested for something in vain, and will probably do so again at once: with more ranks than processors
+ * another one gets this one first. */
+void progress_in_vain(void);
+
 /* Slow half of progress_notify. */
 void progress_wake_own(void) COLD;
 

@@ -18,7 +18,7 @@ static void wrong_operators(void)
         { MPI_MAX, MPI_C_DOUBLE_COMPLEX, "MAX of MPI_C_DOUBLE_COMPLEX" },
         { MPI_MINLOC, MPI_INT, "MINLOC of MPI_INT" },
         { MPI_SUM, MPI_DOUBLE_INT, "SUM of MPI_DOUBLE_INT" },
-        { MPI_SUM, MPI_CHAR, "SUM of MPI_CHAR" },
+        { MPI_SUM, MPI_CHARACTER, "SUM of MPI_CHARACTER" },
         { MPI_MAX, MPI_WCHAR, "MAX of MPI_WCHAR" },
         { MPI_LAND, MPI_FLOAT, "LAND of MPI_FLOAT" },
         { MPI_REPLACE, MPI_INT, "REPLACE" },
