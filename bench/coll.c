@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bench: time of every blocking collective operation with the job's number of ranks, in a row, roots moving on. Names:
  * coll_<operation>; parameter ranks:bytes, barrier ranks. All operations of one size, then the next size: a run that is
- * cut off has the short ones. What comes is looked at before. */
+ * cut off has the short ones. What comes is looked at before. `--only OPERATION`, before all other options: that
+ * one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -57,8 +58,23 @@ static void check(struct colls *c, int rank)
     memset(c->send, 0, sizeof mine);
 }
 
+/* The operation of --only, which is taken off the command line; NULL: all. */
+static const char *take_only(int *argc, char ***argv)
+{
+    const char *name;
+
+    if (*argc < 3 || strcmp((*argv)[1], "--only") != 0)
+        return NULL;
+    name = (*argv)[2];
+    (*argv)[2] = (*argv)[0];
+    *argv += 2;
+    *argc -= 2;
+    return name;
+}
+
 int main(int argc, char **argv)
 {
+    const char *only = take_only(&argc, &argv);
     struct bench b = { .batches = 21, .batch_time = 1e-3, .budget = 0.05, .min_size = 8, .max_size = 4 << 20 };
     struct colls all;
 
@@ -67,9 +83,12 @@ int main(int argc, char **argv)
     check(&all, b.rank);
     for (long bytes = b.min_size; bytes <= b.max_size; bytes = colls_next_size(bytes)) {
         colls_size(&all, bytes);
-        for (int i = 0; i < colls_count; i++)
-            if (colls_fits(&all, &colls_all[i], bytes) && (colls_all[i].has_size || bytes == b.min_size))
-                measure(&b, &all, &colls_all[i]);
+        for (int i = 0; i < colls_count; i++) {
+            const struct coll *coll = &colls_all[i];
+            const bool is_wanted = !only || !strcmp(only, coll->name);
+            if (is_wanted && colls_fits(&all, coll, bytes) && (coll->has_size || bytes == b.min_size))
+                measure(&b, &all, coll);
+        }
     }
     colls_end(&all);
     MPI_Finalize();

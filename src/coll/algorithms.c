@@ -141,14 +141,13 @@ void coll_list_algorithms(enum coll_operation operation, char *text, size_t size
     text[0] = 0;
     for (int i = 0; i < coll_algorithm_count; i++) {
         const struct coll_algorithm *algorithm = &coll_algorithms[i];
+        const char *parameter = algorithm->parameter_name;
         int len;
 
         if (!(algorithm->operations >> operation & 1))
             continue;
-        len = snprintf(text + at, size - at, "%s%s%s%s%s", at ? ", " : "", algorithm->name,
-                       algorithm->parameter_name ? "[:" : "",
-                       algorithm->parameter_name ? algorithm->parameter_name : "",
-                       algorithm->parameter_name ? "]" : "");
+        len = snprintf(text + at, size - at, "%s%s%s%s%s", at ? ", " : "", algorithm->name, parameter ? "[:" : "",
+                       parameter ? parameter : "", parameter ? "]" : "");
         at += (size_t)len;
         if (at >= size)
             return;

@@ -89,14 +89,14 @@ void coll_allgather_neighbors(struct sched *s, const struct coll_args *args)
 {
     const int size = s->comm->size, rank = s->comm->rank, sign = rank % 2 ? -1 : 1;
     const int neighbor[2] = { (rank + sign + size) % size, (rank - sign + size) % size };
+    const struct coll_block theirs = coll_data_block(&args->recv, neighbor[0]);
     int held = rank & -2, from[2] = { held, held };
     int last = put_own(s, args), got;
 
     if (size == 1)
         return;
     sched_send(s, coll_data_block(&args->recv, rank), neighbor[0], 0, AFTER(last));
-    last = sched_join(s, AFTER(last, sched_recv(s, coll_data_block(&args->recv, neighbor[0]), neighbor[0], 0,
-                                                AT_ONCE)));
+    last = sched_join(s, AFTER(last, sched_recv(s, theirs, neighbor[0], 0, AT_ONCE)));
     for (int round = 1; round < size / 2; round++) {
         const int side = round % 2, peer = neighbor[side];
         const struct coll_range out = pair_at(&args->recv, held);

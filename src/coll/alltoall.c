@@ -13,7 +13,7 @@
 void coll_alltoall_pairs(struct sched *s, const struct coll_args *args)
 {
     const int size = s->comm->size, rank = s->comm->rank, window = (int)s->parameter;
-    int *over = sched_bytes(s, (size_t)window * sizeof *over);
+    int few[16], *over = window <= (int)ARRAY_LEN(few) ? few : sched_bytes(s, (size_t)window * sizeof *over);
 
     for (int i = 0; over && i < window; i++)
         over[i] = SCHED_NONE;
@@ -93,11 +93,10 @@ void coll_alltoall_bruck(struct sched *s, const struct coll_args *args)
     b.all = sched_bytes(s, b.len * (size_t)size);
     b.out = sched_bytes(s, half);
     b.in = sched_bytes(s, half);
-    for (int i = 0; i < mine.parts; i++)
-        last = sched_copy(s, mine.part[i],
-                          coll_byte_block(coll_address(b.all, i ? (MPI_Count)before_end : 0),
-                                          coll_bytes(&mine.part[i])),
-                          AFTER(last));
+    for (int i = 0; i < mine.parts; i++) {
+        void *to = coll_address(b.all, i ? (MPI_Count)before_end : 0);
+        last = sched_copy(s, mine.part[i], coll_byte_block(to, coll_bytes(&mine.part[i])), AFTER(last));
+    }
     for (int bit = 1; bit < size; bit += bit) {
         const size_t len = move_digit(s, &b, bit, b.out, false, &last);
 

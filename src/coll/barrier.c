@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. MPI_Barrier (MPI 5.0 §6.3). Blocking, on a shelf or central; by schedules: dissemination, tree:
+/* Room: coll. MPI_Barrier (MPI 5.0 §6.3). Blocking, the first three:
  *
  *   on a shelf     words in shared memory (node_move.c)
  *   dissemination  ceil(log2(size)) rounds of one empty message each way, when every rank has a processor
+ *   central        all report to rank 0, which answers all, when ranks outnumber processors: then time is the number of
+ *                  times that a rank must get a processor, which is two here and one in each round there
  *   tree:radix     all report to rank 0 and are told, along a tree with up to radix - 1 children a floor: 2 (n - 1)
  *                  messages, 2 ceil(log_radix n) rounds
- *   central        all report to rank 0, which answers all, when ranks outnumber processors: then time is the number
- *                  of times that a rank must get a processor, which is two here and one in each round there
  *
  * All ranks choose alike: what the launcher has said decides. */
 #include "coll/algorithms.h"
@@ -50,7 +50,7 @@ int coll_barrier(struct comm *comm)
     const struct coll_block nothing = { NULL, 0, obj_type(MPI_BYTE) };
     int tag;
 
-    if (unlikely(comm->is_inter))
+    if (unlikely(comm->is_inter || coll_by_messages & 1U << COLL_BARRIER))
         return coll_run(comm, COLL_ARGS(COLL_BARRIER, COLL_NOTHING, COLL_NOTHING, NULL, 0));
     if (node_has(comm))
         return node_barrier(comm);

@@ -217,7 +217,7 @@ int coll_run(struct comm *comm, const struct coll_args *args)
     struct sched s;
     int rc;
 
-    if (node_try(comm, args, &rc))
+    if (!(coll_by_messages >> args->operation & 1) && node_try(comm, args, &rc))
         return rc;
     sched_init(&s, comm);
     rc = build(&s, args, COLL_BLOCKING);

@@ -43,6 +43,8 @@ static struct {
     struct coll_choice fixed[COLL_NEIGHBOR_ALLGATHER];  /* of reproducible reductions */
 } choice_of;
 
+uint32_t coll_by_messages;
+
 /* --- settings --- */
 
 static const char prefix[] = "PARLEY_COLL_";
@@ -150,6 +152,12 @@ int coll_choice_init(void)
         rc = read_variable(*text);
     if (!rc)
         rc = read_rules();
+    coll_by_messages = 0;
+    for (int i = 0; i < COLL_NEIGHBOR_ALLGATHER; i++) {
+        const bool is_reduction = i >= COLL_REDUCE && i <= COLL_EXSCAN;
+        if (choice_of.forced[i].algorithm || (reproducible.value && is_reduction))
+            coll_by_messages |= 1U << i;
+    }
     fix(COLL_REDUCE, "ordered");
     fix(COLL_ALLREDUCE, "reduce_bcast");
     fix(COLL_REDUCE_SCATTER, "tree");
@@ -163,16 +171,6 @@ void coll_choice_fini(void)
 {
     coll_rules_free(&choice_of.rules);
     memset(&choice_of, 0, sizeof choice_of);
-}
-
-bool coll_is_reproducible(void)
-{
-    return reproducible.value;
-}
-
-bool coll_is_forced(enum coll_operation operation)
-{
-    return operation < COLL_NEIGHBOR_ALLGATHER && choice_of.forced[operation].algorithm;
 }
 
 /* --- the choice --- */
@@ -221,8 +219,7 @@ static COLD int cannot(const struct coll_choice *forced, const struct coll_shape
         name[len] = (char)(small[len] == '_' ? '_' : small[len] - 'a' + 'A');
     name[len] = 0;
     return err(MPI_ERR_OTHER, "E0734: PARLEY_COLL_%s asks for %s, which cannot do this call with %d processes: %s",
-               name,
-               forced->algorithm->name, shape->ranks, coll_why_not(forced->algorithm, shape));
+               name, forced->algorithm->name, shape->ranks, coll_why_not(forced->algorithm, shape));
 }
 
 /* The first one that can; the table has one for everything. */
@@ -250,7 +247,21 @@ static struct coll_shape shape_of(const struct comm *comm, const struct coll_arg
     };
 }
 
-int coll_choose(const struct comm *comm, const struct coll_args *args, struct coll_choice *choice)
+static void choose_by_rules(struct comm *comm, const struct coll_shape *shape, struct coll_choice *choice)
+{
+    const uint32_t key = (unsigned)shape->operation << 2 | (unsigned)shape->is_commutative << 1 | shape->is_in_place |
+                         1U << 31;
+    struct comm_choice *last = &comm->coll_choice;
+
+    if (unlikely(last->key != key || last->bytes != shape->bytes || last->ranks != (uint32_t)shape->ranks)) {
+        if (!coll_rules_find(&choice_of.rules, shape, choice))
+            choose_any(shape, choice);
+        *last = (struct comm_choice){ shape->bytes, (uint32_t)shape->ranks, key, choice->algorithm, choice->parameter };
+    }
+    *choice = (struct coll_choice){ last->algorithm, last->parameter };
+}
+
+int coll_choose(struct comm *comm, const struct coll_args *args, struct coll_choice *choice)
 {
     const enum coll_operation operation = args->operation;
     const struct coll_choice *forced;
@@ -270,7 +281,6 @@ int coll_choose(const struct comm *comm, const struct coll_args *args, struct co
         *choice = *forced;
         return coll_why_not(forced->algorithm, &shape) ? cannot(forced, &shape) : 0;
     }
-    if (unlikely(!coll_rules_find(&choice_of.rules, &shape, choice)))
-        choose_any(&shape, choice);
+    choose_by_rules(comm, &shape, choice);
     return 0;
 }

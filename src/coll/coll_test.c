@@ -454,9 +454,9 @@ static bool has_root(enum coll_operation operation)
 /* Lengths: none, one item, fewer than there are ranks, and several for each. */
 static int any_count(const struct test *t)
 {
-    const bool is_vector = t->operation == COLL_BCAST || t->operation == COLL_REDUCE ||
-                           t->operation == COLL_ALLREDUCE ||
-                           t->operation == COLL_SCAN || t->operation == COLL_EXSCAN;
+    const unsigned vectors = 1U << COLL_BCAST | 1U << COLL_REDUCE | 1U << COLL_ALLREDUCE | 1U << COLL_SCAN |
+                             1U << COLL_EXSCAN;
+    const bool is_vector = vectors >> t->operation & 1;
 
     switch (any(4)) {
     case 0: return (int)any(2);

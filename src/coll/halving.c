@@ -6,8 +6,7 @@
  *   halving of MPI_Allreduce   the parts come back the same way: 2 log2 n rounds (+ 2 if n is no power of two), 2 m
  *                              bytes out of each process, m bytes combined, m bytes of temporary memory
  *   halving of MPI_Reduce      the parts go to the root: 2 log2 n rounds (+ 1), up to 2 m bytes out of a process, m
- *   bytes
- *                              combined, 2 m bytes of temporary memory, m at the root */
+ *                              bytes combined, 2 m bytes of temporary memory, m at the root */
 #include "coll/algorithms.h"
 
 enum { MOST_FLOORS = 31, SUB_IN = 0, SUB_HALVE, SUB_BACK, SUB_OUT };

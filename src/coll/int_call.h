@@ -64,14 +64,13 @@ enum coll_operation coll_find_operation(const char *text, size_t len);
 
 /* The same one on all processes of the communicator. Error: MPI_ERR_OTHER if the user has asked for one that cannot
  * do this. */
-int coll_choose(const struct comm *comm, const struct coll_args *args, struct coll_choice *choice);
+int coll_choose(struct comm *comm, const struct coll_args *args, struct coll_choice *choice);
 /* Read what the user has set; errors say what is wrong with it. */
 int coll_choice_init(void);
 void coll_choice_fini(void);
-/* Shared memory must not take a reduction in another way than messages do, or not at all a call whose algorithm the
- * user has named. */
-bool coll_is_reproducible(void);
-bool coll_is_forced(enum coll_operation operation);
+/* A bit for each operation that may not go through shared memory, since the user has asked for one algorithm or for
+ * reproducible reductions. */
+extern uint32_t coll_by_messages;
 
 /* sched_run.c. Do all of it now; blocks. 0 or the first error. */
 int sched_run(struct sched *s);

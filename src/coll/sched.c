@@ -211,7 +211,7 @@ struct coll_block sched_items(struct sched *s, struct type *type, MPI_Count coun
 
 /* --- the order of a run --- */
 
-static void enqueue(struct sched *s, int i)
+void sched_enqueue(struct sched *s, int i)
 {
     struct sched_step *step = &s->steps[i];
     const bool is_message = step->kind == SCHED_SEND || step->kind == SCHED_RECV;
@@ -243,8 +243,9 @@ void sched_rewind(struct sched *s)
         struct sched_step *step = &s->steps[i];
         step->waits = step->needs;
         step->req = NULL;
+        step->is_put_off = false;
         if (!step->waits)
-            enqueue(s, i);
+            sched_enqueue(s, i);
     }
 }
 
@@ -261,7 +262,7 @@ void sched_over(struct sched *s, int step)
     for (int e = s->steps[step].first_edge; e >= 0; e = s->edges[e].next) {
         const int follower = s->edges[e].to;
         if (!--s->steps[follower].waits)
-            enqueue(s, follower);
+            sched_enqueue(s, follower);
     }
 }
 

@@ -51,6 +51,7 @@ struct sched_step {
     uint8_t kind;              /* enum sched_kind */
     uint8_t sub;
     bool is_local;             /* of an intercommunicator: a message in the local group */
+    bool is_put_off;           /* in this run: a receive that has given way to what may be sent */
     int needs, waits;          /* steps that come before: all, and those not over in this run */
     int first_edge, last_edge; /* to those that come after; -1: none */
     int next;                  /* in a queue of the run; -1: the last */
@@ -82,6 +83,7 @@ struct sched {
 
     /* of a run */
     int left;                  /* steps not over */
+    bool is_blocking;          /* the thread that has called does nothing else */
     int error;                 /* the first one; the others go on, so that nobody waits for them */
     bool has_waited;           /* for long: see whether the others disagree */
     bool is_given_up;          /* they do: no step begins any more */
@@ -132,6 +134,8 @@ int sched_next(struct sched *s);
 /* Another process has begun something else with the same number: an error that names both; else 0. Takes time in the
  * number of messages that wait for collective calls. */
 int sched_disagreement(const struct sched *s) COLD;
+/* A step goes to the end of its queue: one that may begin, or that sched_next has given and gives way. */
+void sched_enqueue(struct sched *s, int step);
 /* A step is over: those that waited for it alone join the queues. */
 void sched_over(struct sched *s, int step);
 /* Do a copy or a reduction. */

@@ -13,7 +13,10 @@
 #include "coll/node.h"
 #include "obj/blocked.h"
 
-enum { REQUESTS_PER_CHUNK = 4 };
+enum {
+    REQUESTS_PER_CHUNK = 4,
+    AT_ONCE_MOST = 8192, /* bytes of a message that is looked for before it is posted */
+};
 
 /* Guards the list and what is in it; taken before lanes' locks. */
 struct group_of_lane {
@@ -68,6 +71,26 @@ static void begin_message(struct sched *s, struct sched_step *step)
     }
 }
 
+/* In a call that blocks, a short receive looks for its message before it is posted, once everything that may be sent is
+ * on its way: so it goes to the end of the queue first. All receives do, so they keep their order. True: it was dealt
+ * with. */
+static bool receive_at_once(struct sched *s, int i)
+{
+    struct sched_step *step = &s->steps[i];
+    const struct coll_block *block = &step->from;
+
+    if (!step->is_put_off && s->messages.first >= 0) {
+        step->is_put_off = true;
+        sched_enqueue(s, i);
+        return true;
+    }
+    if (step->is_local || coll_bytes(block) > AT_ONCE_MOST ||
+        !p2p_recv_at_once(s->comm, block->buf, block->count, block->type, step->peer, s->tag - step->sub, P2P_COLL))
+        return false;
+    sched_over(s, i);
+    return true;
+}
+
 /* All that may begin now. */
 static void begin_steps(struct sched *s)
 {
@@ -79,7 +102,8 @@ static void begin_steps(struct sched *s)
         if (unlikely(s->is_given_up)) {
             sched_over(s, i);
         } else if (step->kind == SCHED_SEND || step->kind == SCHED_RECV) {
-            begin_message(s, step);
+            if (step->kind == SCHED_SEND || !s->is_blocking || !receive_at_once(s, i))
+                begin_message(s, step);
         } else {
             note(s, sched_work(s, step));
             sched_over(s, i);
@@ -187,6 +211,7 @@ static int poll_oldest(void *arg, const _Atomic uint32_t *news)
 
 int sched_run(struct sched *s)
 {
+    s->is_blocking = true;
     begin(s);
     if (s->left)
         progress_wait_hinted(is_over, s, (struct progress_hint){ poll_oldest, s }, &s->news);
@@ -257,6 +282,7 @@ void sched_start(struct sched *s)
     list_append(&group->list, &s->link);
     atomic_fetch_add_explicit(&group->count, 1, memory_order_relaxed);
     progress_work(1);
+    s->is_blocking = false;
     begin(s);
     if (!s->left || move_on(s))
         end(group, s);

@@ -307,9 +307,8 @@ static void look_for_trouble(struct sim *sim)
         while ((m = sim->queues[i].first)) {
             if (!*sim->trouble)
                 snprintf(sim->trouble, sizeof sim->trouble, "rank %d %s rank %d (step %d, sub %d): nobody does",
-                         m->rank,
-                         m->is_send ? "sends to" : "receives from", sim->ranks[m->rank].sched.steps[m->step].peer,
-                         m->step, (int)(m->key % SCHED_SUBS));
+                         m->rank, m->is_send ? "sends to" : "receives from",
+                         sim->ranks[m->rank].sched.steps[m->step].peer, m->step, (int)(m->key % SCHED_SUBS));
             sim->queues[i].first = m->next;
             mem_free(m->data);
             mem_free(m);

@@ -19,6 +19,15 @@ struct comm_shelf {
     uint32_t round;
 };
 
+/* The last choice of an algorithm for a collective call, which the next one will most likely repeat. Owned by room
+ * coll. */
+struct comm_choice {
+    uint64_t bytes;
+    uint32_t ranks, key;   /* operation and what else counts; 0: none */
+    const void *algorithm;
+    long parameter;
+};
+
 enum { COMM_CALLS = 8 };
 
 struct comm {
@@ -40,6 +49,7 @@ struct comm {
     uint32_t coll_persistent;        /* persistent collective operations made so far */
     const char *coll_call;           /* the last collective call, for reports */
     const char *coll_calls[COMM_CALLS]; /* by their numbers the last ones, by the names that the user knows */
+    struct comm_choice coll_choice;
     const char *coll_outer;          /* the call that makes collective calls itself; NULL: none */
     uint8_t hints;                   /* a bit each, see comm/hints.c */
     bool may_overtake;               /* one of them: the user's messages and receives need not keep their order */

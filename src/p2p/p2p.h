@@ -36,6 +36,10 @@ int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *
  * Error: MPI_ERR_TRUNCATE with both sizes; what fits has been received. */
 int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag, int mode,
              MPI_Status *status);
+/* Receive without making a request, if the message is the next thing that comes from there, within a short while.
+ * False: nothing was done. Not for wildcards. */
+bool p2p_recv_at_once(struct comm *comm, void *buf, MPI_Count count, const struct type *type, int source, int tag,
+                      int mode);
 int p2p_irecv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag, int mode,
               struct req **out);
 

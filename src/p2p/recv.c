@@ -199,6 +199,12 @@ static NOINLINE bool recv_early(const struct channel *channel, void *buf, size_t
     return true;
 }
 
+bool p2p_recv_at_once(struct comm *comm, void *buf, MPI_Count count, const struct type *type, int source, int tag,
+                      int mode)
+{
+    return recv_at_once(comm, channel_of(comm, mode), buf, count, type, source, tag, NULL);
+}
+
 static NOINLINE int recv_request(struct channel *channel, void *buf, MPI_Count count, struct type *type, int source,
                                  int tag, MPI_Status *status)
 {
