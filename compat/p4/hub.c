@@ -2,6 +2,7 @@
 /* Room: compat/p4. Connections among keepers, once all run: a star with the first cluster's in the middle, which passes
  * on what it hears. Each line is acted on when it is whole. */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -38,6 +39,21 @@ int hub_fds(int *fds)
 int hub_count(void)
 {
     return count;
+}
+
+void hub_close(void)
+{
+    enum { PATIENCE_MS = 2000 };
+    char rest[256];
+
+    for (int i = 0; i < count; i++) {
+        struct pollfd wait = { .fd = connections[i]->fd, .events = POLLIN };
+        shutdown(wait.fd, SHUT_WR);
+        while (poll(&wait, 1, PATIENCE_MS) > 0 && recv(wait.fd, rest, sizeof rest, MSG_DONTWAIT) > 0)
+            ;
+        close(wait.fd);
+    }
+    count = 0;
 }
 
 void hub_forget(void)

@@ -49,6 +49,9 @@ void hub_read(int fd);
 /* To all that are connected; `except`: a descriptor, or -1. */
 void hub_tell(int except, const char *format, ...) PRINTF_LIKE(2, 3);
 int hub_count(void);
+/* Nothing more is to be told. Waits until the others have read all: what came from them and was not read would make the
+ * system drop our last words. */
+void hub_close(void);
 /* In a child: they are not its own. */
 void hub_forget(void);
 

@@ -253,6 +253,8 @@ static _Noreturn void keep(void)
     }
     if (!keeper.is_ending)
         hub_tell(-1, "bye");
+    if (keeper.plan->hub_fd >= 0)
+        hub_close();
     _exit(0);
 }
 
