@@ -154,8 +154,7 @@ int coll_choice_init(void)
         rc = read_rules();
     coll_by_messages = 0;
     for (int i = 0; i < COLL_NEIGHBOR_ALLGATHER; i++) {
-        const bool is_reduction = i >= COLL_REDUCE && i <= COLL_EXSCAN;
-        if (choice_of.forced[i].algorithm || (reproducible.value && is_reduction))
+        if (choice_of.forced[i].algorithm || reproducible.value)
             coll_by_messages |= 1U << i;
     }
     fix(COLL_REDUCE, "ordered");

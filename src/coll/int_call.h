@@ -68,8 +68,9 @@ int coll_choose(struct comm *comm, const struct coll_args *args, struct coll_cho
 /* Read what the user has set; errors say what is wrong with it. */
 int coll_choice_init(void);
 void coll_choice_fini(void);
-/* A bit for each operation that may not go through shared memory, since the user has asked for one algorithm or for
- * reproducible reductions. */
+/* A bit for each operation that may not go through shared memory, since the user has asked for one algorithm; all, if
+ * reductions are to be reproducible: calls of different operations that meet by mistake are told of if both go one
+ * way. */
 extern uint32_t coll_by_messages;
 
 /* sched_run.c. Do all of it now; blocks. 0 or the first error. */
