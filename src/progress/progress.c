@@ -4,7 +4,7 @@
  *   1. spin for 20 us; not at all when there are more ranks than processors or others were seen on ours;
  *   2. yield, timing each: one that took some time let somebody else run, perhaps the very process that is waited
  *      for, and then the next 64 waits do not spin; one that took long shows foreign load, and then the next
- *      1024 waits skip this step;
+ *      16 waits skip this step: twice as many each time, up to 1024, and half as many when a yield is of use again;
  *   3. announce it in the sleep word, barrier, look once more, sleep on the word with a growing time limit.
  *
  * Knows: base, sys. Does not know: what is being waited for. */
@@ -28,6 +28,7 @@ enum {
                                   * runs so long without yielding itself or sleeping, others use their time slice */
     YIELD_LONG_RANK_NS = 20000,
     YIELD_SHARED_NS = 3000,      /* a yield that took this let somebody else run: spinning would keep them out */
+    SKIP_YIELDS_FIRST = 16,
     SKIP_YIELDS = 1024,
     SKIP_SPINS = 64,
     SLEEP_MIN_NS = 1000000,
@@ -208,6 +209,24 @@ static bool spin(const struct wait *wait)
     return false;
 }
 
+/* A yield has shown foreign load, or has been of use. */
+static void skip_more_yields(void)
+{
+    uint32_t next = 2 * atomic_load_explicit(&progress.next_skip_yields, memory_order_relaxed);
+
+    next = next < SKIP_YIELDS_FIRST ? SKIP_YIELDS_FIRST : next > SKIP_YIELDS ? SKIP_YIELDS : next;
+    atomic_store_explicit(&progress.next_skip_yields, next, memory_order_relaxed);
+    atomic_store_explicit(&progress.skip_yields, next, memory_order_relaxed);
+}
+
+static void skip_fewer_yields(void)
+{
+    const uint32_t next = atomic_load_explicit(&progress.next_skip_yields, memory_order_relaxed);
+
+    if (unlikely(next))
+        atomic_store_explicit(&progress.next_skip_yields, next / 2, memory_order_relaxed);
+}
+
 /* Without a processor for each rank, let every other rank run a few times. */
 static bool yield(const struct wait *wait)
 {
@@ -221,17 +240,21 @@ static bool yield(const struct wait *wait)
         sched_yield();
         if (wait->hint.poll) { /* the most likely place first */
             wait->hint.poll(wait->hint.arg, wait->done);
-            if (wait->is_done(wait->arg))
+            if (wait->is_done(wait->arg)) {
+                skip_fewer_yields();
                 return true;
+            }
         }
         progress_poll();
-        if (wait->is_done(wait->arg))
+        if (wait->is_done(wait->arg)) {
+            skip_fewer_yields();
             return true;
+        }
         now = clock_ns();
         if (now - before > YIELD_SHARED_NS)
             atomic_store_explicit(&progress.skip_spins, SKIP_SPINS, memory_order_relaxed);
         if (now - before > is_long) {
-            atomic_store_explicit(&progress.skip_yields, SKIP_YIELDS, memory_order_relaxed);
+            skip_more_yields();
             return false;
         }
     }

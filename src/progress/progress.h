@@ -72,6 +72,7 @@ struct progress {
     _Atomic int sleepers;         /* threads of this process in or on the way to sleep */
     _Atomic uint32_t private_word;
     _Atomic uint32_t skip_yields; /* waits left that go to sleep without yielding: foreign load was seen */
+    _Atomic uint32_t next_skip_yields; /* how many these were the last time */
     _Atomic uint32_t skip_spins;  /* waits left that do not spin: somebody else runs on our processor */
     _Atomic uint64_t sleeps;      /* counter: times this process has gone to sleep */
 };
