@@ -11,6 +11,7 @@
 #include "obj/grequest.h"
 #include "obj/group.h"
 #include "obj/req.h"
+#include "obj/user_memory.h"
 
 static void test_handles(void)
 {
@@ -410,6 +411,19 @@ static void test_get_status(void)
     CHECK_INT(req_waitall(2, requests, statuses), 0);
 }
 
+static void test_user_memory(void)
+{
+    void *base = NULL;
+
+    CHECK_INT(user_memory_alloc(100, NULL, &base), 0);
+    CHECK((uintptr_t)base % CACHE_LINE == 0);
+    user_memory_free(base);
+    mem_fail_after(0);
+    CHECK_INT(err_class(user_memory_alloc(100, NULL, &base)), MPI_ERR_NO_MEM);
+    mem_fail_after(-1);
+    user_memory_free(NULL);
+}
+
 int main(void)
 {
     progress_init(&(struct progress_config){ .local_ranks = 1 });
@@ -424,6 +438,7 @@ int main(void)
     test_start();
     test_get_status();
     test_generalized();
+    test_user_memory();
     obj_fini();
     CHECK_INT(mem_live(), 0);
     return 0;

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: obj. MPI_Alloc_mem and MPI_Free_mem (MPI 5.0 §9.2): on one machine the system's memory is as good as any.
+ * Knows: base, infos. */
+#include "obj/user_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "obj/info.h"
+
+enum { ALIGN_MAX = 1 << 30 };
+
+/* *align stays as it is if nothing is asked for. */
+static int read_alignment(struct info *info, size_t *align)
+{
+    char value[32], *end;
+    size_t length;
+    long wanted;
+    int flag = 0, rc;
+
+    if (!info)
+        return 0;
+    rc = info_get(info, "mpi_minimum_memory_alignment", sizeof value, value, &length, &flag);
+    if (rc || !flag)
+        return rc;
+    wanted = strtol(value, &end, 10);
+    if (end == value || *end || wanted < 1 || wanted > ALIGN_MAX || wanted & (wanted - 1))
+        return err(MPI_ERR_INFO_VALUE, "mpi_minimum_memory_alignment is \"%s\"; a power of two up to %d is wanted",
+                   value, ALIGN_MAX);
+    if ((size_t)wanted > *align)
+        *align = (size_t)wanted;
+    return 0;
+}
+
+int user_memory_alloc(MPI_Aint size, struct info *info, void *base_out)
+{
+    size_t align = CACHE_LINE;
+    void *base;
+    const int rc = read_alignment(info, &align);
+
+    if (rc)
+        return rc;
+    base = mem_alloc_aligned(align, size > 0 ? (size_t)size : 1);
+    if (!base)
+        return err(MPI_ERR_NO_MEM, "no memory for %lld bytes", (long long)size);
+    memcpy(base_out, &base, sizeof base);
+    return 0;
+}
+
+void user_memory_free(void *base)
+{
+    mem_free(base);
+}
