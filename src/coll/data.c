@@ -6,8 +6,6 @@
 #include "coll/int_coll.h"
 #include "p2p/p2p.h"
 
-enum { TEMP_ALIGN = 16 };
-
 MPI_Count coll_number(const struct coll_numbers *numbers, int i)
 {
     if (numbers->width == sizeof(int))
@@ -130,14 +128,11 @@ int coll_copy(const struct coll_block *from, const struct coll_block *to)
 int coll_temp_alloc(struct coll_temp *temp, const struct type *type, MPI_Count count)
 {
     const struct type_span span = type_span(type, count);
-    uintptr_t buf;
 
-    temp->memory = mem_alloc(span.len + TEMP_ALIGN);
+    temp->memory = mem_alloc(span.len + COLL_ITEMS_ALIGN);
     if (!temp->memory)
         return err(MPI_ERR_NO_MEM, "no memory for %zu bytes of intermediate results", span.len);
-    /* The items' address, not their first byte, is aligned: so are then their parts, for user functions. */
-    buf = (uintptr_t)temp->memory - (uintptr_t)span.low;
-    temp->buf = (void *)((buf + TEMP_ALIGN - 1) & ~(uintptr_t)(TEMP_ALIGN - 1));
+    temp->buf = coll_place_items(temp->memory, span);
     return 0;
 }
 

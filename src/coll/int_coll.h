@@ -59,6 +59,17 @@ int coll_exchange(struct comm *comm, int tag, const struct coll_block *send, int
 /* What a process would send to itself. Errors: MPI_ERR_TRUNCATE, MPI_ERR_BUFFER if it lies there already. */
 int coll_copy(const struct coll_block *from, const struct coll_block *to);
 
+enum { COLL_ITEMS_ALIGN = 16 };
+
+/* Where items of `span` go in memory that has COLL_ITEMS_ALIGN bytes more than they take. Their address, not their
+ * first byte, is aligned: so are then their parts, for user functions. */
+static inline void *coll_place_items(const void *memory, struct type_span span)
+{
+    const uintptr_t buf = (uintptr_t)memory - (uintptr_t)span.low;
+
+    return (void *)((buf + COLL_ITEMS_ALIGN - 1) & ~(uintptr_t)(COLL_ITEMS_ALIGN - 1));
+}
+
 /* Room for `count` items, gaps between and before them included; `buf` has the alignment of malloc. */
 struct coll_temp {
     void *memory;

@@ -202,11 +202,9 @@ void *sched_bytes(struct sched *s, size_t len)
 struct coll_block sched_items(struct sched *s, struct type *type, MPI_Count count)
 {
     const struct type_span span = type_span(type, count);
-    const uintptr_t memory = (uintptr_t)sched_bytes(s, span.len + MEMORY_ALIGN);
-    /* The items' address, not their first byte, is aligned: so are then their parts, for user functions. */
-    const uintptr_t buf = memory - (uintptr_t)span.low;
+    const void *memory = sched_bytes(s, span.len + COLL_ITEMS_ALIGN);
 
-    return (struct coll_block){ (void *)((buf + MEMORY_ALIGN - 1) & ~(uintptr_t)(MEMORY_ALIGN - 1)), count, type };
+    return (struct coll_block){ coll_place_items(memory, span), count, type };
 }
 
 /* --- the order of a run --- */
