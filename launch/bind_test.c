@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/check.h"
 #include "base/mem.h"
 #include "launch.h"
+#include "sys/made_tree.h"
 
 enum { MAX_CPUS = 64, MAX_NUMBER = 4 * MAX_CPUS, RANDOM_MACHINES = 40 };
 
@@ -51,37 +51,6 @@ struct machine {
     bool has_old_names, is_silent; /* thread_siblings_list and the like; nothing at all */
 };
 
-static void put(const char *text, const char *format, ...) PRINTF_LIKE(2, 3);
-
-static void put(const char *text, const char *format, ...)
-{
-    char path[256];
-    const int length = snprintf(path, sizeof path, "%s/sys/devices/system/", root);
-    va_list args;
-    FILE *file;
-
-    va_start(args, format);
-    vsnprintf(path + length, sizeof path - (size_t)length, format, args);
-    va_end(args);
-    for (char *at = path + strlen(root) + 1; (at = strchr(at, '/')); at++) {
-        *at = 0;
-        mkdir(path, 0777);
-        *at = '/';
-    }
-    file = fopen(path, "w");
-    CHECK(file);
-    fprintf(file, "%s\n", text);
-    fclose(file);
-}
-
-static void remove_tree(const char *below)
-{
-    char line[128];
-
-    snprintf(line, sizeof line, "rm -rf %s%s", root, below);
-    CHECK(system(line) == 0);
-}
-
 /* The processors of one object, as a list, in the order of their numbers. */
 static const char *list_of(const struct machine *machine, enum topology_kind kind, int object)
 {
@@ -103,8 +72,9 @@ static void put_caches(const struct machine *machine, int i)
 
     for (int index = 0; index < 4; index++) {
         const enum topology_kind kind = index == 3 ? TOPOLOGY_L3 : index == 2 ? TOPOLOGY_L2 : TOPOLOGY_CORE;
-        put(levels[index], "cpu/cpu%d/cache/index%d/level", cpu, index);
-        put(list_of(machine, kind, machine->object[kind][i]), "cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, index);
+        made_tree_put(root, levels[index], "cpu/cpu%d/cache/index%d/level", cpu, index);
+        made_tree_put(root, list_of(machine, kind, machine->object[kind][i]),
+                      "cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, index);
     }
 }
 
@@ -113,22 +83,24 @@ static void put_machine(const struct machine *machine)
     char nodes[256] = "";
     int last = -1;
 
-    remove_tree("/sys");
+    made_tree_remove(root, "/sys");
     for (int i = 0; i < machine->count && !machine->is_silent; i++) {
         const int node = machine->object[TOPOLOGY_NUMA][i];
-        put(list_of(machine, TOPOLOGY_CORE, machine->object[TOPOLOGY_CORE][i]), "cpu/cpu%d/topology/%s",
-            machine->cpu[i], machine->has_old_names ? "thread_siblings_list" : "core_cpus_list");
-        put(list_of(machine, TOPOLOGY_PACKAGE, machine->object[TOPOLOGY_PACKAGE][i]), "cpu/cpu%d/topology/%s",
-            machine->cpu[i], machine->has_old_names ? "core_siblings_list" : "package_cpus_list");
+        made_tree_put(root, list_of(machine, TOPOLOGY_CORE, machine->object[TOPOLOGY_CORE][i]),
+                      "cpu/cpu%d/topology/%s", machine->cpu[i],
+                      machine->has_old_names ? "thread_siblings_list" : "core_cpus_list");
+        made_tree_put(root, list_of(machine, TOPOLOGY_PACKAGE, machine->object[TOPOLOGY_PACKAGE][i]),
+                      "cpu/cpu%d/topology/%s", machine->cpu[i],
+                      machine->has_old_names ? "core_siblings_list" : "package_cpus_list");
         put_caches(machine, i);
         if (node == last)
             continue;
         last = node;
-        put(list_of(machine, TOPOLOGY_NUMA, node), "node/node%d/cpulist", node);
+        made_tree_put(root, list_of(machine, TOPOLOGY_NUMA, node), "node/node%d/cpulist", node);
         snprintf(nodes + strlen(nodes), sizeof nodes - strlen(nodes), "%s%d", *nodes ? "," : "", node);
     }
     if (*nodes)
-        put(nodes, "node/online");
+        made_tree_put(root, nodes, "node/online");
 }
 
 /* Packages of NUMA nodes of L3 caches of cores of threads, numbered in machine order. */
@@ -248,7 +220,7 @@ static void test_reading(void)
     CHECK_INT(topology.places[1].cpu, 11);
     topology_free(&topology);
 
-    put("0", "cpu/smt/active"); /* then cores are not asked for */
+    made_tree_put(root, "0", "cpu/smt/active"); /* then cores are not asked for */
     topology_read(&topology, root, &some, false);
     CHECK_INT(topology.objects[TOPOLOGY_CORE], 3);
     topology_free(&topology);
@@ -280,9 +252,9 @@ static void test_nonsense(void)
     struct topology topology;
 
     put_machine(&machine);
-    put("7-9", "cpu/cpu0/topology/core_cpus_list"); /* not its own */
-    put("words", "cpu/cpu0/topology/package_cpus_list");
-    put("0-", "node/node0/cpulist");
+    made_tree_put(root, "7-9", "cpu/cpu0/topology/core_cpus_list"); /* not its own */
+    made_tree_put(root, "words", "cpu/cpu0/topology/package_cpus_list");
+    made_tree_put(root, "0-", "node/node0/cpulist");
     topology_read(&topology, root, &all, true);
     CHECK_INT(topology.objects[TOPOLOGY_CORE], 2);
     CHECK_INT(topology.objects[TOPOLOGY_PACKAGE], 1);
@@ -570,6 +542,6 @@ int main(void)
     test_hybrid();
     test_random();
     test_lines();
-    remove_tree("");
+    made_tree_remove(root, "");
     return 0;
 }

@@ -4,40 +4,16 @@
 #include "sys/site.h"
 
 #include <mpi.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/check.h"
 #include "base/err.h"
 #include "sys/hwloc.h"
+#include "sys/made_tree.h"
 
 static char root[] = "/tmp/parley-site-XXXXXX";
-
-static void put(const char *text, const char *format, ...) PRINTF_LIKE(2, 3);
-
-static void put(const char *text, const char *format, ...)
-{
-    char path[256];
-    const int length = snprintf(path, sizeof path, "%s/sys/devices/system/", root);
-    va_list args;
-    FILE *file;
-
-    va_start(args, format);
-    vsnprintf(path + length, sizeof path - (size_t)length, format, args);
-    va_end(args);
-    for (char *at = path + strlen(root) + 1; (at = strchr(at, '/')); at++) {
-        *at = 0;
-        mkdir(path, 0777);
-        *at = '/';
-    }
-    file = fopen(path, "w");
-    CHECK(file);
-    fprintf(file, "%s\n", text);
-    fclose(file);
-}
 
 static void list(char *text, int first, int count)
 {
@@ -49,20 +25,20 @@ static void make_tree(void)
 {
     char text[32];
 
-    put("0-1", "node/online");
-    put("0-7", "node/node0/cpulist");
-    put("8-15", "node/node1/cpulist");
+    made_tree_put(root, "0-1", "node/online");
+    made_tree_put(root, "0-7", "node/node0/cpulist");
+    made_tree_put(root, "8-15", "node/node1/cpulist");
     for (int cpu = 0; cpu < 16; cpu++) {
         list(text, cpu / 8 * 8, 8);
-        put(text, "cpu/cpu%d/topology/package_cpus_list", cpu);
+        made_tree_put(root, text, "cpu/cpu%d/topology/package_cpus_list", cpu);
         list(text, cpu / 2 * 2, 2);
-        put(text, "cpu/cpu%d/topology/core_cpus_list", cpu);
+        made_tree_put(root, text, "cpu/cpu%d/topology/core_cpus_list", cpu);
         for (int index = 0; index < 4; index++) {
             static const char *const levels[] = { "1", "1", "2", "3" };
 
-            put(levels[index], "cpu/cpu%d/cache/index%d/level", cpu, index);
+            made_tree_put(root, levels[index], "cpu/cpu%d/cache/index%d/level", cpu, index);
             list(text, index < 3 ? cpu / 2 * 2 : cpu / 4 * 4, index < 3 ? 2 : 4);
-            put(text, "cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, index);
+            made_tree_put(root, text, "cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, index);
         }
     }
 }
@@ -89,8 +65,6 @@ static void check_site(const char *cpus, int package, int l3, int core, int pu)
 
 static void test_tree(void)
 {
-    char command[64];
-
     CHECK(mkdtemp(root));
     make_tree();
     check_site("13", 8, 12, 12, 13);
@@ -98,8 +72,7 @@ static void test_tree(void)
     check_site("4,7", 0, 4, SITE_SEVERAL, SITE_SEVERAL);
     check_site("1-6", 0, SITE_SEVERAL, SITE_SEVERAL, SITE_SEVERAL);
     check_site("0-15", SITE_SEVERAL, SITE_SEVERAL, SITE_SEVERAL, SITE_SEVERAL);
-    snprintf(command, sizeof command, "rm -r %s", root);
-    CHECK(system(command) == 0);
+    made_tree_remove(root, "");
 }
 
 static void test_nothing(void)
