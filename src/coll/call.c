@@ -154,8 +154,7 @@ static int check_reduction(const struct comm *comm, const struct coll_args *args
         if (rc)
             return rc;
     }
-    return coll_check_reduction(COLL_REDUCTION(args->send.buf, args->recv.buf, count, args->recv.type, args->op),
-                                has_result);
+    return coll_check_reduction(args, count, has_result);
 }
 
 static int check(const struct comm *comm, const struct coll_args *args)

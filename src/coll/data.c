@@ -106,11 +106,13 @@ static int COLD same_buffer(void)
                "E0335: data are sent from the place where they are received; MPI_IN_PLACE is for that");
 }
 
-int coll_check_reduction(const struct coll_reduction *args, bool has_result)
+int coll_check_reduction(const struct coll_args *args, MPI_Count count, bool has_result)
 {
-    if (unlikely(has_result && args->send == args->recv && args->count > 0 && args->type->size > 0))
+    const struct type *type = args->recv.type;
+
+    if (unlikely(has_result && args->send.buf == args->recv.buf && count > 0 && type->size > 0))
         return same_buffer();
-    return op_check(args->op, args->type);
+    return op_check(args->op, type);
 }
 
 int coll_copy(const struct coll_block *from, const struct coll_block *to)

@@ -78,26 +78,9 @@ struct coll_temp {
 int coll_temp_alloc(struct coll_temp *temp, const struct type *type, MPI_Count count);
 void coll_temp_free(struct coll_temp *temp);
 
-/* What a reduction works on. `send` may be MPI_IN_PLACE where the call allows it. */
-struct coll_reduction {
-    const void *send;
-    void *recv;
-    MPI_Count count;
-    struct type *type;
-    struct op *op;
-};
-
-#define COLL_REDUCTION(sendbuf, recvbuf, number, datatype, operation) \
-    (&(struct coll_reduction){ (sendbuf), (recvbuf), (number), (datatype), (operation) })
-
-/* Does the operator go with the type, and are operand and result apart? `has_result`: the receive buffer counts here.
- * Errors: MPI_ERR_OP, MPI_ERR_BUFFER. */
-int coll_check_reduction(const struct coll_reduction *args, bool has_result);
-
-static inline const void *coll_input(const struct coll_reduction *args)
-{
-    return coll_is_in_place(args->send) ? args->recv : args->send;
-}
+/* Does the operator of a reduction go with the type, and are its `count` operands and the result apart? `has_result`:
+ * the receive buffer counts here. Errors: MPI_ERR_OP, MPI_ERR_BUFFER. */
+int coll_check_reduction(const struct coll_args *args, MPI_Count count, bool has_result);
 
 /* The operand of this process. */
 static inline const void *coll_own(const struct coll_args *args)

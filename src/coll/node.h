@@ -35,14 +35,16 @@ static inline bool node_may_vary(struct comm *comm)
     return node_may(comm, SHELF_CELL);
 }
 
-static inline bool node_may_reduce_scatter(struct comm *comm, const struct coll_reduction *args)
+static inline bool node_may_reduce_scatter(struct comm *comm, const struct coll_args *args)
 {
-    return args->type->size <= SHELF_CELL && node_may_vary(comm);
+    return args->recv.type->size <= SHELF_CELL && node_may_vary(comm);
 }
 
-static inline bool node_may_reduce(struct comm *comm, const struct coll_reduction *args)
+static inline bool node_may_reduce(struct comm *comm, const struct coll_args *args)
 {
-    return args->type->size <= SHELF_CELL && node_may(comm, type_bytes(args->type, args->count));
+    const struct type *type = args->recv.type;
+
+    return type->size <= SHELF_CELL && node_may(comm, type_bytes(type, args->recv.count));
 }
 
 /* What a wait for members is about. False: it is none. */
@@ -56,11 +58,11 @@ int node_gather(struct comm *comm, const struct coll_data *send, const struct co
 int node_scatter(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root);
 int node_allgather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv);
 int node_alltoall(struct comm *comm, const struct coll_data *send, const struct coll_data *recv);
-int node_reduce(struct comm *comm, const struct coll_reduction *args, int root);
-int node_allreduce(struct comm *comm, const struct coll_reduction *args);
-int node_scan(struct comm *comm, const struct coll_reduction *args);
-int node_exscan(struct comm *comm, const struct coll_reduction *args);
-/* Both forms: without counts each block has args->count items. */
-int node_reduce_scatter(struct comm *comm, const struct coll_reduction *args, const struct coll_numbers *counts);
+int node_reduce(struct comm *comm, const struct coll_args *args);
+int node_allreduce(struct comm *comm, const struct coll_args *args);
+int node_scan(struct comm *comm, const struct coll_args *args);
+int node_exscan(struct comm *comm, const struct coll_args *args);
+/* Both forms: without counts each block has args->recv.count items. */
+int node_reduce_scatter(struct comm *comm, const struct coll_args *args);
 
 #endif

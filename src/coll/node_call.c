@@ -4,22 +4,19 @@
 
 static bool try_reduction(struct comm *comm, const struct coll_args *args, int *rc)
 {
-    const struct coll_reduction *r =
-        COLL_REDUCTION(args->send.buf, args->recv.buf, args->recv.count, args->recv.type, args->op);
-
     if (args->operation == COLL_REDUCE_SCATTER || args->operation == COLL_REDUCE_SCATTER_BLOCK) {
-        if (!node_may_reduce_scatter(comm, r))
+        if (!node_may_reduce_scatter(comm, args))
             return false;
-        *rc = node_reduce_scatter(comm, r, &args->recv.counts);
+        *rc = node_reduce_scatter(comm, args);
         return true;
     }
-    if (!node_may_reduce(comm, r))
+    if (!node_may_reduce(comm, args))
         return false;
     switch (args->operation) {
-    case COLL_REDUCE: *rc = node_reduce(comm, r, args->root); break;
-    case COLL_ALLREDUCE: *rc = node_allreduce(comm, r); break;
-    case COLL_SCAN: *rc = node_scan(comm, r); break;
-    default: *rc = node_exscan(comm, r);
+    case COLL_REDUCE: *rc = node_reduce(comm, args); break;
+    case COLL_ALLREDUCE: *rc = node_allreduce(comm, args); break;
+    case COLL_SCAN: *rc = node_scan(comm, args); break;
+    default: *rc = node_exscan(comm, args);
     }
     return true;
 }

@@ -25,7 +25,7 @@ enum {
 
 struct large {
     struct node_call *call;
-    const struct coll_reduction *args;
+    const struct coll_args *args;
     const char *in;
     char *out;          /* of this member; not used where it gets no result */
     char *scratch;      /* two pieces */
@@ -43,7 +43,7 @@ static void fetch(struct large *l, int rank, size_t at, size_t len, void *to)
 
 static void add(struct large *l, const void *operand, char *to, size_t len)
 {
-    op_reduce(l->args->op, operand, to, (MPI_Count)(len / l->item), l->args->type);
+    op_reduce(l->args->op, operand, to, (MPI_Count)(len / l->item), l->args->recv.type);
 }
 
 /* The others one after the other, then the own operand. */
@@ -107,23 +107,23 @@ static size_t slice_at(const struct large *l, int rank, int heavy)
 {
     const size_t size = (size_t)l->call->comm->size, parts = size * size + (heavy >= 0);
     const size_t part = (size_t)rank * size + (heavy >= 0 && rank > heavy);
-    const size_t total = (size_t)l->args->count * l->item, at = total / parts * part + total % parts * part / parts;
+    const size_t total = (size_t)l->args->recv.count * l->item, at = total / parts * part + total % parts * part / parts;
 
     return rank == (int)size ? total : at / ALIGN * ALIGN / l->item * l->item;
 }
 
-static int begin(struct large *l, struct node_call *call, const struct coll_reduction *args, MPI_Count count)
+static int begin(struct large *l, struct node_call *call, const struct coll_args *args, MPI_Count count)
 {
-    const size_t item = (size_t)args->type->size;
+    const size_t item = (size_t)args->recv.type->size;
     struct node_window window;
 
-    *l = (struct large){ .call = call, .args = args, .in = coll_input(args), .out = args->recv, .item = item,
-                         .piece = PIECE / item * item, .is_in_place = coll_is_in_place(args->send) };
+    *l = (struct large){ .call = call, .args = args, .in = coll_own(args), .out = args->recv.buf, .item = item,
+                         .piece = PIECE / item * item, .is_in_place = coll_is_in_place(args->send.buf) };
     l->scratch = shelf_scratch(call->comm, 2 * (size_t)PIECE);
     if (!l->scratch)
         return err(MPI_ERR_NO_MEM, "no memory for %d bytes of intermediate results", 2 * PIECE);
     window = (struct node_window){ .in = (uintptr_t)l->in, .out = (uintptr_t)l->out,
-                                   .len = type_bytes(args->type, count) };
+                                   .len = type_bytes(args->recv.type, count) };
     return node_show(call, &window);
 }
 
@@ -134,11 +134,11 @@ static int finish(struct large *l, uint32_t step)
     return l->rc;
 }
 
-int node_allreduce_large(struct node_call *call, const struct coll_reduction *args)
+int node_allreduce_large(struct node_call *call, const struct coll_args *args)
 {
     const int size = call->comm->size, own = call->comm->rank;
     struct large l;
-    const int rc = begin(&l, call, args, args->count);
+    const int rc = begin(&l, call, args, args->recv.count);
     const size_t first = rc ? 0 : slice_at(&l, own, -1);
 
     if (rc)
@@ -170,11 +170,11 @@ static void reduce_to(struct large *l, int root, size_t at, size_t end)
     }
 }
 
-int node_reduce_large(struct node_call *call, const struct coll_reduction *args, int root)
+int node_reduce_large(struct node_call *call, const struct coll_args *args)
 {
-    const int own = call->comm->rank;
+    const int own = call->comm->rank, root = args->root;
     struct large l;
-    const int rc = begin(&l, call, args, args->count);
+    const int rc = begin(&l, call, args, args->recv.count);
     const size_t at = rc ? 0 : slice_at(&l, own, root), end = rc ? 0 : slice_at(&l, own + 1, root);
     int failed;
 
@@ -186,40 +186,40 @@ int node_reduce_large(struct node_call *call, const struct coll_reduction *args,
         reduce_to(&l, root, at, end);
     failed = finish(&l, 1);
     if (own == root)
-        memcheck_written(l.out, type_bytes(args->type, args->count));
+        memcheck_written(l.out, type_bytes(args->recv.type, args->recv.count));
     return failed;
 }
 
-int node_scan_large(struct node_call *call, const struct coll_reduction *args, int end)
+int node_scan_large(struct node_call *call, const struct coll_args *args, int end)
 {
     struct large l;
-    int rc = begin(&l, call, args, args->count);
+    int rc = begin(&l, call, args, args->recv.count);
     struct coll_temp result = { NULL, NULL };
 
     if (!rc && l.is_in_place) /* those behind read the operand */
-        rc = coll_temp_alloc(&result, args->type, args->count);
+        rc = coll_temp_alloc(&result, args->recv.type, args->recv.count);
     if (rc)
         return rc;
     l.is_in_place = false;
     if (end > 0)
-        combine_all(&l, end, 0, type_bytes(args->type, args->count), result.buf ? result.buf : l.out);
+        combine_all(&l, end, 0, type_bytes(args->recv.type, args->recv.count), result.buf ? result.buf : l.out);
     rc = finish(&l, 1);
     if (result.buf && end > 0)
-        memcpy(l.out, result.buf, type_bytes(args->type, args->count));
+        memcpy(l.out, result.buf, type_bytes(args->recv.type, args->recv.count));
     coll_temp_free(&result);
     return rc;
 }
 
-int node_reduce_scatter_large(struct node_call *call, const struct coll_reduction *args, MPI_Count before,
+int node_reduce_scatter_large(struct node_call *call, const struct coll_args *args, MPI_Count before,
                               MPI_Count own)
 {
-    const size_t at = type_bytes(args->type, before), len = type_bytes(args->type, own);
+    const size_t at = type_bytes(args->recv.type, before), len = type_bytes(args->recv.type, own);
     struct large l;
-    int rc = begin(&l, call, args, args->count);
+    int rc = begin(&l, call, args, args->recv.count);
     struct coll_temp result = { NULL, NULL };
 
     if (!rc && l.is_in_place)
-        rc = coll_temp_alloc(&result, args->type, own);
+        rc = coll_temp_alloc(&result, args->recv.type, own);
     if (rc)
         return rc;
     l.is_in_place = false;

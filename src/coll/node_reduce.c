@@ -17,7 +17,8 @@ enum { SLICED_MIN = 1024 /* bytes; with fewer, time is the number of times that 
 
 struct reduction {
     struct node_call call;
-    const struct coll_reduction *args;
+    const struct coll_args *args;
+    struct type *type;
     struct coll_temp incoming, result; /* for items with gaps; for a result that has no other place */
     int first, end;                    /* whose operands go into the result of this member */
     MPI_Count skip, count;             /* items of the operand that this member gets the result of */
@@ -27,16 +28,16 @@ struct reduction {
 
 static void unpack_items(const struct reduction *r, void *to, const char *from, size_t len)
 {
-    if (likely(r->args->type->is_contig))
+    if (likely(r->type->is_contig))
         copy_bytes(to, from, len);
     else
-        type_unpack(r->args->type, to, (MPI_Count)(len / (size_t)r->args->type->size), 0, from, len);
+        type_unpack(r->type, to, (MPI_Count)(len / (size_t)r->type->size), 0, from, len);
 }
 
 /* `len` bytes at `at` in the places of members first to end - 1 in a round of `part` bytes, as items at `to`. */
 static void combine(const struct reduction *r, uint32_t round, size_t part, size_t at, size_t len, void *to)
 {
-    const struct type *type = r->args->type;
+    const struct type *type = r->type;
     int rank = r->end - 1;
 
     if (!len)
@@ -55,7 +56,7 @@ static void combine(const struct reduction *r, uint32_t round, size_t part, size
 
 static ALWAYS_INLINE void *item_at(const struct reduction *r, void *buf, size_t at)
 {
-    const struct type *type = r->args->type;
+    const struct type *type = r->type;
 
     return coll_address(buf, likely(type->is_contig) ? (MPI_Count)at
                                                      : (MPI_Count)(at / (size_t)type->size) * type->extent);
@@ -66,19 +67,19 @@ static ALWAYS_INLINE void *item_at(const struct reduction *r, void *buf, size_t 
 static void fill_operand(void *arg, char *place, size_t at, size_t len)
 {
     const struct reduction *r = arg;
-    const struct coll_reduction *args = r->args;
+    const void *own = coll_own(r->args);
 
-    if (likely(args->type->is_contig))
-        copy_bytes(place, coll_address(coll_input(args), (MPI_Count)at), len);
+    if (likely(r->type->is_contig))
+        copy_bytes(place, coll_address(own, (MPI_Count)at), len);
     else
-        type_pack(args->type, coll_input(args), args->count, at, place, len);
+        type_pack(r->type, own, r->args->recv.count, at, place, len);
 }
 
 static void drain_result(void *arg, uint32_t round, size_t at, size_t len)
 {
     const struct reduction *r = arg;
 
-    combine(r, round, len, 0, len, item_at(r, r->args->recv, at));
+    combine(r, round, len, 0, len, item_at(r, r->args->recv.buf, at));
 }
 
 /* --- slices --- */
@@ -86,7 +87,7 @@ static void drain_result(void *arg, uint32_t round, size_t at, size_t len)
 /* Where the slice of a member begins in a part: whole items, whole lines where items allow it. */
 static size_t slice_at(const struct reduction *r, int rank, size_t len)
 {
-    const size_t size = (size_t)r->args->type->size, items = len / size;
+    const size_t size = (size_t)r->type->size, items = len / size;
     const size_t unit = CACHE_LINE % size ? 1 : CACHE_LINE / size, units = (items + unit - 1) / unit;
     const size_t at = units * (size_t)rank / (size_t)r->call.comm->size * unit;
 
@@ -98,7 +99,7 @@ static void combine_slice(const struct reduction *r, uint32_t round, size_t len)
 {
     const int rank = r->call.comm->rank;
     const size_t from = slice_at(r, rank, len), to = slice_at(r, rank + 1, len);
-    const struct type *type = r->args->type;
+    const struct type *type = r->type;
     char *place = (char *)node_place(&r->call, rank, round, len) + from;
 
     combine(r, round, len, from, to - from, r->result.buf);
@@ -115,7 +116,7 @@ static void collect(const struct reduction *r, uint32_t round, size_t at, size_t
         const size_t from = slice_at(r, rank, len), to = slice_at(r, rank + 1, len);
 
         if (from < to)
-            unpack_items(r, item_at(r, r->args->recv, at + from),
+            unpack_items(r, item_at(r, r->args->recv.buf, at + from),
                          (char *)node_place(&r->call, rank, round, len) + from, to - from);
     }
 }
@@ -172,16 +173,16 @@ static size_t part_of(const struct type *type)
     return type->size ? SHELF_CELL / (size_t)type->size * (size_t)type->size : SHELF_CELL;
 }
 
-static int begin(struct reduction *r, struct comm *comm, const struct coll_reduction *args, enum node_op op, int root)
+static int begin(struct reduction *r, struct comm *comm, const struct coll_args *args, enum node_op op, int root)
 {
-    *r = (struct reduction){ .args = args, .end = comm->size };
-    return node_begin(&r->call, comm, op, root, type_bytes(args->type, args->count));
+    *r = (struct reduction){ .args = args, .type = args->recv.type, .end = comm->size };
+    return node_begin(&r->call, comm, op, root, type_bytes(r->type, args->recv.count));
 }
 
 /* Room for a part's items with their gaps. */
 static int make_room(struct reduction *r, bool needs_result)
 {
-    const struct type *type = r->args->type;
+    const struct type *type = r->type;
     const MPI_Count items = type->size ? (MPI_Count)part_of(type) / type->size : 0;
     int rc = 0;
 
@@ -209,7 +210,7 @@ static bool is_sliced(const struct reduction *r)
 static bool is_large(struct reduction *r, int *rc)
 {
     *rc = 0;
-    return r->call.bytes >= NODE_COPY_MIN && r->args->type->is_contig && node_copies(&r->call, rc);
+    return r->call.bytes >= NODE_COPY_MIN && r->type->is_contig && node_copies(&r->call, rc);
 }
 
 static int run(struct reduction *r, const struct node_work *work)
@@ -226,61 +227,62 @@ static int run(struct reduction *r, const struct node_work *work)
     return rc;
 }
 
-int node_allreduce(struct comm *comm, const struct coll_reduction *args)
+int node_allreduce(struct comm *comm, const struct coll_args *args)
 {
     struct reduction r;
     int rc = begin(&r, comm, args, NODE_ALLREDUCE, -1);
 
     if (!rc)
-        rc = coll_check_reduction(args, true);
+        rc = coll_check_reduction(args, args->recv.count, true);
     if (!rc && is_large(&r, &rc))
         return node_allreduce_large(&r.call, args);
     if (rc)
         return rc;
-    return run(&r, &(struct node_work){ .total = r.call.bytes, .part = part_of(args->type), .blocks = 1,
+    return run(&r, &(struct node_work){ .total = r.call.bytes, .part = part_of(args->recv.type), .blocks = 1,
                                         .brings = true, .end = comm->size, .wakes = NODE_WAKES_LAST });
 }
 
-int node_reduce(struct comm *comm, const struct coll_reduction *args, int root)
+int node_reduce(struct comm *comm, const struct coll_args *args)
 {
+    const int root = args->root;
     const bool is_root = comm->rank == root;
     struct reduction r;
     int rc = begin(&r, comm, args, NODE_REDUCE, root);
 
     if (!rc)
-        rc = coll_check_reduction(args, is_root);
+        rc = coll_check_reduction(args, args->recv.count, is_root);
     if (!rc && is_large(&r, &rc))
-        return node_reduce_large(&r.call, args, root);
+        return node_reduce_large(&r.call, args);
     if (rc)
         return rc;
-    return run(&r, &(struct node_work){ .total = r.call.bytes, .part = part_of(args->type), .blocks = 1,
+    return run(&r, &(struct node_work){ .total = r.call.bytes, .part = part_of(args->recv.type), .blocks = 1,
                                         .brings = true, .end = is_root ? comm->size : 0,
                                         .wakes = is_root ? NODE_WAKES_NOBODY : root });
 }
 
 /* Operands of ranks 0 to end - 1. */
-static int scan(struct comm *comm, const struct coll_reduction *args, enum node_op op, int end)
+static int scan(struct comm *comm, const struct coll_args *args, enum node_op op, int end)
 {
     struct reduction r;
     int rc = begin(&r, comm, args, op, -1);
 
     r.end = end;
     if (!rc)
-        rc = coll_check_reduction(args, end > 0);
+        rc = coll_check_reduction(args, args->recv.count, end > 0);
     if (!rc && is_large(&r, &rc))
         return node_scan_large(&r.call, args, end);
     if (rc)
         return rc;
-    return run(&r, &(struct node_work){ .total = r.call.bytes, .part = part_of(args->type), .blocks = 1,
+    return run(&r, &(struct node_work){ .total = r.call.bytes, .part = part_of(args->recv.type), .blocks = 1,
                                         .brings = true, .end = end, .wakes = NODE_WAKES_ALL });
 }
 
-int node_scan(struct comm *comm, const struct coll_reduction *args)
+int node_scan(struct comm *comm, const struct coll_args *args)
 {
     return scan(comm, args, NODE_SCAN, comm->rank + 1);
 }
 
-int node_exscan(struct comm *comm, const struct coll_reduction *args)
+int node_exscan(struct comm *comm, const struct coll_args *args)
 {
     return scan(comm, args, NODE_EXSCAN, comm->rank);
 }
@@ -291,10 +293,10 @@ int node_exscan(struct comm *comm, const struct coll_reduction *args)
 static void drain_block(void *arg, uint32_t round, size_t at, size_t len)
 {
     const struct reduction *r = arg;
-    const size_t size = (size_t)r->args->type->size;
+    const size_t size = (size_t)r->type->size;
     const size_t first = (size_t)r->skip * size, end = first + (size_t)r->count * size;
     const size_t from = at > first ? at : first, to = at + len < end ? at + len : end;
-    void *out = r->result.memory ? r->result.buf : r->args->recv;
+    void *out = r->result.memory ? r->result.buf : r->args->recv.buf;
 
     if (from < to)
         combine(r, round, len, from - at, to - from, item_at(r, out, from - first));
@@ -303,52 +305,53 @@ static void drain_block(void *arg, uint32_t round, size_t at, size_t len)
 /* In place and in several turns, operands that are still to go out lie where the result belongs. */
 static int scatter_block(struct reduction *r)
 {
-    const struct coll_reduction *args = r->args;
-    const struct node_work work = { .total = r->call.bytes, .part = part_of(args->type), .blocks = 1, .brings = true,
+    const struct coll_args *args = r->args;
+    const struct node_work work = { .total = r->call.bytes, .part = part_of(args->recv.type), .blocks = 1, .brings = true,
                                     .end = r->call.comm->size, .wakes = NODE_WAKES_LAST };
     int rc = make_room(r, false);
 
-    if (!rc && coll_is_in_place(args->send) && work.total > work.part)
-        rc = coll_temp_alloc(&r->result, args->type, r->count);
+    if (!rc && coll_is_in_place(args->send.buf) && work.total > work.part)
+        rc = coll_temp_alloc(&r->result, r->type, r->count);
     if (!rc)
         rc = node_run(&r->call, &work, fill_operand, drain_block, r);
     if (!rc && r->result.memory)
-        type_copy(args->recv, r->count, args->type, r->result.buf, r->count, args->type);
+        type_copy(args->recv.buf, r->count, r->type, r->result.buf, r->count, r->type);
     drop_room(r);
     return rc;
 }
 
-static MPI_Count count_of(const struct coll_reduction *args, const struct coll_numbers *counts, int rank)
+static MPI_Count count_of(const struct coll_data *result, int rank)
 {
-    return counts->p ? coll_number(counts, rank) : args->count;
+    return result->counts.p ? coll_number(&result->counts, rank) : result->count;
 }
 
 /* Buffers that go with counts have not been checked by the caller. */
-static int check_buffers(const struct coll_reduction *all, MPI_Count own)
+static int check_buffers(const struct coll_args *all, MPI_Count own)
 {
-    int rc = coll_check_reduction(all, true);
+    const struct coll_data *result = &all->recv;
+    int rc = coll_check_reduction(all, result->count, true);
 
     if (!rc)
-        rc = coll_check_buffer(coll_input(all), all->count, all->type,
-                               coll_is_in_place(all->send) ? "recvbuf" : "sendbuf");
-    return rc ? rc : coll_check_buffer(all->recv, own, all->type, "recvbuf");
+        rc = coll_check_buffer(coll_own(all), result->count, result->type,
+                               coll_is_in_place(all->send.buf) ? "recvbuf" : "sendbuf");
+    return rc ? rc : coll_check_buffer(result->buf, own, result->type, "recvbuf");
 }
 
-int node_reduce_scatter(struct comm *comm, const struct coll_reduction *args, const struct coll_numbers *counts)
+int node_reduce_scatter(struct comm *comm, const struct coll_args *args)
 {
-    struct coll_reduction all = *args;
+    struct coll_args all = *args; /* of the blocks of all together */
     struct reduction r;
     MPI_Count before = 0;
     int rc;
 
-    all.count = 0;
+    all.recv.count = 0;
     for (int rank = 0; rank < comm->size; rank++) {
-        before = rank == comm->rank ? all.count : before;
-        all.count += count_of(args, counts, rank);
+        before = rank == comm->rank ? all.recv.count : before;
+        all.recv.count += count_of(&args->recv, rank);
     }
-    rc = begin(&r, comm, &all, counts->p ? NODE_REDUCE_SCATTER : NODE_REDUCE_SCATTER_BLOCK, -1);
+    rc = begin(&r, comm, &all, args->recv.counts.p ? NODE_REDUCE_SCATTER : NODE_REDUCE_SCATTER_BLOCK, -1);
     r.skip = before;
-    r.count = count_of(args, counts, comm->rank);
+    r.count = count_of(&args->recv, comm->rank);
     if (!rc)
         rc = check_buffers(&all, r.count);
     if (!rc && is_large(&r, &rc))

@@ -170,14 +170,15 @@ static void check_moves(struct comm *comm, int call, int count, int root, struct
 static void check_reductions(struct comm *comm, int call, int count, int root)
 {
     const int rank = comm->rank, size = comm->size;
-    const struct coll_reduction *args = COLL_REDUCTION(in, out, count, obj_type(MPI_INT), obj_op(MPI_SUM));
+    const struct coll_args *args = COLL_ARGS(COLL_OPERATIONS, COLL_SAME(in, count, obj_type(MPI_INT)),
+                                             COLL_SAME(out, count, obj_type(MPI_INT)), obj_op(MPI_SUM), root);
 
     fill(call, rank, count);
     CHECK_INT(node_allreduce(comm, args), 0);
     for (int i = 0; i < count; i++)
         CHECK_INT(out[i], sum(call, 0, size, i));
     fill(call, rank, count);
-    CHECK_INT(node_reduce(comm, args, root), 0);
+    CHECK_INT(node_reduce(comm, args), 0);
     for (int i = 0; i < count; i++)
         CHECK_INT(out[i], rank == root ? sum(call, 0, size, i) : -1);
     fill(call, rank, count);
@@ -206,8 +207,10 @@ static void check_reduce_scatter(struct comm *comm, int call, int count)
         int *result = in_place ? in : out;
 
         fill(call, rank, all);
-        CHECK_INT(node_reduce_scatter(comm, COLL_REDUCTION(in_place ? MPI_IN_PLACE : in, result, 0, obj_type(MPI_INT),
-                                                           obj_op(MPI_SUM)), &COLL_NUMBERS(items)), 0);
+        CHECK_INT(node_reduce_scatter(comm, COLL_ARGS(COLL_REDUCE_SCATTER,
+                                                      COLL_SAME(in_place ? MPI_IN_PLACE : in, 0, obj_type(MPI_INT)),
+                                                      COLL_PACKED(result, items, obj_type(MPI_INT)), obj_op(MPI_SUM),
+                                                      -1)), 0);
         for (int i = 0; i < items[rank]; i++)
             CHECK_INT(result[i], sum(call, 0, size, before + i));
     }
@@ -238,19 +241,21 @@ static void check_order(struct comm *comm, int call, int count, int root, struct
 {
     const int rank = comm->rank, last = comm->size - 1;
     int64_t *data = (int64_t *)(void *)in;
-    const struct coll_reduction *args =
-        COLL_REDUCTION(MPI_IN_PLACE, data, count, call % 2 ? gaps : obj_type(MPI_INT64_T), in_order);
+    struct type *type = call % 2 ? gaps : obj_type(MPI_INT64_T);
+    const struct coll_args *args = COLL_ARGS(COLL_OPERATIONS, COLL_SAME(MPI_IN_PLACE, count, type),
+                                             COLL_SAME(data, count, type), in_order, root);
 
     step = call % 2 ? 3 : 1;
     for (int kind = 0; kind < 4; kind++) {
         const bool is_root = kind == 1 && rank == root;
-        const struct coll_reduction apart = { data, kind == 1 && !is_root ? NULL : data, count, args->type, in_order };
+        const struct coll_args *apart = COLL_ARGS(COLL_REDUCE, COLL_SAME(data, count, type),
+                                                  COLL_SAME(NULL, count, type), in_order, root);
         const int64_t expected[] = { run_of(0, last), is_root ? run_of(0, last) : run_of(rank, rank), run_of(0, rank),
                                      rank ? run_of(0, rank - 1) : run_of(0, 0) };
 
         for (int i = 0; i < count * step; i++)
             data[i] = i % step ? -7 : run_of(rank, rank);
-        CHECK_INT(kind == 0 ? node_allreduce(comm, args) : kind == 1 ? node_reduce(comm, is_root ? args : &apart, root)
+        CHECK_INT(kind == 0 ? node_allreduce(comm, args) : kind == 1 ? node_reduce(comm, is_root ? args : apart)
                   : kind == 2 ? node_scan(comm, args) : node_exscan(comm, args), 0);
         for (int i = 0; i < count * step; i++)
             CHECK(data[i] == (i % step ? -7 : expected[kind]));
