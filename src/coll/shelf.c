@@ -50,29 +50,59 @@ static size_t shelf_offset(int procs, int number)
            (size_t)(number - 1 - with_cells) * shelf_size(procs, SHELVES);
 }
 
-int coll_init(const struct coll_config *config)
-{
-    int rc = coll_choice_init();
-
-    if (!rc)
-        rc = setting_read(&shared_coll);
-    if (rc || !shared_coll.value || !config->segment)
-        return rc;
-    area.book = share_map(config->segment, config->segment_fd, config->offset, sizeof *area.book);
-    if (!area.book)
-        return err(MPI_ERR_NO_MEM, "no address space for what collective calls share: %s", strerror(errno));
-    area.segment = config->segment;
-    area.fd = config->segment_fd;
-    area.offset = config->offset;
-    area.procs = config->procs;
-    return 0;
-}
-
-void coll_fini(void)
+static void close_book(void)
 {
     if (area.book)
         munmap(area.book, sizeof *area.book);
     area.book = NULL;
+}
+
+/* Do all processes take the same calls to shelves? Else some would wait for lines and others for messages. The first one
+ * says it, a bit for each operation. */
+static int agree(void)
+{
+    const uint32_t own = 1U << 31 | (shared_coll.value ? ~coll_by_messages : 0);
+    uint32_t said = 0;
+    int operation;
+
+    /* relaxed: nothing else goes with it */
+    if (atomic_compare_exchange_strong_explicit(&area.book->calls, &said, own, memory_order_relaxed,
+                                                memory_order_relaxed) || said == own)
+        return 0;
+    operation = __builtin_ctz(said ^ own);
+    return err(MPI_ERR_OTHER,
+               "E0735: %s goes %s in this process and %s in another one of the job; PARLEY_SHARED_COLL, "
+               "PARLEY_REPRODUCIBLE and PARLEY_COLL_... must be the same in all",
+               coll_name((enum coll_operation)operation, COLL_BLOCKING),
+               own >> operation & 1 ? "through shared memory" : "by messages",
+               own >> operation & 1 ? "by messages" : "through shared memory");
+}
+
+int coll_init(const struct coll_config *config)
+{
+    int rc = coll_choice_init();
+
+    shared_coll.value = 1;
+    if (!rc)
+        rc = setting_read(&shared_coll);
+    if (rc || !config->segment)
+        return rc;
+    area.book = share_map(config->segment, config->segment_fd, config->offset, sizeof *area.book);
+    if (!area.book)
+        return err(MPI_ERR_NO_MEM, "no address space for what collective calls share: %s", strerror(errno));
+    rc = agree();
+    if (rc || !shared_coll.value)
+        close_book();
+    area.segment = config->segment;
+    area.fd = config->segment_fd;
+    area.offset = config->offset;
+    area.procs = config->procs;
+    return rc;
+}
+
+void coll_fini(void)
+{
+    close_book();
     sched_close();
     coll_choice_fini();
 }

@@ -51,6 +51,7 @@ struct shelf_head {
 } ALIGNED(CACHE_LINE);
 
 struct shelf_book {
+    _Atomic uint32_t calls;             /* which calls go by shelves, as the first process has said; 0: none has */
     _Atomic uint64_t taken[SHELVES / 64];
     struct {
         _Atomic uint32_t users;     /* members that have not left yet */

@@ -2,6 +2,7 @@
 /* Shelves: taking, telling and leaving them. */
 #include "coll/shelf.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -113,8 +114,37 @@ static void test_no_space(void)
     CHECK_INT(shelf_take(&comm).number, SHELF_WORLD + 1);
 }
 
+/* Two processes of a job have different settings. */
+static void set_and_check(const char *name, const char *value, const char *expected)
+{
+    const int procs = 2;
+    char text[MPI_MAX_ERROR_STRING];
+    int rc;
+
+    map(procs);
+    coll_fini();
+    setenv(name, value, 1);
+    rc = coll_init(&config);
+    CHECK_INT(err_id(rc), 735);
+    err_text(rc, text, sizeof text);
+    CHECK(strstr(text, expected) != NULL);
+    CHECK(!shelf_is_offered());
+    coll_fini();
+    unsetenv(name);
+    CHECK_INT(coll_init(&config), 0);
+    CHECK(shelf_is_offered());
+}
+
+static void test_settings(void)
+{
+    set_and_check("PARLEY_SHARED_COLL", "0", "MPI_Barrier goes by messages in this process and through shared");
+    set_and_check("PARLEY_COLL_BCAST", "tree", "MPI_Bcast goes by messages in this process and through shared");
+    set_and_check("PARLEY_REPRODUCIBLE", "1", "MPI_Barrier goes by messages");
+}
+
 int main(void)
 {
+    test_settings();
     test_take();
     test_lines();
     test_no_space();
