@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: coll. Blocks of user data, and their messages. Knows: p2p, type.
  * Does not know: any algorithm. */
+#include "base/copy.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "coll/int_coll.h"
@@ -121,7 +122,10 @@ int coll_copy(const struct coll_block *from, const struct coll_block *to)
 
     if (unlikely(from->buf == to->buf) && len > 0 && from->type->is_contig && to->type->is_contig)
         return same_buffer();
-    type_copy(to->buf, to->count, to->type, from->buf, from->count, from->type);
+    if (likely(from->type->is_contig && to->type->is_contig))
+        copy_long(to->buf, from->buf, size_min(len, room));
+    else
+        type_copy(to->buf, to->count, to->type, from->buf, from->count, from->type);
     if (unlikely(len > room))
         return err(MPI_ERR_TRUNCATE, "got %zu bytes, from the own rank; there is room for %zu bytes", len, room);
     return 0;

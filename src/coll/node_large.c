@@ -7,13 +7,15 @@
  *                            each of n members, for m bytes
  *   reduce                   each writes its slice to the root; the root, which need not write, has a larger one
  *   reduce_scatter(_block)   the slices are the blocks
- *   scan, exscan             who wants a result combines all that goes into it
+ *   scan, exscan             each takes its slice of one operand after the other and writes what it has so far to
+ *                            where it goes: about m bytes read and m written by each
  *
  * An operator that commutes begins with the next member, so that not all read from one; another one takes operands in
  * the order of ranks. Either way one member combines an item, in an order that does not depend on time. Nobody leaves
  * before the last step, since others read or write there. */
 #include <string.h>
 
+#include "base/copy.h"
 #include "base/err.h"
 #include "base/memcheck.h"
 #include "coll/int_node.h"
@@ -102,14 +104,29 @@ static void combine_all(struct large *l, int end, size_t at, size_t len, char *t
 
 /* --- slices --- */
 
-/* Where the slice of a member begins; that of `heavy`, if it is one, is longer by one part in `size` than others. */
-static size_t slice_at(const struct large *l, int rank, int heavy)
+/* The slice of one member, and those of all others. */
+struct shares {
+    int rank;
+    size_t its, others;
+};
+
+/* Where the slice of a member begins. */
+static size_t slice_at(const struct large *l, int rank, const struct shares *shares)
 {
-    const size_t size = (size_t)l->call->comm->size, parts = size * size + (heavy >= 0);
-    const size_t part = (size_t)rank * size + (heavy >= 0 && rank > heavy);
-    const size_t total = (size_t)l->args->recv.count * l->item, at = total / parts * part + total % parts * part / parts;
+    const size_t size = (size_t)l->call->comm->size, before = (size_t)rank;
+    const size_t parts = (size - 1) * shares->others + shares->its;
+    const size_t part = rank > shares->rank ? (before - 1) * shares->others + shares->its : before * shares->others;
+    const size_t total = type_bytes(l->args->recv.type, l->args->recv.count);
+    const size_t at = total / parts * part + total % parts * part / parts;
 
     return rank == (int)size ? total : at / ALIGN * ALIGN / l->item * l->item;
+}
+
+/* [*at, *end): that of this member. */
+static void own_slice(const struct large *l, const struct shares *shares, size_t *at, size_t *end)
+{
+    *at = slice_at(l, l->call->comm->rank, shares);
+    *end = slice_at(l, l->call->comm->rank + 1, shares);
 }
 
 static int begin(struct large *l, struct node_call *call, const struct coll_args *args, MPI_Count count)
@@ -137,19 +154,22 @@ static int finish(struct large *l, uint32_t step)
 int node_allreduce_large(struct node_call *call, const struct coll_args *args)
 {
     const int size = call->comm->size, own = call->comm->rank;
+    const struct shares shares = { 0, 1, 1 };
     struct large l;
     const int rc = begin(&l, call, args, args->recv.count);
-    const size_t first = rc ? 0 : slice_at(&l, own, -1);
+    size_t at, end;
 
     if (rc)
         return rc;
-    combine_all(&l, size, first, slice_at(&l, own + 1, -1) - first, l.out + first);
+    own_slice(&l, &shares, &at, &end);
+    combine_all(&l, size, at, end - at, l.out + at);
     node_step(call, 1);
     node_wake_all(call);
     for (int distance = 1; distance < size; distance++) {
         const int rank = (own + distance) % size;
-        const size_t at = slice_at(&l, rank, -1), end = slice_at(&l, rank + 1, -1);
 
+        at = slice_at(&l, rank, &shares);
+        end = slice_at(&l, rank + 1, &shares);
         node_await_step(call, 1, rank, rank + 1);
         node_note(&l.rc, node_fetch(call, rank, l.out + at, node_window(call, rank)->out + at, end - at));
     }
@@ -173,13 +193,16 @@ static void reduce_to(struct large *l, int root, size_t at, size_t end)
 int node_reduce_large(struct node_call *call, const struct coll_args *args)
 {
     const int own = call->comm->rank, root = args->root;
+    const size_t size = (size_t)call->comm->size;
+    const struct shares shares = { root, size + 1, size };
     struct large l;
     const int rc = begin(&l, call, args, args->recv.count);
-    const size_t at = rc ? 0 : slice_at(&l, own, root), end = rc ? 0 : slice_at(&l, own + 1, root);
+    size_t at, end;
     int failed;
 
     if (rc)
         return rc;
+    own_slice(&l, &shares, &at, &end);
     if (own == root)
         combine_all(&l, call->comm->size, at, end - at, l.out + at);
     else
@@ -190,23 +213,89 @@ int node_reduce_large(struct node_call *call, const struct coll_args *args)
     return failed;
 }
 
-int node_scan_large(struct node_call *call, const struct coll_args *args, int end)
+/* The operand of a member, or a copy of it: at `to`, if its result is to be made of it. */
+static void take_operand(struct large *l, int rank, size_t at, size_t len, void *to)
 {
+    if (rank != l->call->comm->rank)
+        fetch(l, rank, at, len, to);
+    else if (to != l->in + at)
+        memcpy(to, l->in + at, len);
+}
+
+/* What the members before it have brought, to where it goes. */
+static void deliver(struct large *l, int rank, const void *sum, size_t at, size_t len)
+{
+    if (rank != l->call->comm->rank)
+        node_note(&l->rc, node_push(l->call, rank, sum, node_window(l->call, rank)->out + at, len));
+    else if (sum != l->out + at)
+        memcpy(l->out + at, sum, len);
+}
+
+/* A piece of the results of all but the first, which has its own. */
+static void scan_piece(struct large *l, size_t at, size_t len)
+{
+    const int own = l->call->comm->rank;
+    char *place[] = { l->scratch, l->scratch + l->piece };
+    const char *sum = own ? place[0] : l->in + at;
+
+    if (own)
+        fetch(l, 0, at, len, place[0]);
+    for (int rank = 1; rank < l->call->comm->size; rank++) {
+        char *to = rank == own ? l->out + at : place[rank % 2];
+
+        take_operand(l, rank, at, len, to);
+        add(l, sum, to, len);
+        sum = to;
+        deliver(l, rank, sum, at, len);
+    }
+}
+
+/* The same without the members' own operands; the first one has no result. */
+static void exscan_piece(struct large *l, size_t at, size_t len)
+{
+    const int own = l->call->comm->rank, size = l->call->comm->size;
+    char *place[] = { l->scratch, l->scratch + l->piece };
+    char *first = own == 1 && (size == 2 || !l->is_in_place) ? l->out + at : place[0];
+    const char *sum = own ? first : l->in + at;
+
+    if (own)
+        fetch(l, 0, at, len, first);
+    for (int rank = 1; rank < size; rank++) {
+        char *to = place[rank % 2];
+
+        if (rank < size - 1)
+            take_operand(l, rank, at, len, to);
+        deliver(l, rank, sum, at, len);
+        if (rank < size - 1)
+            add(l, sum, to, len);
+        sum = to;
+    }
+}
+
+int node_scan_large(struct node_call *call, const struct coll_args *args, bool is_exclusive)
+{
+    const size_t size = (size_t)call->comm->size, bytes = type_bytes(args->recv.type, args->recv.count);
+    const bool is_first = call->comm->rank == 0;
+    /* the first one of a scan copies its operand meanwhile */
+    const struct shares shares = { 0, is_exclusive ? 1 : 2 * size - 3, is_exclusive ? 1 : 2 * size - 1 };
     struct large l;
     int rc = begin(&l, call, args, args->recv.count);
-    struct coll_temp result = { NULL, NULL };
+    size_t at, end;
 
-    if (!rc && l.is_in_place) /* those behind read the operand */
-        rc = coll_temp_alloc(&result, args->recv.type, args->recv.count);
     if (rc)
         return rc;
-    l.is_in_place = false;
-    if (end > 0)
-        combine_all(&l, end, 0, type_bytes(args->recv.type, args->recv.count), result.buf ? result.buf : l.out);
+    own_slice(&l, &shares, &at, &end);
+    for (; at < end; at += l.piece) {
+        if (is_exclusive)
+            exscan_piece(&l, at, size_min(l.piece, end - at));
+        else
+            scan_piece(&l, at, size_min(l.piece, end - at));
+    }
+    if (is_first && !is_exclusive && !l.is_in_place)
+        copy_long(l.out, l.in, bytes);
     rc = finish(&l, 1);
-    if (result.buf && end > 0)
-        memcpy(l.out, result.buf, type_bytes(args->recv.type, args->recv.count));
-    coll_temp_free(&result);
+    if (!is_first)
+        memcheck_written(l.out, bytes);
     return rc;
 }
 

@@ -270,7 +270,7 @@ static int scan(struct comm *comm, const struct coll_args *args, enum node_op op
     if (!rc)
         rc = coll_check_reduction(args, args->recv.count, end > 0);
     if (!rc && is_large(&r, &rc))
-        return node_scan_large(&r.call, args, end);
+        return node_scan_large(&r.call, args, op == NODE_EXSCAN);
     if (rc)
         return rc;
     return run(&r, &(struct node_work){ .total = r.call.bytes, .part = part_of(args->recv.type), .blocks = 1,
@@ -306,7 +306,7 @@ static void drain_block(void *arg, uint32_t round, size_t at, size_t len)
 static int scatter_block(struct reduction *r)
 {
     const struct coll_args *args = r->args;
-    const struct node_work work = { .total = r->call.bytes, .part = part_of(args->recv.type), .blocks = 1, .brings = true,
+    const struct node_work work = { .total = r->call.bytes, .part = part_of(r->type), .blocks = 1, .brings = true,
                                     .end = r->call.comm->size, .wakes = NODE_WAKES_LAST };
     int rc = make_room(r, false);
 

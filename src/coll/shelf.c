@@ -57,8 +57,8 @@ static void close_book(void)
     area.book = NULL;
 }
 
-/* Do all processes take the same calls to shelves? Else some would wait for lines and others for messages. The first one
- * says it, a bit for each operation. */
+/* Do all processes take the same calls to shelves? Else some would wait for lines and others for messages. The first
+ * one says it, a bit for each operation. */
 static int agree(void)
 {
     const uint32_t own = 1U << 31 | (shared_coll.value ? ~coll_by_messages : 0);
