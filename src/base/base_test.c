@@ -139,8 +139,8 @@ static void test_tide(void)
 
 static void test_setting(void)
 {
-    struct setting number = { "TEST_NUMBER", "a number", SETTING_INT, 7, 0, 1 << 20, NULL };
-    struct setting flag = { "TEST_FLAG", "a flag", SETTING_BOOL, 0, 0, 1, NULL };
+    struct setting number = { .name = "TEST_NUMBER", .help = "a number", .value = 7, .max = 1 << 20 };
+    struct setting flag = { .name = "TEST_FLAG", .help = "a flag", .kind = SETTING_BOOL };
     static const char *const bad[] = { "abc", "-1", "2m", "1x", "99999999999999999999" };
 
     CHECK(!setting_read(&number));
@@ -159,6 +159,26 @@ static void test_setting(void)
     CHECK_INT(err_class(setting_read(&flag)), MPI_ERR_OTHER);
 }
 
+static struct setting listed = { .name = "TEST_LISTED", .help = "a text", .topic = "tests", .kind = SETTING_TEXT };
+SETTING_LISTED(listed);
+
+static void test_written_setting(void)
+{
+    const long live = mem_live();
+
+    CHECK_INT(setting_count(), 1);
+    CHECK(setting_at(0) == &listed);
+    setenv("PARLEY_TEST_LISTED", "by the environment", 1);
+    CHECK(!setting_read(&listed) && !strcmp(listed.text, "by the environment"));
+    CHECK(!setting_write(&listed, "by hand") && !setting_read(&listed) && !strcmp(listed.text, "by hand"));
+    CHECK(!setting_write(&listed, "again") && !strcmp(listed.text, "again"));
+    CHECK_INT(mem_live(), live + 1);
+    mem_fail_after(0);
+    CHECK_INT(err_class(setting_write(&listed, "no memory")), MPI_ERR_NO_MEM);
+    mem_fail_after(-1);
+    CHECK(!strcmp(listed.text, "again"));
+}
+
 int main(void)
 {
     test_err();
@@ -167,5 +187,6 @@ int main(void)
     test_mem();
     test_tide();
     test_setting();
+    test_written_setting();
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 static int bad_value(const struct setting *setting, const char *value)
 {
@@ -51,15 +52,9 @@ static int read_bool(struct setting *setting, const char *value)
     return bad_value(setting, value);
 }
 
-int setting_read(struct setting *setting)
+/* The value of a setting in words, whoever it comes from. */
+static int take(struct setting *setting, const char *value)
 {
-    char name[64];
-    const char *value;
-
-    snprintf(name, sizeof name, "PARLEY_%s", setting->name);
-    value = getenv(name);
-    if (!value || !*value)
-        return 0;
     switch (setting->kind) {
     case SETTING_INT:
         return read_int(setting, value);
@@ -70,4 +65,46 @@ int setting_read(struct setting *setting)
         break;
     }
     return 0;
+}
+
+int setting_read(struct setting *setting)
+{
+    char name[64];
+    const char *value;
+
+    snprintf(name, sizeof name, "PARLEY_%s", setting->name);
+    value = setting->is_written ? NULL : getenv(name);
+    return value && *value ? take(setting, value) : 0;
+}
+
+int setting_write(struct setting *setting, const char *value)
+{
+    const char *const old = setting->is_written ? setting->text : NULL;
+    char *const kept = setting->kind == SETTING_TEXT ? mem_strdup(value) : NULL;
+    int rc;
+
+    if (setting->kind == SETTING_TEXT && !kept)
+        return err(MPI_ERR_NO_MEM, "no memory for the value of PARLEY_%s", setting->name);
+    rc = take(setting, kept ? kept : value);
+    if (rc)
+        return rc;
+    setting->is_written = true;
+    if (kept)
+        mem_free((char *)(uintptr_t)old);
+    return 0;
+}
+
+/* Where the linker puts the list; in a program without settings there is none. */
+#define FROM_LINKER(symbol) __asm__(symbol) __attribute__((weak, visibility("hidden")))
+extern struct setting *const list_start[] FROM_LINKER("__start_parley_settings");
+extern struct setting *const list_stop[] FROM_LINKER("__stop_parley_settings");
+
+int setting_count(void)
+{
+    return (int)(list_stop - list_start);
+}
+
+struct setting *setting_at(int index)
+{
+    return list_start[index];
 }

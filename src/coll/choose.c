@@ -25,14 +25,20 @@ enum { MOST_BYTES = 1 << 20, MOST_LIST = 300 };
 static struct setting rules_file = {
     .name = "COLL_RULES",
     .help = "file with rules by which collective calls choose their algorithms; docs/collectives.md",
+    .topic = "collectives",
     .kind = SETTING_TEXT,
+    .must_agree = true,
 };
+SETTING_LISTED(rules_file);
 
 static struct setting reproducible = {
     .name = "REPRODUCIBLE",
     .help = "reductions give the same bits for the same data and number of ranks, whatever else there is",
+    .topic = "collectives",
     .kind = SETTING_BOOL,
+    .must_agree = true,
 };
+SETTING_LISTED(reproducible);
 
 static const struct coll_algorithm neighbor_direct = { .name = "direct", .build = coll_neighbor_direct },
                                    inter = { .name = "two_sides", .build = coll_inter };

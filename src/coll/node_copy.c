@@ -5,16 +5,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/setting.h"
 #include "coll/int_node.h"
 #include "sys/peek.h"
-
-static struct setting single_copy = {
-    .name = "SINGLE_COPY",
-    .help = "copy large messages directly between processes where the system allows it",
-    .kind = SETTING_BOOL,
-    .value = 1,
-};
 
 static int pid_of(const struct node_call *call, int rank)
 {
@@ -46,7 +38,7 @@ int node_ask_copies(struct node_call *call)
     const int size = call->comm->size, rank = call->comm->rank;
     const uint64_t value = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(rank + 1);
     struct node_window window = { .in = (uintptr_t)&value, .value = value };
-    bool can = !setting_read(&single_copy) && single_copy.value;
+    bool can = peek_is_wanted();
     int rc = node_show(call, &window);
 
     for (int other = 0; other < size && can && !rc; other++)

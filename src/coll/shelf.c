@@ -23,11 +23,14 @@ static struct {
 static struct setting shared_coll = {
     .name = "SHARED_COLL",
     .help = "1: blocking collective calls on one machine by shared memory; 0: by messages only; the same in all ranks",
+    .topic = "collectives",
     .kind = SETTING_INT,
     .value = 1,
     .min = 0,
     .max = 1,
+    .must_agree = true,
 };
+SETTING_LISTED(shared_coll);
 
 /* Bytes of the lines of one shelf. */
 static size_t lines_size(int procs)

@@ -12,21 +12,30 @@
 static struct setting warn = {
     .name = "WARN",
     .help = "tell of what is legal and yet seldom meant",
+    .topic = "reports",
     .kind = SETTING_BOOL,
     .value = 1,
+    .any_time = true,
 };
+SETTING_LISTED(warn);
 
 static struct setting counters = {
     .name = "COUNTERS",
     .help = "print each rank's counters when it leaves MPI",
+    .topic = "reports",
     .kind = SETTING_BOOL,
+    .any_time = true,
 };
+SETTING_LISTED(counters);
 
 static struct setting explain = {
     .name = "EXPLAIN_PROTOCOL",
     .help = "say when a rank leaves MPI by which protocol messages of which size came to it, and why",
+    .topic = "reports",
     .kind = SETTING_BOOL,
+    .any_time = true,
 };
+SETTING_LISTED(explain);
 
 int notice_init(void)
 {

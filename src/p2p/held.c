@@ -39,11 +39,13 @@ enum {
 static struct setting limit = {
     .name = "UNEXPECTED_MAX",
     .help = "bytes of unexpected messages that a process keeps before senders must keep theirs",
+    .topic = "memory",
     .kind = SETTING_INT,
     .value = 64 << 20,
     .min = LIMIT_MIN,
     .max = 1L << 40,
 };
+SETTING_LISTED(limit);
 
 static _Atomic size_t lane_limit; /* what each lane has of the limit */
 

@@ -35,18 +35,23 @@ const struct debug_roots lane_debug_roots = { lanes.lane, &lanes.config, send_pu
 static struct setting lanes_setting = {
     .name = "LANES",
     .help = "with MPI_THREAD_MULTIPLE, over how many separate locks new communicators are spread",
+    .topic = "threads",
     .kind = SETTING_INT,
     .value = NET_LANES,
     .min = 1,
     .max = NET_LANES,
+    .must_agree = true,
 };
+SETTING_LISTED(lanes_setting);
 
 static struct setting net_setting = {
     .name = "NET",
     .help = "\"chaos\" delays and refuses at random, to test programs and the library",
+    .topic = "testing",
     .kind = SETTING_TEXT,
     .text = "",
 };
+SETTING_LISTED(net_setting);
 
 size_t p2p_segment_end(int procs)
 {

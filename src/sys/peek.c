@@ -6,6 +6,22 @@
 #include <sys/prctl.h>
 #include <sys/uio.h>
 
+#include "base/setting.h"
+
+static struct setting single_copy = {
+    .name = "SINGLE_COPY",
+    .help = "copy large messages directly between processes where the system allows it",
+    .topic = "copies",
+    .kind = SETTING_BOOL,
+    .value = 1,
+};
+SETTING_LISTED(single_copy);
+
+bool peek_is_wanted(void)
+{
+    return !setting_read(&single_copy) && single_copy.value;
+}
+
 void peek_allow(void)
 {
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);

@@ -3,12 +3,16 @@
 #ifndef SYS_PEEK_H
 #define SYS_PEEK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
 
 /* Allow every process of the same user to look into this one where a security module would refuse. */
 void peek_allow(void);
+
+/* Does PARLEY_SINGLE_COPY leave it to us to copy in this way? */
+bool peek_is_wanted(void);
 
 /* Copy all `len` bytes; 0, or the errno of the failure (EPERM, ENOSYS: not allowed here; EFAULT: bad address;
  * ESRCH: the process is gone). */

@@ -44,10 +44,12 @@ struct chaos {
 static struct setting seed_setting = {
     .name = "CHAOS_SEED",
     .help = "where the random numbers of PARLEY_NET=chaos start",
+    .topic = "testing",
     .kind = SETTING_INT,
     .value = 1,
     .max = INT32_MAX,
 };
+SETTING_LISTED(seed_setting);
 
 static struct chaos *chaos_of(struct net_ep *ep)
 {

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: net/shm. Single copies between two processes, and the records by which both share the work.
  * Knows: base, sys (peeking), net. */
-#include "base/setting.h"
 #include "net/shm/int_shm.h"
 #include "sys/peek.h"
 
 enum { RECORD_FREE, RECORD_IN_USE };
-
-static struct setting single_copy = {
-    .name = "SINGLE_COPY",
-    .help = "copy large messages directly between processes where the system allows it",
-    .kind = SETTING_BOOL,
-    .value = 1,
-};
 
 /* Read the peer's probe word and see whether it is what the peer says: nothing less shows that it works. */
 static enum shm_copy try_copy(struct shm *shm, struct shm_peer *contact)
@@ -24,7 +16,7 @@ static enum shm_copy try_copy(struct shm *shm, struct shm_peer *contact)
     const uint64_t address = atomic_load_explicit(&peer->probe_address, memory_order_relaxed);
     uint64_t found = 0;
 
-    if (setting_read(&single_copy) || !single_copy.value)
+    if (!peek_is_wanted())
         return SHM_COPY_REFUSED;
     if (!expected || peek_read(pid, &found, address, sizeof found) || found != expected)
         return SHM_COPY_REFUSED;
