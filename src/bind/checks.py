@@ -17,7 +17,7 @@ NULL_HANDLES = {
 }
 # Kinds of handles with a check of their own; the others are looked up under the name of their class.
 HANDLE_CHECKS = ('comm_intra', 'comm_inter', 'comm_or_null', 'type_used', 'type_or_null', 'info_or_null',
-                 'request_or_null', 'win_or_null')
+                 'request_or_null', 'win_or_null', 'file_or_null')
 UNCHECKED_HANDLES = ('comm_unused',)
 FAILED_REQUEST = 'failed request'    # stands for an owner that is known only when a call has failed
 # Scalars passed by value: kind -> check, which takes (value, name).
@@ -77,6 +77,10 @@ def owner_param(function):
 
 def owner(function):
     p = owner_param(function)
+    if p and p.kind.object == 'file':
+        return f'io_handler_owner({p.name})'  # of MPI_FILE_NULL if there is no file (§14.7)
+    if function.chapter == 14:
+        return 'io_handler_owner(NULL)'
     if p:
         return p.name
     for p in function.params:

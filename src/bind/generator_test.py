@@ -137,7 +137,8 @@ class Entries(unittest.TestCase):
 
     def test_owner(self):
         self.assertEqual(checks.owner(function('Win_fence')), 'win')
-        self.assertEqual(checks.owner(function('File_open')), 'comm')
+        self.assertEqual(checks.owner(function('File_open')), 'io_handler_owner(NULL)')
+        self.assertEqual(checks.owner(function('File_sync')), 'io_handler_owner(fh)')
         self.assertEqual(checks.owner(function('Intercomm_create')), 'local_comm')
         self.assertEqual(checks.owner(function('Type_commit')), 'NULL')
         self.assertEqual(checks.owner_after_call(function('Wait')), checks.FAILED_REQUEST)

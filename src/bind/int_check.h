@@ -167,6 +167,11 @@ static inline int check_file(const struct file *file, MPI_File handle, const cha
     return likely(file) ? 0 : failed(bind_bad_handle(MPI_ERR_FILE, "file", (uintptr_t)handle, name));
 }
 
+static inline int check_file_or_null(const struct file *file, MPI_File handle, const char *name)
+{
+    return handle == MPI_FILE_NULL ? 0 : check_file(file, handle, name);
+}
+
 /* --- numbers --- */
 
 static ALWAYS_INLINE int check_count(MPI_Count count, const char *name)

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "init/init.h"
+#include "io/io.h"
 #include "obj/comm.h"
 #include "obj/info.h"
 #include "obj/req.h"
@@ -25,13 +26,15 @@ __attribute__((constructor)) static void predefine(void)
     info_init();
 }
 
-/* Where an object keeps its handler. Windows and files join when their rooms exist. */
+/* Where an object keeps its handler. Windows join when their room exists. */
 static struct errhandler **place_of(struct obj *object)
 {
     if (object->kind == OBJ_COMM)
         return &((struct comm *)(void *)object)->errhandler;
     if (object->kind == OBJ_SESSION)
         return &((struct session *)(void *)object)->errhandler;
+    if (object->kind == OBJ_FILE)
+        return io_handler_place(object);
     return NULL;
 }
 
@@ -151,11 +154,13 @@ void bind_abort(const struct comm *comm, int code, const void *caller)
 
 void bind_call_errhandler(void *object, int code)
 {
-    const bool is_session = object && ((struct obj *)object)->kind == OBJ_SESSION;
+    const int kind = object ? ((struct obj *)object)->kind : OBJ_COMM;
     char label[COMM_LABEL_SIZE];
 
-    if (is_session)
+    if (kind == OBJ_SESSION)
         call_errhandler(object, code, "MPI_Session_call_errhandler: ", "");
+    else if (kind == OBJ_FILE)
+        call_errhandler(object, code, "MPI_File_call_errhandler: ", "");
     else
         call_errhandler(object, code, "MPI_Comm_call_errhandler: ",
                         object ? obj_comm_label(object, label) : "");

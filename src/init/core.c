@@ -11,6 +11,7 @@
 #include "coll/coll.h"
 #include "comm/comm.h"
 #include "init/int_init.h"
+#include "io/io.h"
 #include "obj/errhandler.h"
 #include "obj/info.h"
 #include "obj/memory_kinds.h"
@@ -185,6 +186,7 @@ __attribute__((destructor)) static void core_close(void)
     }
     if (core.users)
         return;
+    io_fini();
     comm_fini();
     coll_fini();
     p2p_fini();

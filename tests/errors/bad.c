@@ -22,6 +22,7 @@ MPI_Comm freed_comm;
 MPI_Op freed_op;
 MPI_Errhandler freed_errhandler;
 MPI_Session good_session, freed_session;
+MPI_File good_file, freed_file;
 
 static struct {
     const char *function, *parameter, *call;
@@ -103,7 +104,13 @@ static void make_objects(void)
     MPI_Op op;
     MPI_Errhandler errhandler;
     MPI_Session session;
+    MPI_File file;
 
+    /* first: they have communicators, which would take the places of freed ones */
+    MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &good_file);
+    MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    freed_file = file;
+    MPI_File_close(&file);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     freed_comm = comm;
     MPI_Comm_free(&comm);
@@ -150,6 +157,7 @@ int main(int argc, char **argv)
     MPI_Group_free(&good_group);
     MPI_Info_free(&good_info);
     MPI_Session_finalize(&good_session);
+    MPI_File_close(&good_file);
     MPI_Finalize();
     return now.faults || now.count < 1000;
 }

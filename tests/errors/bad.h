@@ -21,6 +21,7 @@ extern MPI_Comm freed_comm;
 extern MPI_Op freed_op;
 extern MPI_Errhandler freed_errhandler;
 extern MPI_Session good_session, freed_session;
+extern MPI_File good_file, freed_file;
 
 /* Remember what is called, in case it does not come back. */
 void begin(const char *function, const char *parameter, const char *call);

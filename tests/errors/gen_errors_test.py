@@ -25,13 +25,13 @@ HANDLES = {
     'message': ('MPI_Message', 'MPI_ERR_REQUEST', 'MPI_MESSAGE_NULL', 'MPI_INT', None),
     'session': ('MPI_Session', 'MPI_ERR_SESSION', 'MPI_SESSION_NULL', 'MPI_COMM_WORLD', 'freed_session'),
     'win': ('MPI_Win', 'MPI_ERR_WIN', 'MPI_WIN_NULL', 'MPI_COMM_WORLD', None),
-    'file': ('MPI_File', 'MPI_ERR_FILE', 'MPI_FILE_NULL', 'MPI_COMM_WORLD', None),
+    'file': ('MPI_File', 'MPI_ERR_FILE', 'MPI_FILE_NULL', 'MPI_COMM_WORLD', 'freed_file'),
 }
 # Live handles to stand in the other parameters.
 GOOD_HANDLES = {
     'comm': 'MPI_COMM_WORLD', 'type': 'MPI_INT', 'group': 'good_group', 'op': 'MPI_SUM', 'info': 'good_info',
     'errhandler': 'MPI_ERRORS_RETURN', 'request': 'MPI_REQUEST_NULL', 'message': 'MPI_MESSAGE_NO_PROC',
-    'session': 'good_session', 'win': 'MPI_WIN_NULL', 'file': 'MPI_FILE_NULL',
+    'session': 'good_session', 'win': 'MPI_WIN_NULL', 'file': 'good_file',
 }
 # Kind -> [(bad value, error class)]; the text must show the value.
 BAD_NUMBERS = {

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: io. Errors of files (MPI 5.0 §14.7): from the system's numbers to classes, and errors that processes share.
+ * Knows: coll. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "coll/coll.h"
+#include "io/int_io.h"
+#include "op/op.h"
+
+static int class_of(int number)
+{
+    switch (number) {
+    case ENOENT: return MPI_ERR_NO_SUCH_FILE;
+    case EEXIST: return MPI_ERR_FILE_EXISTS;
+    case EACCES:
+    case EPERM: return MPI_ERR_ACCESS;
+    case EROFS: return MPI_ERR_READ_ONLY;
+    case ENOSPC: return MPI_ERR_NO_SPACE;
+    case EDQUOT:
+    case EFBIG: return MPI_ERR_QUOTA;
+    case ETXTBSY:
+    case EBUSY: return MPI_ERR_FILE_IN_USE;
+    case ENAMETOOLONG:
+    case ENOTDIR:
+    case EISDIR:
+    case ELOOP:
+    case ENXIO:
+    case ENODEV: return MPI_ERR_BAD_FILE;
+    case ENOMEM: return MPI_ERR_NO_MEM;
+    case ENOLCK:
+    case ENOSYS:
+    case EOPNOTSUPP: return MPI_ERR_UNSUPPORTED_OPERATION;
+    default: return MPI_ERR_IO;
+    }
+}
+
+int io_system_error(const char *name, int rank, const char *what, int number)
+{
+    return err(class_of(number), "E0901: %s file \"%.200s\" failed at rank %d: %s", what, name, rank,
+               strerror(number));
+}
+
+int io_agree(struct comm *comm, const char *call, const char *name, int rc, uint64_t hash, const char *what)
+{
+    /* Maxima: of the errors and who has them, of the value, and of its complement, which gives the minimum. */
+    uint64_t seen[3] = { rc ? (uint64_t)err_class(rc) << 32 | (uint32_t)comm->rank : 0, hash, ~hash };
+    struct type *type = obj_type(MPI_UINT64_T);
+    int failed;
+
+    if (comm->size == 1)
+        return rc;
+    comm->coll_outer = call;
+    failed = coll_run(comm, COLL_ARGS(COLL_ALLREDUCE, COLL_SAME(MPI_IN_PLACE, 3, type), COLL_SAME(seen, 3, type),
+                                      obj_op(MPI_MAX), 0));
+    comm->coll_outer = NULL;
+    if (rc || failed)
+        return rc ? rc : failed;
+    if (seen[0])
+        return err((int)(seen[0] >> 32), "E0902: the call on file \"%.200s\" has failed at rank %d, so it fails at "
+                   "rank %d, too", name, (int)(uint32_t)seen[0], comm->rank);
+    if (seen[1] != ~seen[2])
+        return err(MPI_ERR_NOT_SAME, "E0903: the processes do not agree about %s of file \"%.200s\"", what, name);
+    return 0;
+}
+
+int io_share(struct file *file, const char *call, void *bytes, size_t size)
+{
+    int rc;
+
+    if (file->comm->size == 1)
+        return 0;
+    file->comm->coll_outer = call;
+    rc = coll_run(file->comm, COLL_ARGS(COLL_BCAST, COLL_SAME(bytes, (MPI_Count)size, obj_type(MPI_BYTE)),
+                                        COLL_NOTHING, NULL, 0));
+    file->comm->coll_outer = NULL;
+    return rc;
+}
+
+uint64_t io_hash(const void *bytes, size_t size)
+{
+    const unsigned char *p = bytes;
+    uint64_t hash = size;
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ p[i]) * UINT64_C(0x9E3779B97F4A7C15) + UINT64_C(0x632BE59BD9B4E019);
+    return hash ^ hash >> 29;
+}

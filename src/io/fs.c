@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: io. The POSIX file system. Knows: the system's calls. Does not know: files of MPI. */
+#include "io/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+static int result(int rc)
+{
+    return rc < 0 ? -errno : rc;
+}
+
+static int posix_open(const char *path, int flags, unsigned mode)
+{
+    return result(open(path, flags, (mode_t)mode));
+}
+
+static int posix_close(int fd)
+{
+    return result(close(fd));
+}
+
+static int posix_remove(const char *path)
+{
+    return result(unlink(path));
+}
+
+static ssize_t posix_read(int fd, const struct iovec *to, int count, MPI_Offset at)
+{
+    const ssize_t n = preadv(fd, to, count, at);
+
+    return n < 0 ? -errno : n;
+}
+
+static ssize_t posix_write(int fd, const struct iovec *from, int count, MPI_Offset at)
+{
+    const ssize_t n = pwritev(fd, from, count, at);
+
+    return n < 0 ? -errno : n;
+}
+
+static int posix_stat(int fd, struct stat *st)
+{
+    return result(fstat(fd, st));
+}
+
+static int posix_resize(int fd, MPI_Offset size)
+{
+    return result(ftruncate(fd, size));
+}
+
+static int posix_reserve(int fd, MPI_Offset size)
+{
+    return size ? -posix_fallocate(fd, 0, size) : 0;
+}
+
+static int posix_sync(int fd)
+{
+    return result(fsync(fd));
+}
+
+static int posix_lock(int fd, enum io_lock kind, MPI_Offset from, MPI_Offset len)
+{
+    struct flock lock = {
+        .l_type = kind == IO_UNLOCK ? F_UNLCK : kind == IO_LOCK_READ ? F_RDLCK : F_WRLCK,
+        .l_whence = SEEK_SET,
+        .l_start = from,
+        .l_len = len,
+    };
+
+    return result(fcntl(fd, F_OFD_SETLKW, &lock));
+}
+
+const struct io_fs io_fs_posix = {
+    .open = posix_open,
+    .close = posix_close,
+    .remove = posix_remove,
+    .read = posix_read,
+    .write = posix_write,
+    .stat = posix_stat,
+    .resize = posix_resize,
+    .reserve = posix_reserve,
+    .sync = posix_sync,
+    .lock = posix_lock,
+};
+
+static const struct io_fs *now = &io_fs_posix;
+
+void io_fs_use(const struct io_fs *fs)
+{
+    now = fs ? fs : &io_fs_posix;
+}
+
+const struct io_fs *io_fs_now(void)
+{
+    return now;
+}

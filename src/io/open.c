@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: io. Opening, closing and deleting files (MPI 5.0 §14.2.1 to §14.2.3). The first process opens first, and
+ * creates the file if need be; the others open what it has found.
+ * Knows: the file system's table, coll, comm. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "coll/coll.h"
+#include "comm/comm.h"
+#include "io/int_io.h"
+#include "obj/errhandler.h"
+
+enum {
+    ACCESS_MODES = MPI_MODE_RDONLY | MPI_MODE_RDWR | MPI_MODE_WRONLY,
+    ALL_MODES = ACCESS_MODES | MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN |
+                MPI_MODE_SEQUENTIAL | MPI_MODE_APPEND,
+};
+
+/* What the first process tells of the file. */
+struct found {
+    int32_t number;      /* errno, 0: it is open */
+    uint64_t device, inode;
+    struct io_hints hints; /* the same at all */
+};
+
+/* Names may begin with the name of a kind of file system; every kind is reached in the same way here. */
+static const char *without_prefix(const char *name)
+{
+    static const char *const kinds[] = { "ufs:", "nfs:", "xfs:", "panfs:", "lustre:", "gpfs:", "testfs:" };
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (!strncmp(name, kinds[i], strlen(kinds[i])))
+            return name + strlen(kinds[i]);
+    return name;
+}
+
+static int check_amode(const char *name, int amode)
+{
+    const int access = amode & ACCESS_MODES;
+    const char *why = NULL;
+
+    if (amode & ~ALL_MODES)
+        why = "it has bits that are no mode of files";
+    else if (!access || (access & (access - 1)))
+        why = "it must have one of MPI_MODE_RDONLY, MPI_MODE_RDWR and MPI_MODE_WRONLY";
+    else if (access == MPI_MODE_RDONLY && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)))
+        why = "MPI_MODE_CREATE and MPI_MODE_EXCL do not go with MPI_MODE_RDONLY";
+    else if (access == MPI_MODE_RDWR && (amode & MPI_MODE_SEQUENTIAL))
+        why = "MPI_MODE_SEQUENTIAL does not go with MPI_MODE_RDWR";
+    return why ? err(MPI_ERR_AMODE, "E0904: amode is 0x%x for file \"%.200s\": %s", (unsigned)amode, name, why) : 0;
+}
+
+/* --- the descriptor --- */
+
+static int open_as(struct file *file, int flags)
+{
+    const int creating = file->comm->rank ? 0 : (file->amode & MPI_MODE_CREATE ? O_CREAT : 0) |
+                                                    (file->amode & MPI_MODE_EXCL ? O_EXCL : 0);
+
+    do
+        file->fd = file->fs->open(file->name, flags | creating | O_CLOEXEC, (unsigned)file->hints.permissions);
+    while (file->fd == -EINTR);
+    return file->fd < 0 ? -file->fd : 0;
+}
+
+/* An errno. Who only writes reads, too, if the file may be read: then small blocks can be written together. */
+static int open_descriptor(struct file *file, struct stat *st)
+{
+    int number;
+
+    if (file->amode & MPI_MODE_RDONLY) {
+        number = open_as(file, O_RDONLY);
+    } else {
+        number = open_as(file, O_RDWR);
+        file->can_read = !number;
+        if (number == EACCES && (file->amode & MPI_MODE_WRONLY))
+            number = open_as(file, O_WRONLY);
+    }
+    file->can_read |= (file->amode & MPI_MODE_RDONLY) != 0;
+    if (number)
+        return number;
+    number = -file->fs->stat(file->fd, st);
+    return !number && S_ISDIR(st->st_mode) ? EISDIR : number;
+}
+
+static int close_descriptor(struct file *file)
+{
+    const int rc = file->fd >= 0 ? file->fs->close(file->fd) : 0;
+
+    file->fd = -1;
+    return rc && rc != -EINTR ? -rc : 0; /* interrupted: closed all the same */
+}
+
+static int open_other(struct file *file, const struct found *first)
+{
+    struct stat st;
+    int number;
+
+    if (first->number)
+        return io_system_error(file->name, 0, "opening", first->number);
+    number = open_descriptor(file, &st);
+    if (number)
+        return io_system_error(file->name, file->comm->rank, "opening", number);
+    if ((uint64_t)st.st_dev == first->device && (uint64_t)st.st_ino != first->inode)
+        return err(MPI_ERR_NOT_SAME, "E0905: the name \"%.200s\" of rank %d leads to another file than that of rank 0",
+                   file->name, file->comm->rank);
+    return 0;
+}
+
+/* Collective. After an error no process has it open. */
+static int open_together(struct file *file)
+{
+    struct found found = { 0 };
+    struct stat st = { 0 };
+    int rc = 0, told;
+
+    if (!file->comm->rank) {
+        found.number = open_descriptor(file, &st);
+        found.device = (uint64_t)st.st_dev;
+        found.inode = (uint64_t)st.st_ino;
+        found.hints = file->hints;
+        if (found.number)
+            rc = io_system_error(file->name, 0, "opening", found.number);
+    }
+    told = io_share(file, "MPI_File_open", &found, sizeof found);
+    file->hints = found.hints;
+    if (!told && file->comm->rank)
+        rc = open_other(file, &found);
+    rc = io_agree(file->comm, "MPI_File_open", file->name, told ? told : rc, 0, "");
+    if (rc) {
+        close_descriptor(file);
+        if (!file->comm->rank && !found.number && (file->amode & MPI_MODE_EXCL))
+            file->fs->remove(file->name); /* nobody else can have it yet */
+    }
+    return rc;
+}
+
+/* --- the object --- */
+
+static void destroy(struct file *file)
+{
+    if (file->comm)
+        comm_unref(file->comm);
+    if (file->errhandler)
+        errhandler_unref(file->errhandler);
+    mem_free(file->name);
+    obj_destroy(&file->obj);
+}
+
+/* Local. */
+static int create(const char *name, int amode, struct info *info, int procs, struct file **out)
+{
+    struct file *file = obj_create(OBJ_FILE, sizeof *file);
+
+    *out = file;
+    if (file)
+        file->name = mem_strdup(name);
+    if (!file || !file->name)
+        return err(MPI_ERR_NO_MEM, "no memory for file \"%.200s\"", name);
+    file->fs = io_fs_now();
+    file->fd = -1;
+    file->amode = amode;
+    io_hints_init(&file->hints, procs);
+    io_hints_read(&file->hints, info, procs);
+    file->errhandler = *io_handler_place(io_handler_owner(NULL));
+    obj_ref(&file->errhandler->obj);
+    return 0;
+}
+
+int io_open(struct comm *comm, const char *filename, int amode, struct info *info, struct file **out)
+{
+    const char *const name = without_prefix(filename);
+    struct file *file;
+    int rc = create(name, amode, info, comm->size, &file);
+
+    if (!rc)
+        rc = check_amode(name, amode);
+    rc = io_agree(comm, "MPI_File_open", name, rc, (uint64_t)amode, "amode");
+    if (!rc)
+        rc = comm_create_for(comm, comm->group, "MPI_File_open", &file->comm);
+    if (!rc)
+        rc = open_together(file);
+    if (!rc)
+        *out = file;
+    else if (file)
+        destroy(file);
+    return rc;
+}
+
+/* --- the end --- */
+
+/* The first process, when all have closed it. */
+static int remove_at_end(struct file *file)
+{
+    const int number = -file->fs->remove(file->name);
+
+    return number ? io_system_error(file->name, file->comm->rank, "deleting", number) : 0;
+}
+
+int io_close(struct file *file)
+{
+    const bool is_deleted = file->amode & MPI_MODE_DELETE_ON_CLOSE;
+    int number, rc = 0;
+
+    number = close_descriptor(file);
+    if (number)
+        rc = io_system_error(file->name, file->comm->rank, "closing", number);
+    rc = io_agree(file->comm, "MPI_File_close", file->name, rc, 0, "");
+    if (is_deleted) {
+        const int removed = file->comm->rank ? 0 : remove_at_end(file);
+        const int agreed = io_agree(file->comm, "MPI_File_close", file->name, removed, 0, "");
+        rc = rc ? rc : agreed;
+    }
+    destroy(file);
+    return rc;
+}
+
+int io_delete(const char *filename)
+{
+    const char *const name = without_prefix(filename);
+    const int number = -io_fs_now()->remove(name);
+
+    return number ? io_system_error(name, obj_comm(MPI_COMM_WORLD) ? obj_comm(MPI_COMM_WORLD)->rank : 0, "deleting",
+                                    number) : 0;
+}
