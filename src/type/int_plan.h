@@ -166,6 +166,9 @@ struct plan_entries {
 };
 
 void plan_add(struct plan_builder *b, struct plan_entries *list, MPI_Count disp, struct type_part part);
+/* A block of elements of one unit. */
+void plan_add_run(struct plan_builder *b, struct plan_entries *list, MPI_Count disp, size_t len,
+                  const struct type_unit *unit);
 /* `count` times `child`, `stride` apart. */
 void plan_add_loop(struct plan_builder *b, struct plan_entries *list, MPI_Count disp, MPI_Count count,
                    MPI_Count stride, struct type_part child);
@@ -182,6 +185,11 @@ static inline bool plan_unit_same(const struct type_unit *a, const struct type_u
     return a == b || (a && b && a->signature == b->signature && a->size == b->size && a->external == b->external &&
                       a->form == b->form && a->align == b->align);
 }
+
+/* Every unit is that of a basic type (predefined.c): its number, the same in all processes; and back, NULL if there is
+ * none. */
+size_t unit_number(const struct type_unit *unit);
+const struct type_unit *unit_of_number(uint64_t number);
 
 /* --- signatures (signature.c) --- */
 

@@ -187,6 +187,12 @@ static struct plan_entry block_entry(const struct plan_builder *b, MPI_Count dis
     return (struct plan_entry){ disp, NULL, len, b->is_map ? unit : NULL };
 }
 
+void plan_add_run(struct plan_builder *b, struct plan_entries *list, MPI_Count disp, size_t len,
+                  const struct type_unit *unit)
+{
+    add_entry(b, list, block_entry(b, disp, len, unit));
+}
+
 static bool is_short_list(const struct plan *plan)
 {
     return plan->kind >= PLAN_EVEN && plan->count <= PLAN_FIELDS;

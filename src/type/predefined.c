@@ -246,6 +246,22 @@ static void init_one(struct type *type, struct predefined_plan *own)
     type->signature = signature_of(type->map.plan);
 }
 
+size_t unit_number(const struct type_unit *unit)
+{
+    size_t i = 0;
+
+    while (!unit_of_number(i) || !plan_unit_same(unit, &predefined[i].units[0]))
+        i++;
+    return i;
+}
+
+const struct type_unit *unit_of_number(uint64_t number)
+{
+    const struct type *const type = number < ARRAY_LEN(predefined) ? &predefined[number] : NULL;
+
+    return type && type->is_basic && type->is_supported ? &type->units[0] : NULL;
+}
+
 void type_init(void)
 {
     for (size_t i = 0; i < ARRAY_LEN(predefined); i++)
@@ -257,6 +273,7 @@ void type_fini(void)
     for (size_t i = 0; i < ARRAY_LEN(predefined); i++) {
         mem_free(predefined[i].user_name);
         predefined[i].user_name = NULL;
+        mem_free(atomic_exchange_explicit(&predefined[i].outline, NULL, memory_order_relaxed));
         attr_drop_all(&predefined[i].attrs);
     }
     fortran_fini();

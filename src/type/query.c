@@ -196,6 +196,7 @@ void type_destroy(struct type *type)
     plan_free(type->nodes);
     contents_destroy(type->contents);
     mem_free(type->user_name);
+    mem_free(atomic_load_explicit(&type->outline, memory_order_relaxed));
     attr_drop_all(&type->attrs); /* the user has freed it, or it is of type_f90 */
     obj_destroy(&type->obj);
 }

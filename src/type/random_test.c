@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random types, six constructors deep, against a walk over their type maps: packing and unpacking in any two parts,
- * lists of blocks, sizes, bounds, elements, signatures, external32. Arguments: --full for many more cases; a number
- * as seed. */
+ * lists of blocks, sizes, bounds, elements, signatures, external32, outlines. Arguments: --full for many more cases; a
+ * number as seed. */
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -605,6 +605,23 @@ static int choose_items(const struct model *m)
     return items;
 }
 
+/* What has been told in bytes and made again must agree with the same model. */
+static void check_rebuilt(struct pair *pair, int items)
+{
+    struct type *const original = pair->type;
+    const struct type_outline *outline;
+
+    CHECK_INT(type_get_outline(original, &outline), 0);
+    CHECK_INT(type_from_outline(outline->bytes, outline->len, &pair->type), 0);
+    REQUIRE(pair->type->signature == original->signature && pair->type->lb == original->lb);
+    REQUIRE(pair->type->is_contig == original->is_contig && pair->type->is_run == original->is_run);
+    check_numbers(pair);
+    check_moving(pair, items);
+    check_flat(pair, items);
+    type_unref(pair->type);
+    pair->type = original;
+}
+
 static void run_case(void)
 {
     struct pair pair;
@@ -615,6 +632,8 @@ static void run_case(void)
     check_numbers(&pair);
     check_moving(&pair, items);
     check_flat(&pair, items);
+    if (any() % 4 == 0)
+        check_rebuilt(&pair, items);
     drop(&pair);
 }
 

@@ -43,6 +43,7 @@ struct type_part {
 struct attrs;
 struct plan;
 struct type_contents;
+struct type_outline;
 struct type_unit;
 
 /* Signature of MPI_BYTE and MPI_PACKED: matches every other. */
@@ -72,6 +73,7 @@ struct type {
     char *user_name;             /* set by the user; owned; NULL: none */
     struct attrs *attrs;         /* of the user; owned; NULL: none */
     _Atomic uint32_t more_handles; /* that MPI_Type_get_contents has given, beside the first one */
+    struct type_outline *_Atomic outline; /* once somebody has asked for it; owned */
 };
 
 /* For messages and MPI_Type_get_name; "" for a derived type that was given none. */
@@ -289,6 +291,18 @@ struct external_cursor {
 /* The next `len` bytes of the stream, whatever their number: an element is converted when its last byte has come. */
 void external_unpack_next(struct external_cursor *cursor, const struct type *type, void *buf, MPI_Count count,
                           const void *in, size_t len);
+
+/* A type told in bytes, for another process of the job. */
+struct type_outline {
+    size_t len;
+    unsigned char bytes[];
+};
+
+/* Made once and kept with the type. Errors: MPI_ERR_NO_MEM; MPI_ERR_TYPE if it is nested too deeply. Any thread. */
+int type_get_outline(struct type *type, const struct type_outline **out);
+/* The type again: the same data at the same places, elements, extent and signature; committed; the caller's reference.
+ * The bytes may be any. Errors: MPI_ERR_TYPE if they make no sense; MPI_ERR_COUNT; MPI_ERR_NO_MEM. */
+int type_from_outline(const void *bytes, size_t len, struct type **out);
 
 /* §7.8. Error: MPI_ERR_NO_MEM. Longer names are cut at MPI_MAX_OBJECT_NAME - 1. */
 int type_set_name(struct type *type, const char *name);
