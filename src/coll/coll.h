@@ -70,6 +70,8 @@ struct coll_config {
 /* Use that part. Without: everything goes by messages. Errors: MPI_ERR_NO_MEM, a setting with a wrong value. */
 int coll_init(const struct coll_config *config);
 void coll_fini(void);
+/* Where in the segment that part ends. */
+size_t coll_segment_end(const struct coll_config *config);
 /* The communicator of all processes has been made, MPI_COMM_WORLD; once. Error: MPI_ERR_NO_MEM. */
 int coll_world_open(struct comm *world);
 /* The communicator is being taken apart; not collective, does not block. */

@@ -53,6 +53,12 @@ static size_t shelf_offset(int procs, int number)
            (size_t)(number - 1 - with_cells) * shelf_size(procs, SHELVES);
 }
 
+size_t coll_segment_end(const struct coll_config *config)
+{
+    return config->offset + JOB_TRANSPORT_ALIGN + SHELVES_WITH_CELLS * shelf_size(config->procs, 1) +
+           (SHELVES - SHELVES_WITH_CELLS) * shelf_size(config->procs, SHELVES);
+}
+
 static void close_book(void)
 {
     if (area.book)

@@ -12,8 +12,7 @@
 
 enum { ALIGN_MAX = 1 << 30 };
 
-/* *align stays as it is if nothing is asked for. */
-static int read_alignment(struct info *info, size_t *align)
+int user_memory_alignment(struct info *info, size_t *align)
 {
     char value[32], *end;
     size_t length;
@@ -38,7 +37,7 @@ int user_memory_alloc(MPI_Aint size, struct info *info, void *base_out)
 {
     size_t align = CACHE_LINE;
     void *base;
-    const int rc = read_alignment(info, &align);
+    const int rc = user_memory_alignment(info, &align);
 
     if (rc)
         return rc;

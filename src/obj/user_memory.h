@@ -4,6 +4,7 @@
 #define OBJ_USER_MEMORY_H
 
 #include <mpi.h>
+#include <stddef.h>
 
 struct info;
 
@@ -11,7 +12,9 @@ struct info;
  * power of two, is followed; it may be NULL. Any thread. Errors: MPI_ERR_NO_MEM; MPI_ERR_INFO_VALUE for an alignment
  * that is none. */
 int user_memory_alloc(MPI_Aint size, struct info *info, void *base_out);
-/* What that has given; NULL: nothing. */
+/* The alignment that the info asks for, if that is more than *align; NULL: none. Error: MPI_ERR_INFO_VALUE. */
+int user_memory_alignment(struct info *info, size_t *align);
+/* What user_memory_alloc has given; NULL: nothing. */
 void user_memory_free(void *base);
 
 #endif

@@ -3,9 +3,11 @@
 #include "sys/share.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,4 +52,32 @@ void *share_map(const struct job_head *head, int fd, size_t offset, size_t size)
         return NULL;
     (void)madvise(start, size, MADV_DONTFORK);
     return start;
+}
+
+/* Memory files have a seal that keeps extend from making them shorter when two do it at once. */
+static bool is_memory_file(int fd)
+{
+    const int seals = fcntl(fd, F_GET_SEALS);
+
+    return seals >= 0 && seals & F_SEAL_SHRINK;
+}
+
+int share_reserve(const struct job_head *head, int fd, uint64_t offset, uint64_t size)
+{
+    struct rlimit limit;
+
+    if (!is_segment(head, fd))
+        return EBADF;
+    if (offset + size < size || offset + size > INT64_MAX ||
+        (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < offset + size))
+        return EFBIG; /* the system would send a signal */
+    if (is_memory_file(fd))
+        return extend(fd, offset + size) ? errno : 0;
+    return fallocate(fd, 0, (off_t)offset, (off_t)size) ? errno : 0;
+}
+
+void share_release(const struct job_head *head, int fd, uint64_t offset, uint64_t size)
+{
+    if (is_segment(head, fd))
+        (void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size);
 }

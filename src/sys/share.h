@@ -4,6 +4,7 @@
 #define SYS_SHARE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct job_head;
 
@@ -12,5 +13,12 @@ struct job_head;
  * segment is mapped already: by it a descriptor is known that the program has closed and used for something else.
  * Forked children do not have it. NULL with errno (EBADF in that case). Unmap with munmap. Any thread. */
 void *share_map(const struct job_head *head, int fd, size_t offset, size_t size);
+
+/* Make the file reach to offset + size, whatever others do with it at the same time; a file in a file system, which may
+ * be full one day, gets memory for these bytes at once. 0, or an errno: EBADF as above; EFBIG if the process's limit on
+ * the size of files forbids it, ENOSPC. */
+int share_reserve(const struct job_head *head, int fd, uint64_t offset, uint64_t size);
+/* Nobody needs what is in these bytes, whole pages, any more: give the memory back. */
+void share_release(const struct job_head *head, int fd, uint64_t offset, uint64_t size);
 
 #endif
