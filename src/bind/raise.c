@@ -13,6 +13,7 @@
 #include "obj/info.h"
 #include "obj/req.h"
 #include "obj/session.h"
+#include "rma/rma.h"
 #include "sys/callsite.h"
 
 /* Guards the errhandler of every object: a handler may be replaced while another thread raises an error. Not held
@@ -26,7 +27,7 @@ __attribute__((constructor)) static void predefine(void)
     info_init();
 }
 
-/* Where an object keeps its handler. Windows join when their room exists. */
+/* Where an object keeps its handler. */
 static struct errhandler **place_of(struct obj *object)
 {
     if (object->kind == OBJ_COMM)
@@ -35,6 +36,8 @@ static struct errhandler **place_of(struct obj *object)
         return &((struct session *)(void *)object)->errhandler;
     if (object->kind == OBJ_FILE)
         return io_handler_place(object);
+    if (object->kind == OBJ_WIN)
+        return &((struct win *)(void *)object)->errhandler;
     return NULL;
 }
 
@@ -161,25 +164,29 @@ void bind_call_errhandler(void *object, int code)
         call_errhandler(object, code, "MPI_Session_call_errhandler: ", "");
     else if (kind == OBJ_FILE)
         call_errhandler(object, code, "MPI_File_call_errhandler: ", "");
+    else if (kind == OBJ_WIN)
+        call_errhandler(object, code, "MPI_Win_call_errhandler: ", win_label(object, label));
     else
         call_errhandler(object, code, "MPI_Comm_call_errhandler: ",
                         object ? obj_comm_label(object, label) : "");
 }
 
-/* The text of an error on a communicator tells which one, unless it does already. */
-static int complete_text(int rc, const char *function, const struct comm *comm)
+/* The text of an error on a communicator or window tells which one, unless it does already. */
+static int complete_text(int rc, const char *function, const struct obj *object)
 {
     char label[COMM_LABEL_SIZE];
 
     rc = err_prefix(rc, function);
-    return comm ? err_suffix(rc, obj_comm_label(comm, label)) : rc;
+    if (object && object->kind == OBJ_COMM)
+        rc = err_suffix(rc, obj_comm_label((const struct comm *)(const void *)object, label));
+    if (object && object->kind == OBJ_WIN)
+        rc = err_suffix(rc, win_label((const struct win *)(const void *)object, label));
+    return rc;
 }
 
 int bind_raise(void *object, int rc, const char *function)
 {
-    const bool is_comm = object && ((struct obj *)object)->kind == OBJ_COMM;
-
-    rc = complete_text(rc, function, is_comm ? object : NULL);
+    rc = complete_text(rc, function, object);
     call_errhandler(object, rc, "", "");
     return rc;
 }

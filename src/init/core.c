@@ -18,6 +18,7 @@
 #include "op/op.h"
 #include "p2p/lane.h"
 #include "progress/progress.h"
+#include "rma/rma.h"
 #include "sys/cpus.h"
 #include "sys/wake.h"
 #include "type/type.h"
@@ -67,6 +68,7 @@ static int start_transports(bool is_threaded)
         rc = coll_init(&coll);
     if (rc)
         return rc;
+    rma_init(&(struct rma_config){ coll.segment, coll.segment_fd, coll_segment_end(&coll), job->rank, job->size });
     if (job->size > 1) {
         config.segment = job->head;
         config.segment_fd = job->segment_fd;
@@ -188,6 +190,7 @@ __attribute__((destructor)) static void core_close(void)
         return;
     io_fini();
     comm_fini();
+    rma_fini();
     coll_fini();
     p2p_fini();
     progress_fini();

@@ -11,6 +11,7 @@
 #include "obj/req.h"
 #include "p2p/lane.h"
 #include "progress/progress.h"
+#include "rma/rma.h"
 #include "sys/clock.h"
 
 /* When it is time to unwind the stack and go through all requests: nothing has happened for so long. */
@@ -42,7 +43,7 @@ static void describe(const struct progress_long *wait, struct blocked *b)
 {
     *b = (struct blocked){ .call = "waiting for the system" };
     if (coll_describe_wait(wait, b) || req_describe_wait(wait, b) || comm_describe_wait(wait, b) ||
-        !p2p_describe_wait(wait, b))
+        rma_describe_wait(wait, b) || !p2p_describe_wait(wait, b))
         return;
     if (b->is_of_anyone && atomic_load_explicit(&process.state, memory_order_relaxed) != INIT_FINALIZING)
         b->call = "MPI_Session_finalize";

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: rma. Operations on memory that cannot be reached from here: by messages, done by the target's library when it
+ * polls. */
+#ifndef RMA_MESSAGE_H
+#define RMA_MESSAGE_H
+
+#include "rma/window.h"
+
+struct req;
+
+/* Collective, when a window has been made whose memory is not mapped by all. */
+int win_message_open(struct win *win);
+/* The window goes; nothing is pending at any of its processes. */
+void win_message_close(struct win *win);
+/* Begin an operation; local. `request`: NULL, or where a request goes that is complete when the origin is. */
+int win_message_put(struct win *win, const struct win_data *data, const struct win_aim *aim,
+                    const struct win_place *place, struct req **request);
+int win_message_get(struct win *win, const struct win_data *data, const struct win_aim *aim,
+                    const struct win_place *place, struct req **request);
+/* Return when nothing is pending at `rank`, -1: at any target; `is_local`: when the buffers of this process may be
+ * used. */
+void win_message_flush(struct win *win, int rank, bool is_local);
+
+#endif

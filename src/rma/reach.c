@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: rma. From a rank and a displacement to a place: is there an epoch, is the place in the target's memory, how is
+ * it reached. Knows: sys (peeking), types. Does not know: what is done there. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "rma/int_rma.h"
+#include "sys/peek.h"
+
+/* --- the way --- */
+
+void win_show_probe(struct win *win)
+{
+    struct win_member *own = win_member(win, win->rank);
+
+    win->probe = UINT64_C(0x9e3779b97f4a7c15) * ((uint64_t)win->rank + 1) ^ (uintptr_t)win;
+    own->probe_value = win->probe;
+    own->probe_address = (uintptr_t)&win->probe;
+}
+
+static int pid_of(const struct win_target *target)
+{
+    return atomic_load_explicit(&target->proc->pid, memory_order_relaxed);
+}
+
+/* Read a word there and see whether it is what the target says: nothing less shows that it works. */
+static bool can_peek(const struct win *win, int rank)
+{
+    const struct win_member *member = win_member(win, rank);
+    uint64_t found = 0;
+
+    return peek_is_wanted() &&
+           !peek_read(pid_of(&win->target[rank]), &found, member->probe_address, sizeof found) &&
+           found == member->probe_value;
+}
+
+enum win_way win_way_to(struct win *win, int rank)
+{
+    enum win_way way = atomic_load_explicit(&win->target[rank].way, memory_order_relaxed);
+
+    if (likely(way != WIN_WAY_UNTRIED))
+        return way;
+    way = can_peek(win, rank) ? WIN_WAY_PEEK : WIN_WAY_MESSAGES;
+    atomic_store_explicit(&win->target[rank].way, (uint8_t)way, memory_order_relaxed);
+    return way;
+}
+
+/* --- the place --- */
+
+static COLD int no_epoch(const struct win *win, int rank, bool is_request)
+{
+    if (is_request)
+        return err(MPI_ERR_RMA_SYNC,
+                   "E0800: calls with a request belong between MPI_Win_lock or MPI_Win_lock_all and "
+                   "the unlock; now no lock on rank %d is held",
+                   rank);
+    if (win->epoch == WIN_EPOCH_START)
+        return err(MPI_ERR_RMA_SYNC, "E0800: rank %d is not in the group that MPI_Win_start was called with",
+                   rank);
+    if (win->epoch == WIN_EPOCH_LOCK)
+        return err(MPI_ERR_RMA_SYNC, "E0800: no lock on rank %d is held by this process", rank);
+    return err(MPI_ERR_RMA_SYNC,
+               "E0800: no access epoch is open: call MPI_Win_fence, MPI_Win_start or MPI_Win_lock "
+               "before");
+}
+
+static int check_epoch(const struct win *win, int rank, bool is_request)
+{
+    const bool is_open =
+        win->is_open || (rank >= 0 ? win->target[rank].access : win->epoch != WIN_EPOCH_NONE);
+
+    return likely(is_open && (!is_request || win->epoch >= WIN_EPOCH_LOCK)) ? 0
+                                                                            : no_epoch(win, rank, is_request);
+}
+
+static COLD int out_of_range(const struct win_aim *aim, const struct win_target *target, MPI_Count low,
+                             uint64_t len)
+{
+    return err(MPI_ERR_RMA_RANGE,
+               "E0802: %lld items at displacement %lld take bytes %lld to %lld of the memory of rank %d, "
+               "which has %llu "
+               "(in units of %llu)",
+               (long long)aim->count, (long long)aim->disp,
+               (long long)((MPI_Count)((uint64_t)aim->disp * target->unit) + low),
+               (long long)((uint64_t)aim->disp * target->unit + (uint64_t)low + len), aim->rank,
+               (unsigned long long)target->size, (unsigned long long)target->unit);
+}
+
+static COLD int not_attached(const struct win_aim *aim, uint64_t address, uint64_t len)
+{
+    return err(MPI_ERR_RMA_RANGE,
+               "E0802: %llu bytes at address 0x%llx of rank %d are not attached to the window",
+               (unsigned long long)len, (unsigned long long)address, aim->rank);
+}
+
+/* Does the span of so many items overflow? */
+static bool is_huge(const struct win_aim *aim)
+{
+    MPI_Count reach, bytes;
+
+    return __builtin_mul_overflow(aim->count, aim->type->extent, &reach) ||
+           __builtin_mul_overflow(aim->count, aim->type->size, &bytes) || reach > INT64_MAX / 4 ||
+           reach < INT64_MIN / 4;
+}
+
+static int check_range(const struct win *win, const struct win_aim *aim, struct win_place *place)
+{
+    const struct win_target *target = place->target;
+    struct type_span span;
+
+    if (is_huge(aim) || (uint64_t)aim->disp > UINT64_MAX / 4 / target->unit)
+        return err(MPI_ERR_RMA_RANGE, "E0802: %lld items at displacement %lld are beyond all memory",
+                   (long long)aim->count, (long long)aim->disp);
+    span = type_span(aim->type, aim->count);
+    if (win->create_flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        const uint64_t address = place->address + (uint64_t)span.low;
+        return win_is_attached(win, aim->rank, address, span.len) ? 0 : not_attached(aim, address, span.len);
+    }
+    if ((MPI_Count)place->offset + span.low < 0 || place->offset + (uint64_t)span.low > target->size ||
+        span.len > target->size - place->offset - (uint64_t)span.low)
+        return out_of_range(aim, target, span.low, span.len);
+    return 0;
+}
+
+int win_reach(struct win *win, const struct win_aim *aim, bool is_request, struct win_place *place)
+{
+    int rc = win_check_rank(win, aim->rank);
+
+    if (!rc)
+        rc = check_epoch(win, aim->rank, is_request);
+    *place = (struct win_place){ 0 };
+    if (rc || aim->rank == MPI_PROC_NULL)
+        return rc;
+    place->target = &win->target[aim->rank];
+    place->offset = (uint64_t)aim->disp * place->target->unit;
+    place->address = place->target->address + place->offset;
+    place->bytes = type_bytes(aim->type, aim->count);
+    if (aim->count && aim->type->size)
+        rc = check_range(win, aim, place);
+    if (rc)
+        return rc;
+    place->way = win_way_to(win, aim->rank);
+    place->here = (char *)(uintptr_t)place->address;
+    if (place->target->base)
+        place->here = place->target->base + place->offset;
+    return 0;
+}
+
+static COLD int different(const struct win_data *data, const struct win_aim *aim)
+{
+    return err(MPI_ERR_ARG,
+               "E0803: the origin's side has %lld items of %lld bytes, the target's %lld items of %lld "
+               "bytes: both must "
+               "be the same data",
+               (long long)data->count, (long long)data->type->size, (long long)aim->count,
+               (long long)aim->type->size);
+}
+
+int win_check_sides(const struct win_data *data, const struct win_aim *aim)
+{
+    MPI_Count bytes;
+
+    if (unlikely(__builtin_mul_overflow(data->count, data->type->size, &bytes)) ||
+        bytes != aim->count * aim->type->size)
+        return different(data, aim);
+    return 0;
+}
+
+/* --- peeking --- */
+
+static COLD int peek_failed(int rank, size_t len, int failed)
+{
+    const int error_class = failed == EFAULT  ? MPI_ERR_RMA_RANGE
+                            : failed == ESRCH ? MPI_ERR_PROC_ABORTED
+                                              : MPI_ERR_OTHER;
+
+    return err(error_class, "E0805: copying %zu bytes from or to the memory of rank %d: %s", len, rank,
+               strerror(failed));
+}
+
+int win_peek(struct win *win, int rank, void *local, uint64_t address, size_t len, bool is_write)
+{
+    const int pid = pid_of(&win->target[rank]);
+    const int failed = is_write ? peek_write(pid, local, address, len) : peek_read(pid, local, address, len);
+
+    return likely(!failed) ? 0 : peek_failed(rank, len, failed);
+}
+
+/* Blocks of the target's side are copied in groups: a part of the data, packed here if it has gaps on our side. */
+enum { BLOCKS = 4096, PACKED = 65536 };
+
+struct mover {
+    struct win *win;
+    const struct win_data *data;
+    const struct win_aim *aim;
+    uint64_t address; /* of the target's side, there */
+    bool is_put;
+    size_t part; /* bytes at a time */
+    struct peek_list list;
+    struct type_block blocks[BLOCKS];
+    char packed[PACKED];
+};
+
+/* Copy between `local` and the blocks, which begin at byte `at` of the data. */
+static int move_blocks(struct mover *m, size_t count, char *local, size_t at)
+{
+    const int pid = pid_of(&m->win->target[m->aim->rank]);
+
+    for (size_t i = 0; i < count;) {
+        const size_t first = at;
+        size_t n = 0;
+        int failed;
+
+        for (; n < PEEK_PIECES && i < count; n++, i++) {
+            const size_t len = m->blocks[i].end - at;
+
+            m->list.there[n] = (struct iovec){ (void *)(uintptr_t)m->blocks[i].address, len };
+            at += len;
+        }
+        m->list.here[0] = (struct iovec){ local, at - first };
+        m->list.here_count = 1;
+        m->list.there_count = n;
+        failed = m->is_put ? peek_write_list(pid, &m->list) : peek_read_list(pid, &m->list);
+        if (failed)
+            return peek_failed(m->aim->rank, at - first, failed);
+        local += at - first;
+    }
+    return 0;
+}
+
+/* Bytes [at, at + len) of the data. */
+static int move_part(struct mover *m, size_t at, size_t len)
+{
+    const struct win_data *data = m->data;
+    const bool is_run = type_is_run(data->type, data->count);
+    char *const local = is_run ? type_run(data->type, data->buf) + at : m->packed;
+    const size_t count = type_list_blocks(m->aim->type, (const void *)(uintptr_t)m->address, m->aim->count,
+                                          at, len, m->blocks);
+    int rc;
+
+    if (m->is_put && !is_run)
+        type_pack(data->type, data->buf, data->count, at, local, len);
+    rc = move_blocks(m, count, local, at);
+    if (!rc && !m->is_put && !is_run)
+        type_unpack(data->type, data->buf, data->count, at, local, len);
+    return rc;
+}
+
+static int move_all(struct mover *m, size_t bytes)
+{
+    int rc = 0;
+
+    for (size_t at = 0; at < bytes && !rc; at += m->part)
+        rc = move_part(m, at, size_min(m->part, bytes - at));
+    return rc;
+}
+
+int win_peek_move(struct win *win, const struct win_data *data, const struct win_aim *aim,
+                  const struct win_place *place, bool is_put)
+{
+    struct mover *m;
+    int rc;
+
+    if (type_is_run(aim->type, aim->count) && type_is_run(data->type, data->count))
+        return win_peek(win, aim->rank, type_run(data->type, data->buf),
+                        (uintptr_t)type_run(aim->type, (const void *)(uintptr_t)place->address), place->bytes,
+                        is_put);
+    m = mem_alloc(sizeof *m);
+    if (!m)
+        return err(MPI_ERR_NO_MEM, "no memory for copying %zu bytes with gaps", place->bytes);
+    m->win = win;
+    m->data = data;
+    m->aim = aim;
+    m->address = place->address;
+    m->is_put = is_put;
+    m->part = type_block_count(aim->type, aim->count) <= BLOCKS ? PACKED : BLOCKS;
+    rc = move_all(m, place->bytes);
+    mem_free(m);
+    return rc;
+}

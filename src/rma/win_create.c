@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: rma. Making windows (MPI 5.0 §12.2). The members get a communicator of their own, tell each other what they
+ * bring, and map the window's control part and, if the library allocates it, its memory: two ranges of the job segment,
+ * which rank 0 takes for all. A window of one process has plain memory.
+ * Knows: coll, comm, heap. Does not know: epochs. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "coll/coll.h"
+#include "comm/comm.h"
+#include "obj/errhandler.h"
+#include "obj/user_memory.h"
+#include "rma/heap.h"
+#include "rma/int_rma.h"
+
+/* What the user asks for. */
+struct wish {
+    int flavor;
+    const char *call; /* for reports */
+    void *base;       /* the user's own memory; NULL: the library allocates it, or there is none */
+    MPI_Aint size, disp_unit;
+    struct info *info;
+};
+
+/* What each member tells the others. */
+struct card {
+    uint64_t size, unit, address;
+    uint64_t align; /* of memory to be allocated */
+    uint32_t is_noncontig;
+    uint32_t reserved;
+};
+
+struct making {
+    const struct wish *wish;
+    struct win *win;
+    struct card *cards; /* of each member */
+    struct comm *comm;  /* the window's, once it is there */
+};
+
+static bool is_allocating(const struct wish *wish)
+{
+    return wish->flavor == MPI_WIN_FLAVOR_ALLOCATE || wish->flavor == MPI_WIN_FLAVOR_SHARED;
+}
+
+static size_t member_size(int size, uint32_t *pair_mask)
+{
+    uint32_t pairs = 1;
+
+    while (pairs < (uint32_t)size)
+        pairs += pairs;
+    *pair_mask = pairs - 1;
+    return (sizeof(struct win_member) + pairs * sizeof(struct win_pair) + CACHE_LINE - 1) / CACHE_LINE *
+           CACHE_LINE;
+}
+
+static size_t page_up(size_t size)
+{
+    return (size + WIN_PAGE - 1) / WIN_PAGE * WIN_PAGE;
+}
+
+/* --- what each does for itself --- */
+
+static int make_arrays(struct win *win)
+{
+    const size_t size = (size_t)win->size;
+
+    win->target = mem_zalloc(size * sizeof *win->target);
+    win->start_ranks = mem_zalloc(size * 4 * sizeof(int));
+    if (!win->target || !win->start_ranks)
+        return err(MPI_ERR_NO_MEM, "no memory for a window of %d processes", win->size);
+    win->post_ranks = win->start_ranks + size;
+    win->taken = (uint32_t *)(win->post_ranks + size);
+    win->waited = win->taken + size;
+    return 0;
+}
+
+static int prepare(struct making *making, const struct comm *comm)
+{
+    struct win *win = obj_create(OBJ_WIN, sizeof *win);
+    int rc;
+
+    making->win = win;
+    making->cards = mem_zalloc((size_t)comm->size * sizeof *making->cards);
+    if (!win || !making->cards)
+        return err(MPI_ERR_NO_MEM, "no memory for a window of %d processes", comm->size);
+    win->rank = comm->rank;
+    win->size = comm->size;
+    win->start_count = win->post_count = -1;
+    pthread_mutex_init(&win->lock, NULL);
+    win->create_flavor = making->wish->flavor;
+    win->flavor = (uint8_t)(making->wish->flavor - MPI_WIN_FLAVOR_CREATE);
+    win->model = MPI_WIN_UNIFIED;
+    win->bytes = making->wish->size;
+    win->disp_unit = (int)making->wish->disp_unit;
+    win->errhandler = &errhandler_fatal;
+    win->member_size = member_size(win->size, &win->pair_mask);
+    rc = make_arrays(win);
+    if (!rc)
+        win_first_info(win, making->wish->info);
+    return rc;
+}
+
+static int fill_card(struct making *making)
+{
+    const struct wish *wish = making->wish;
+    struct card *card = &making->cards[making->win->rank];
+    size_t align = CACHE_LINE;
+    const int rc = user_memory_alignment(wish->info, &align);
+
+    *card = (struct card){ .size = (uint64_t)wish->size,
+                           .unit = (uint64_t)wish->disp_unit,
+                           .address = (uintptr_t)wish->base,
+                           .align = align,
+                           .is_noncontig = (making->win->hints & WIN_NONCONTIG) != 0 };
+    return rc;
+}
+
+static void drop(struct making *making)
+{
+    if (making->win) {
+        making->win->comm = making->comm;
+        win_dispose(making->win);
+    } else if (making->comm) {
+        comm_unref(making->comm);
+    }
+    mem_free(making->cards);
+}
+
+/* --- together --- */
+
+/* The bits that all members have set. Error: that of the exchange; *bits is 0 then. */
+static int agree(struct comm *comm, int *bits)
+{
+    const int own = *bits;
+    struct type *type = obj_type(MPI_INT);
+
+    *bits = 0;
+    return coll_run(comm, COLL_ARGS(COLL_ALLREDUCE, COLL_SAME(&own, 1, type), COLL_SAME(bits, 1, type),
+                                    obj_op(MPI_BAND), 0));
+}
+
+static int share(struct making *making)
+{
+    struct type *byte = obj_type(MPI_BYTE);
+
+    return coll_run(making->comm, COLL_ARGS(COLL_ALLGATHER, COLL_SAME(MPI_IN_PLACE, 0, byte),
+                                            COLL_SAME(making->cards, sizeof *making->cards, byte), NULL, 0));
+}
+
+/* All go on or none: `rc` is this member's own error. */
+static int all_well(struct making *making, int rc)
+{
+    int bits = !rc, failed = agree(making->comm, &bits);
+
+    if (rc || failed)
+        return rc ? rc : failed;
+    return bits ? 0 : err(MPI_ERR_OTHER, "another process of the communicator could not make the window");
+}
+
+/* Where the segment of a rank lies in memory that all share; the rank after the last: the end. */
+static uint64_t segment_at(const struct making *making, int rank)
+{
+    const bool is_contig = making->wish->flavor == MPI_WIN_FLAVOR_SHARED;
+    uint64_t at = 0;
+    bool all_apart = true;
+
+    for (int i = 0; i < making->win->size; i++)
+        all_apart &= making->cards[i].is_noncontig;
+    for (int i = 0; i < rank; i++)
+        at += is_contig && !all_apart ? making->cards[i].size : page_up(making->cards[i].size);
+    return at;
+}
+
+static uint64_t align_wanted(const struct making *making)
+{
+    uint64_t align = 0;
+
+    for (int i = 0; i < making->win->size; i++)
+        if (making->cards[i].align > align)
+            align = making->cards[i].align;
+    return align;
+}
+
+/* Rank 0 takes what is shared and tells where; offset 0: there is none. */
+static int take(struct making *making, uint64_t memory_size)
+{
+    struct win *win = making->win;
+    uint64_t offsets[2] = { 0, 0 };
+    struct type *byte = obj_type(MPI_BYTE);
+    int rc;
+
+    if (win->rank == 0) {
+        offsets[0] = heap_take(win->shared_control.size);
+        if (memory_size &&
+            (making->wish->flavor == MPI_WIN_FLAVOR_SHARED || align_wanted(making) <= WIN_PAGE))
+            offsets[1] = heap_take(memory_size);
+    }
+    rc = coll_run(making->comm,
+                  COLL_ARGS(COLL_BCAST, COLL_SAME(offsets, sizeof offsets, byte), COLL_NOTHING, NULL, 0));
+    win->shared_control.offset = offsets[0];
+    win->shared_memory.offset = offsets[1];
+    return rc;
+}
+
+static bool map(struct win_shared *shared)
+{
+    if (shared->offset)
+        shared->start = heap_map(shared->offset, shared->size);
+    return shared->start != NULL;
+}
+
+static int no_memory(const struct making *making, uint64_t size)
+{
+    return err(MPI_ERR_NO_MEM, "E0804: no shared memory of %llu bytes for a window of %d processes: %s",
+               (unsigned long long)size, making->win->size, strerror(errno ? errno : ENOMEM));
+}
+
+/* MPI_Win_allocate without shared memory: each has its own, as if the user had brought it. */
+static int allocate_private(struct making *making)
+{
+    const struct wish *wish = making->wish;
+    int rc = user_memory_alloc(wish->size, wish->info, &making->win->private_memory);
+
+    making->cards[making->win->rank].address = (uintptr_t)making->win->private_memory;
+    rc = all_well(making, rc);
+    return rc ? rc : share(making);
+}
+
+/* --- control part and memory --- */
+
+static int alone(struct making *making)
+{
+    struct win *win = making->win;
+
+    win->private_control = mem_alloc_aligned(CACHE_LINE, win->member_size);
+    if (!win->private_control)
+        return err(MPI_ERR_NO_MEM, "no memory for a window");
+    memset(win->private_control, 0, win->member_size);
+    win->control = win->private_control;
+    return is_allocating(making->wish) ? allocate_private(making) : 0;
+}
+
+enum { HAS_CONTROL = 1, HAS_MEMORY = 2 };
+
+/* What to do when not all have mapped all. */
+static int without(struct making *making, int bits, uint64_t memory_size)
+{
+    struct win *win = making->win;
+
+    if (!(bits & HAS_CONTROL))
+        return no_memory(making, win->shared_control.size);
+    if (making->wish->flavor == MPI_WIN_FLAVOR_SHARED)
+        return no_memory(making, memory_size);
+    heap_unmap(win->shared_memory.start, win->shared_memory.size);
+    if (win->shared_memory.offset && win->rank == 0)
+        heap_give(win->shared_memory.offset);
+    win->shared_memory = (struct win_shared){ 0 };
+    return allocate_private(making);
+}
+
+static int together(struct making *making)
+{
+    struct win *win = making->win;
+    const uint64_t memory_size = is_allocating(making->wish) ? page_up(segment_at(making, win->size)) : 0;
+    int bits = memory_size ? 0 : HAS_MEMORY, rc;
+
+    win->shared_control.size = win->member_size * (size_t)win->size;
+    win->shared_memory.size = memory_size;
+    rc = take(making, memory_size);
+    if (!rc && map(&win->shared_control)) {
+        bits |= HAS_CONTROL;
+        win->control = win->shared_control.start;
+        memset(win_member(win, win->rank), 0, win->member_size);
+        win_show_probe(win);
+    }
+    if (!rc && memory_size && map(&win->shared_memory))
+        bits |= HAS_MEMORY;
+    if (!rc)
+        rc = agree(making->comm, &bits);
+    return rc || bits == (HAS_CONTROL | HAS_MEMORY) ? rc : without(making, bits, memory_size);
+}
+
+/* --- the result --- */
+
+static void set_target(struct making *making, int rank)
+{
+    struct win *win = making->win;
+    struct win_target *target = &win->target[rank];
+    const struct card *card = &making->cards[rank];
+    const bool is_own = rank == win->rank;
+
+    *target = (struct win_target){ .size = card->size, .unit = card->unit, .address = card->address };
+    if (win->size > 1)
+        target->proc = heap_proc(group_proc(win->comm->group, rank));
+    if (making->wish->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        target->size = UINT64_MAX;
+    else if (win->shared_memory.start)
+        target->base = win->shared_memory.start + segment_at(making, rank);
+    else if (is_own)
+        target->base = (char *)(uintptr_t)card->address;
+    if (is_own || target->base || (is_allocating(making->wish) && win->is_mapped))
+        atomic_store_explicit(&target->way, WIN_WAY_DIRECT, memory_order_relaxed);
+}
+
+static void finish(struct making *making)
+{
+    struct win *win = making->win;
+
+    win->comm = making->comm;
+    win->is_mapped = win->size == 1 || (is_allocating(making->wish) &&
+                                        (win->shared_memory.start || !segment_at(making, win->size)));
+    for (int rank = 0; rank < win->size; rank++)
+        set_target(making, rank);
+    win->base = win->create_flavor == MPI_WIN_FLAVOR_DYNAMIC ? MPI_BOTTOM : win->target[win->rank].base;
+    win_set_name(win, "");
+    mem_free(making->cards);
+    win_enter(win);
+}
+
+static int build(struct making *making, struct comm *comm, int rc)
+{
+    int failed = comm_create_for(comm, comm->group, making->wish->call, &making->comm);
+
+    if (failed)
+        return rc ? rc : failed;
+    making->comm->coll_outer = making->wish->call;
+    if (!rc)
+        rc = fill_card(making);
+    rc = all_well(making, rc);
+    if (!rc)
+        rc = share(making);
+    if (!rc)
+        rc = making->win->size == 1 ? alone(making) : together(making);
+    making->comm->coll_outer = NULL;
+    return rc;
+}
+
+static int make(const struct wish *wish, struct comm *comm, struct win **out)
+{
+    struct making making = { .wish = wish };
+    int rc = build(&making, comm, prepare(&making, comm));
+
+    if (rc) {
+        drop(&making);
+        return rc;
+    }
+    finish(&making);
+    if (!making.win->is_mapped)
+        rc = win_message_open(making.win);
+    *out = making.win;
+    return rc;
+}
+
+int win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *comm,
+               struct win **out)
+{
+    const struct wish wish = { MPI_WIN_FLAVOR_CREATE, "MPI_Win_create", base, size, disp_unit, info };
+
+    return make(&wish, comm, out);
+}
+
+static int allocate(const struct wish *wish, struct comm *comm, void *base_out, struct win **out)
+{
+    const int rc = make(wish, comm, out);
+
+    if (!rc)
+        memcpy(base_out, &(*out)->base, sizeof(*out)->base);
+    return rc;
+}
+
+int win_allocate(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *comm, void *base_out,
+                 struct win **out)
+{
+    const struct wish wish = { MPI_WIN_FLAVOR_ALLOCATE, "MPI_Win_allocate", NULL, size, disp_unit, info };
+
+    return allocate(&wish, comm, base_out, out);
+}
+
+int win_allocate_shared(MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *comm,
+                        void *base_out, struct win **out)
+{
+    const struct wish wish = {
+        MPI_WIN_FLAVOR_SHARED, "MPI_Win_allocate_shared", NULL, size, disp_unit, info
+    };
+
+    return allocate(&wish, comm, base_out, out);
+}
+
+int win_create_dynamic(struct info *info, struct comm *comm, struct win **out)
+{
+    const struct wish wish = { MPI_WIN_FLAVOR_DYNAMIC, "MPI_Win_create_dynamic", NULL, 0, 1, info };
+
+    return make(&wish, comm, out);
+}
