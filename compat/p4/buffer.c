@@ -11,7 +11,7 @@ enum { KEEP_BYTES = 4 << 20, KEEP_MIN = 4, KEEP_MAX = 1024, TABLE_FIRST = 256 };
 static int class_size[P4_CLASSES] = { 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576 };
 static struct {
     struct message *first;
-    int count;
+    int count, most; /* most: so many are kept; 0: not worked out yet */
 } free_ones[P4_CLASSES];
 static struct message *last_large; /* freed, and not given back yet */
 
@@ -143,18 +143,26 @@ static void give_back(struct message *m)
     }
 }
 
-static int keep_max(int class)
+static void COLD work_out_most(int class)
 {
     const int count = KEEP_BYTES / class_size[class];
 
-    return count < KEEP_MIN ? KEEP_MIN : count > KEEP_MAX ? KEEP_MAX : count;
+    free_ones[class].most = count < KEEP_MIN ? KEEP_MIN : count > KEEP_MAX ? KEEP_MAX : count;
+}
+
+static bool is_kept(const struct message *m)
+{
+    if (m->class < 0 || m->room != (size_t)class_size[m->class])
+        return false;
+    if (unlikely(!free_ones[m->class].most))
+        work_out_most(m->class);
+    return free_ones[m->class].count < free_ones[m->class].most;
 }
 
 void buffer_free(struct message *m)
 {
     m->state = MESSAGE_FREE;
-    if (likely(m->class >= 0 && m->room == (size_t)class_size[m->class] &&
-               free_ones[m->class].count < keep_max(m->class))) {
+    if (likely(is_kept(m))) {
         m->next = free_ones[m->class].first;
         free_ones[m->class].first = m;
         free_ones[m->class].count++;
@@ -162,6 +170,13 @@ void buffer_free(struct message *m)
         give_back(last_large);
         last_large = m;
     }
+}
+
+struct message *buffer_exchange(struct message *m, size_t len)
+{
+    if (m)
+        buffer_free(m);
+    return buffer_alloc(len);
 }
 
 /* --- what the user calls --- */
@@ -214,7 +229,7 @@ void p4_set_avail_buff(int index, int size)
         free_ones[index].first = m->next;
         give_back(m);
     }
-    free_ones[index].count = 0;
+    free_ones[index].count = free_ones[index].most = 0;
     class_size[index] = size;
     for (int i = 0; i < P4_CLASSES; i++)
         smallest = class_size[i] < class_size[smallest] ? i : smallest;

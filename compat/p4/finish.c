@@ -151,6 +151,7 @@ int p4_wait_for_end(void)
             wait_for_slaves(false);
         remote_stop();
         door->stop();
+        intake_close();
     }
     wait_for_children();
     p4_own.stage = P4_ENDED;

@@ -8,6 +8,7 @@
 
 #include "match/match.h"
 #include "p4/int_p4.h"
+#include "p4/int_wire.h"
 
 enum { P4_CLASSES = 8 };
 
@@ -43,34 +44,40 @@ static inline struct message *message_at(void *data)
     return (struct message *)data - 1;
 }
 
-/* Before the engine runs there is nobody else. */
-void message_lock(void);
-void message_unlock(void);
+/* Says whether there are others. Before the engine runs there are not. */
+extern const bool *message_threads;
+/* Slow halves of the next two. */
+void message_lock_threads(void);
+void message_unlock_threads(void);
+
+static inline void message_lock(void)
+{
+    if (unlikely(*message_threads))
+        message_lock_threads();
+}
+
+static inline void message_unlock(void)
+{
+    if (unlikely(*message_threads))
+        message_unlock_threads();
+}
 
 /* --- buffer.c; with the lock --- */
 
 /* A live buffer; NULL: no memory. */
 struct message *buffer_alloc(size_t len);
 void buffer_free(struct message *m);
+/* Free the one, if there is any, for one of that length. */
+struct message *buffer_exchange(struct message *m, size_t len);
 /* The buffer whose payload begins at `data`: live, or free and not given back to the system yet; else NULL. */
 struct message *buffer_find(const void *data);
-
-/* --- wire.c: what travels with the bytes, in the two words of a letter --- */
-
-struct envelope {
-    int32_t type, from;
-    uint8_t kind, datatype;
-    bool is_xdr;
-    uint32_t ack;
-};
-
-void wire_pack(const struct envelope *e, uint64_t word[2]);
-struct envelope wire_unpack(const uint64_t word[2]);
 
 /* --- intake.c --- */
 
 /* From now on messages are taken in. */
 void intake_open(void);
+/* The engine has gone down, unless somebody else uses it. */
+void intake_close(void);
 /* A message of `len` bytes begins to arrive; its buffer. Acknowledgements have none of their own, but a place all the
  * same. With the lock. */
 void *intake_begin(const struct envelope *e, size_t len);
@@ -113,6 +120,9 @@ int route_proc(int id);
 /* Send it, wherever it is. With `gone` the bytes stay where they are until that is called, perhaps during
  * this call; without, they are copied if need be. 0; or -1, and then `gone` is not called: the process has ended. */
 int route_send(int to, const struct envelope *e, const void *data, size_t len, void (*gone)(void *arg), void *arg);
+/* The short way for a message of the user's, while nothing else is on its way; false: nothing was done, and
+ * route_send is to be used. */
+bool route_send_at_once(int to, int type, const void *data, size_t len);
 /* Is anything sent that has not gone? Forget of it what is for processes that have ended. */
 bool route_is_pending(void);
 void route_give_up(void);

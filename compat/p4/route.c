@@ -49,9 +49,21 @@ int route_send(int to, const struct envelope *e, const void *data, size_t len, v
     return -1;
 }
 
+bool route_send_at_once(int to, int type, const void *data, size_t len)
+{
+    const struct envelope e = { .type = type, .from = p4_own.id };
+    const int proc = route_proc(to);
+    uint64_t word[2];
+
+    if (unlikely(proc < 0 || to == p4_own.id || has_left(proc) || *door->pending))
+        return false;
+    wire_pack(&e, word);
+    return likely(!door->send_at_once(proc, word[0], word[1], data, len));
+}
+
 bool route_is_pending(void)
 {
-    return door->pending() || remote_is_pending();
+    return *door->pending || remote_is_pending();
 }
 
 static bool is_lost(int proc)

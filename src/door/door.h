@@ -36,8 +36,11 @@ struct door {
 
     /* As in p2p/letter.h. */
     int (*send)(const struct p2p_letter *letter, const void *data, p2p_letter_gone *gone, void *arg);
-    unsigned (*pending)(void);
+    int (*send_at_once)(int proc, uint64_t word0, uint64_t word1, const void *data, size_t len);
+    int (*take)(int proc, uint64_t word0, uint64_t word1, void *data, size_t max);
+    const unsigned *pending;
     void (*give_up)(bool (*is_lost)(int proc));
+    const bool *(*threads)(void);
     void (*lock)(void);
     void (*unlock)(void);
 

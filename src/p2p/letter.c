@@ -35,18 +35,17 @@ static struct {
     struct list moving;
     struct list offered;          /* where requests stand that wait for the receiver */
     struct list early;
-    unsigned count;               /* of moving */
 } letters = {
     .moving = { &letters.moving, &letters.moving },
     .offered = { &letters.offered, &letters.offered },
     .early = { &letters.early, &letters.early },
 };
 
-static struct net_head head_of(const struct p2p_letter *letter, enum wire_kind kind, unsigned flags)
+unsigned p2p_letters_pending; /* entries of letters.moving */
+
+static struct net_head head_of(uint64_t word0, uint64_t word1, enum wire_kind kind, unsigned flags)
 {
-    return (struct net_head){
-        { (uint64_t)kind | (uint64_t)flags << 8 | letter->word[0] << (64 - P2P_LETTER_BITS), letter->word[1] },
-    };
+    return (struct net_head){ { (uint64_t)kind | (uint64_t)flags << 8 | word0 << (64 - P2P_LETTER_BITS), word1 } };
 }
 
 static struct p2p_letter letter_of(int proc, struct net_head head, size_t len)
@@ -62,7 +61,7 @@ static void letter_release(struct req *req)
     struct moving *m = (struct moving *)(void *)req;
 
     list_remove(&m->link);
-    letters.count--;
+    p2p_letters_pending--;
     if (m->is_incoming)
         letters.sink.end(m->r.buf, m->r.req.error);
     else if (m->gone)
@@ -84,7 +83,7 @@ static void moving_init(struct moving *m, struct peer *peer, void *data, size_t 
     m->r.len = m->r.wanted = len;
     peer->lane->detached++;
     list_append(&letters.moving, &m->link);
-    letters.count++;
+    p2p_letters_pending++;
 }
 
 /* --- out --- */
@@ -151,15 +150,25 @@ static int send_later(struct peer *peer, const struct p2p_letter *letter, const 
     m->r.req.is_send = true;
     m->r.state = P2P_QUEUED;
     if (fits_record(peer, letter->len)) {
-        m->r.head = head_of(letter, WIRE_LETTER, 0);
+        m->r.head = head_of(letter->word[0], letter->word[1], WIRE_LETTER, 0);
         m->r.out.push = push_record;
     } else {
-        m->r.head = head_of(letter, WIRE_LETTER_RTS, WIRE_CONTIG);
+        m->r.head = head_of(letter->word[0], letter->word[1], WIRE_LETTER_RTS, WIRE_CONTIG);
         m->r.control.rts = (struct wire_rts){ (uintptr_t)&m->r, letter->len, (uintptr_t)data, 0 };
         m->r.out.push = push_offer;
     }
     outgoing_control(&m->r.out, peer);
     return 0;
+}
+
+/* Whatever stands before it makes direct_end 0; as in p2p_send. */
+int p2p_letter_send_at_once(int proc, uint64_t word0, uint64_t word1, const void *data, size_t len)
+{
+    const struct peer *peer = atomic_load_explicit(&letters.channel->lane->peers[proc], memory_order_relaxed);
+
+    if (unlikely(!peer) || unlikely(len >= peer->direct_end || peer->ep->room <= 0))
+        return -1;
+    return peer->ops->send_in_room(peer->ep, head_of(word0, word1, WIRE_LETTER, 0), data, (uint32_t)len);
 }
 
 int p2p_letter_send(const struct p2p_letter *letter, const void *data, p2p_letter_gone *gone, void *arg)
@@ -172,7 +181,7 @@ int p2p_letter_send(const struct p2p_letter *letter, const void *data, p2p_lette
     rc = peer_get(lane, letter->proc, &peer);
     if (likely(!rc)) {
         if (likely(list_is_empty(&peer->controls) && fits_record(peer, letter->len)) &&
-            likely(send_record(peer, head_of(letter, WIRE_LETTER, 0), data, letter->len))) {
+            likely(send_record(peer, head_of(letter->word[0], letter->word[1], WIRE_LETTER, 0), data, letter->len))) {
             if (gone)
                 gone(arg);
         } else {
@@ -254,12 +263,27 @@ void p2p_letters_open(struct comm *comm, const struct p2p_letter_sink *sink)
     lane_unlock(lane);
 }
 
-/* --- the rest --- */
-
-unsigned p2p_letters_pending(void)
+int p2p_letter_take(int proc, uint64_t word0, uint64_t word1, void *data, size_t max)
 {
-    return letters.count;
+    const struct lane *lane = letters.channel->lane;
+    const struct net_head head = head_of(word0, word1, WIRE_LETTER, 0);
+    const struct peer *peer;
+    int len = NET_NOT_YET;
+
+    if (unlikely(lane->is_threaded))
+        return -1;
+    peer = atomic_load_explicit(&lane->peers[proc], memory_order_relaxed);
+    if (unlikely(!peer))
+        return -1;
+    PROGRESS_LOOK_FIRST {
+        len = peer->ops->take(peer->ep, head, data, max);
+        if (len != NET_NOT_YET)
+            break;
+    }
+    return len >= 0 ? len : -1;
 }
+
+/* --- the rest --- */
 
 static void give_up(struct moving *m)
 {
@@ -273,7 +297,7 @@ static void give_up(struct moving *m)
         work_remove(r->channel->lane, &r->link);
     else { /* its records may still be somewhere: this memory stays */
         list_remove(&m->link);
-        letters.count--;
+        p2p_letters_pending--;
         r->channel->lane->detached--;
         letters.sink.end(r->buf, err(MPI_ERR_PROC_ABORTED, "process %d has ended, in the middle of a letter",
                                      r->peer->proc));
@@ -302,6 +326,11 @@ void p2p_letters_give_up(bool (*is_lost)(int proc))
             give_up(m);
     }
     lane_unlock(lane);
+}
+
+const bool *p2p_letters_threads(void)
+{
+    return &letters.channel->lane->is_threaded;
 }
 
 void p2p_letters_lock(void)

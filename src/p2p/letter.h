@@ -43,12 +43,23 @@ void p2p_letters_open(struct comm *comm, const struct p2p_letter_sink *sink);
  * called, perhaps during this call; without, they are copied if need be. Error: MPI_ERR_NO_MEM. */
 int p2p_letter_send(const struct p2p_letter *letter, const void *data, p2p_letter_gone *gone, void *arg);
 
-/* Letters that have not gone, and that are on their way in. */
-unsigned p2p_letters_pending(void);
+/* The short way of a short letter that goes at once. -1: nothing was done, p2p_letter_send may know more. */
+int p2p_letter_send_at_once(int proc, uint64_t word0, uint64_t word1, const void *data, size_t len);
+
+/* If the next record of `proc` is a letter with these words, of at most `max` bytes, and not a long one: take it.
+ * Copies its bytes to `data`, and returns how many there are; the sink does not hear of it. Looks for a while if
+ * nothing has come. -1: nothing, or something else, or there are threads; then only a poll helps. */
+int p2p_letter_take(int proc, uint64_t word0, uint64_t word1, void *data, size_t max);
+
+/* Letters that have not gone, and that are on their way in. For others to read. */
+extern unsigned p2p_letters_pending;
 /* Give up those to and from processes that are lost. No thread is in a call. */
 void p2p_letters_give_up(bool (*is_lost)(int proc)) COLD;
 
-/* For what the user of letters shares with its sink. Does nothing with one thread; recursive. */
+/* Says whether threads may be in the engine; stays where it is. From p2p_letters_open on. */
+const bool *p2p_letters_threads(void);
+/* For what the user of letters shares with its sink. Does nothing with one thread, and need not be called
+ * then; recursive. */
 void p2p_letters_lock(void);
 void p2p_letters_unlock(void);
 

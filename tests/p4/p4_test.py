@@ -59,13 +59,20 @@ def command(build, path, args, count, mode, folder):
     return [path, '-p4pg', procgroup, *args]
 
 
-def group_is_empty(group, patience=5.0):
-    """Is no process of this group left? They get a moment, for the end of a run reaches all of them."""
-    end = time.monotonic() + patience
-    while time.monotonic() < end:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
+def signal_group(group, number):
+    """False: there is none."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def group_is_empty(group, looks=500):
+    """Is no process of this group left? They get a moment, for the end of a run reaches all of them. The moment is
+    counted, not timed: a busy machine may stop us all for a while."""
+    for _ in range(looks):
+        if not signal_group(group, 0):
             return True
         time.sleep(0.01)
     return False
@@ -79,12 +86,12 @@ def run(words, **more):
             out, err = process.communicate(timeout=STOP_AFTER)
             code = process.returncode
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+            signal_group(process.pid, signal.SIGKILL)
             out, err = process.communicate()
             return None, out, err, False
     is_clean = group_is_empty(process.pid)
     if not is_clean:
-        os.killpg(process.pid, signal.SIGKILL)
+        signal_group(process.pid, signal.SIGKILL)
     return code, out, err, not is_clean
 
 
