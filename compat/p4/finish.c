@@ -87,6 +87,10 @@ void finish_check_keeper(void)
     if (p4_own.id != p4_own.first || keeper <= 0 || waitpid(keeper, NULL, WNOHANG) != keeper)
         return;
     atomic_store(&control->keeper, 0);
+    if (p4_own.first && !p4_is_ending()) { /* the first keeper misses the connection to ours, and says so */
+        finish_all(1);
+        exit(1);
+    }
     if (!p4_is_ending() && !atomic_load_explicit(&control->all_gone, memory_order_acquire)) /* pairs with keep */
         p4_fail("E0604: the keeper has been ended");
 }

@@ -41,6 +41,7 @@ void p4init_(void)
     else
         copy[argc++] = program_invocation_name;
     p4_initenv(&argc, copy);
+    free(copy);
 }
 
 /* What is in the units' buffers would be written by each child again. */

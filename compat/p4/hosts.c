@@ -18,9 +18,13 @@
 #include "base/mem.h"
 #include "p4/int_hosts.h"
 #include "p4/int_keeper.h"
+#include "p4/int_message.h"
 #include "sys/clock.h"
 
 enum { START_S = 60, ANSWER_S = 20 };
+
+/* It may not ask: several would at a time, and nobody may be there to answer. */
+#define DEFAULT_SHELL "ssh -o BatchMode=yes"
 
 static struct {
     const struct p4_procgroup *pg;
@@ -143,7 +147,7 @@ static _Noreturn void exec_shell(int entry, const char *command)
     if (!chosen && is_this_host(e->host_name)) {
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
     } else {
-        for (char *word = strtok_r(mem_strdup(chosen && *chosen ? chosen : "ssh"), " ", &rest); word && n < 32;
+        for (char *word = strtok_r(mem_strdup(chosen && *chosen ? chosen : DEFAULT_SHELL), " ", &rest); word && n < 32;
              word = strtok_r(NULL, " ", &rest))
             argv[n++] = word;
         argv[n++] = full_name(e->host_name);
@@ -206,6 +210,12 @@ int hosts_shells(void)
     return count;
 }
 
+void hosts_end_shells(void)
+{
+    for (int i = 1; i < hosts.pg->num_entries; i++)
+        finish_signal(hosts.remote[i].shell, SIGTERM);
+}
+
 /* A shell that has ended, badly, before its program reported. */
 static bool check_shells(void)
 {
@@ -246,6 +256,8 @@ static void send_config(int fd, int entry)
         line_write(fd, "directory %s", options.directory);
     if (options.remote_out)
         line_write(fd, "output %s", options.remote_out);
+    if (xdr_is_forced())
+        line_write(fd, "xdr");
     line_write(fd, "asked");
 }
 

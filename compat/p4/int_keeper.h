@@ -9,7 +9,7 @@
  *                      bye                       all has ended in order
  *   to the others      config COUNT FIRST TOTAL DEBUG_LEVEL ARENA
  *                      clusters FIRST...         first id of each cluster
- *                      directory PATH, output PATH
+ *                      directory PATH, output PATH, xdr
  *                      peer ID ADDRESS PORT FORM  "-" for an address: the one that the first cluster was reached by
  *                      run                       that was all
  *                      gone ID
@@ -39,6 +39,8 @@ bool hosts_start(void);
 bool hosts_shell_ended(pid_t pid, int status);
 /* How many have not. */
 int hosts_shells(void);
+/* After a start that has failed: end them, so that nobody complains of what has been told. */
+void hosts_end_shells(void);
 
 /* hub.c: connections among keepers. hub_add: of cluster `cluster`, as seen from the first one; or, cluster 0, to it. */
 void hub_add(int fd, int cluster);

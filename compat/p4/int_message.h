@@ -129,6 +129,8 @@ void route_give_up(void);
 
 /* --- xdr.c --- */
 
+/* P4_FORCE_XDR=1. */
+bool xdr_is_forced(void);
 /* Does the other side, or a setting, want external form for elements of this type? */
 bool xdr_is_wanted(int to, int datatype);
 /* Bytes of `len` bytes of elements in external form. */

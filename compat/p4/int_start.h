@@ -24,6 +24,7 @@ struct p4_options {
     const char *domain;      /* -p4dmn */
     int remote_debug_level;  /* -p4rdbg */
     bool print_remotes;      /* -p4norem */
+    bool is_xdr_forced;      /* in a process of another host: P4_FORCE_XDR is set where the run began */
 };
 
 extern struct p4_options options;

@@ -110,6 +110,8 @@ static void take_lines(int fd, const char *last, struct cluster_plan *plan, cons
             options.directory = mem_strdup(line + 10);
         else if (!strncmp(line, "output ", 7))
             options.out = mem_strdup(line + 7);
+        else if (!strcmp(line, "xdr"))
+            options.is_xdr_forced = true;
         else if (!strncmp(line, "peer ", 5))
             take_peer(line, hub);
     }

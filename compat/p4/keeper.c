@@ -317,6 +317,8 @@ static int become_keeper(void)
         keeper_fail("E0604: the keeper cannot hear signals: %s", strerror(errno));
     else if (!keeper.plan->has_others || keeper.plan->hub_fd >= 0 || hosts_start())
         place = fork_slaves();
+    else
+        hosts_end_shells();
     if (place)
         return place;
     atomic_store_explicit(&control->is_ready, 1, memory_order_release); /* pairs with wait_until_ready */

@@ -7,6 +7,7 @@
 
 #include "p4/int_message.h"
 #include "p4/int_remote.h"
+#include "p4/int_start.h"
 
 typedef bool_t convert_fn(XDR *xdr, void *element);
 
@@ -26,15 +27,20 @@ static const struct {
     [P4DBL] = { "xdr_double", 8, sizeof(double) },
 };
 
-bool xdr_is_wanted(int to, int datatype)
+bool xdr_is_forced(void)
 {
     static int forced = -1;
 
     if (forced < 0) {
         const char *text = getenv("P4_FORCE_XDR");
-        forced = text && *text && *text != '0';
+        forced = options.is_xdr_forced || (text && *text && *text != '0');
     }
-    return datatype != P4NOX && (forced || remote_is_unlike(to));
+    return forced;
+}
+
+bool xdr_is_wanted(int to, int datatype)
+{
+    return datatype != P4NOX && (xdr_is_forced() || remote_is_unlike(to));
 }
 
 size_t xdr_len(int datatype, size_t len)

@@ -9,6 +9,7 @@ them all. One line for each failure; the last line is `N passed, N failed`. What
 "skipped: why"."""
 
 import argparse
+import json
 import os
 import re
 import shlex
@@ -137,6 +138,13 @@ def run_list(build, names, is_verbose):
     return passed, failed
 
 
+def sanitizers(build):
+    """What the build's own programs are compiled with."""
+    with open(os.path.join(build, 'meson-info', 'intro-buildoptions.json'), encoding='utf-8') as file:
+        value = {option['name']: option['value'] for option in json.load(file)}.get('b_sanitize', 'none')
+    return [] if value == 'none' else [f'-fsanitize={value}']
+
+
 def run_fortran(build):
     """Compile fortran.f against the build and run it both ways."""
     compiler = shutil.which('gfortran')
@@ -147,8 +155,8 @@ def run_fortran(build):
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, 'fortran')
-        subprocess.run([compiler, '-std=legacy', '-w', '-I', os.path.join(ROOT, 'include'), '-o', program,
-                        os.path.join(HERE, 'fortran.f'), '-L', libraries, '-lp4_f', '-lp4',
+        subprocess.run([compiler, '-std=legacy', '-w', *sanitizers(build), '-I', os.path.join(ROOT, 'include'), '-o',
+                        program, os.path.join(HERE, 'fortran.f'), '-L', libraries, '-lp4_f', '-lp4',
                         f'-Wl,-rpath,{libraries}:{os.path.join(build, "src")}',
                         f'-Wl,-rpath-link,{os.path.join(build, "src")}'], check=True)
         for mode in 'FL':
