@@ -71,7 +71,7 @@ static void drain(void *arg, uint32_t round, size_t at, size_t len)
 /* Bytes of each block in a round; so many lie in a place. */
 static size_t part_of(int blocks)
 {
-    const size_t part = SHELF_CELL / (size_t)blocks;
+    const size_t part = node_part() / (size_t)blocks;
 
     return part > CACHE_LINE ? part / CACHE_LINE * CACHE_LINE : part;
 }
@@ -129,9 +129,10 @@ static int ask_longest(const struct node_blocks *b, size_t *bytes)
 static int move(const struct node_blocks *b, bool varies, size_t bytes, int blocks)
 {
     const bool is_long = bytes >= NODE_COPY_MIN || (bytes >= EACH_MIN && bytes * (size_t)blocks >= NODE_COPY_MIN);
+    const bool is_read_by_all = b->has_one && node_is_mutual(b) && node_copies_clash(b->call);
     int rc = 0;
 
-    if ((varies || is_long) && node_copies(b->call, &rc))
+    if ((varies || (is_long && !is_read_by_all)) && node_copies(b->call, &rc))
         return node_copy_blocks(b);
     if (!rc && varies)
         rc = ask_longest(b, &bytes);

@@ -30,16 +30,10 @@ struct box {
 
 /* --- both --- */
 
-/* All bring and all take: each is busy with what it takes. */
-static bool is_mutual(const struct node_blocks *b)
-{
-    return b->out && b->first < b->end;
-}
-
 /* Of a long block: what its reader does. Who gathers has enough to do with its own block, and who scatters too. */
 static size_t share_of_reader(const struct node_blocks *b, size_t len)
 {
-    if (len < SHARED_MIN || is_mutual(b) || !b->has_one)
+    if (len < SHARED_MIN || node_is_mutual(b) || !b->has_one)
         return len;
     return b->in_index == NODE_EACH ? 0 : len - len / (size_t)b->call->comm->size / PAGE * PAGE;
 }
@@ -88,7 +82,7 @@ static bool fill_boxes(const struct node_blocks *b, const struct plan *plan, cha
     struct box *table = table_of(b, b->call->comm->rank);
     char *const cell = (char *)table;
     size_t at = (size_t)plan->boxes * sizeof *table;
-    const bool fits = at + plan->total <= SHELF_CELL;
+    const bool fits = at + plan->total <= NODE_PART;
 
     for (int rank = 0; rank < plan->boxes; rank++) {
         const struct coll_block block = node_out(b, rank);
@@ -150,7 +144,7 @@ static int show(const struct node_blocks *b, char **temp)
 
     if (b->out)
         plan = plan_of(b);
-    if (plan.packed && (size_t)plan.boxes * sizeof(struct box) + plan.total > SHELF_CELL) {
+    if (plan.packed && (size_t)plan.boxes * sizeof(struct box) + plan.total > NODE_PART) {
         *temp = mem_alloc(plan.packed);
         if (!*temp)
             return err(MPI_ERR_NO_MEM, "no memory for %zu bytes of blocks that are not in a row", plan.packed);
@@ -265,7 +259,7 @@ int node_copy_blocks(const struct node_blocks *b)
     }
     rc = failed; /* after an error, too, others get what they wait for */
     shows = node_window(call, call->comm->rank)->value;
-    if (shows && !is_mutual(b))
+    if (shows && !node_is_mutual(b))
         node_note(&rc, push_ends(b));
     reads = take_all(b, &rc);
     node_step(call, 1);
@@ -273,7 +267,7 @@ int node_copy_blocks(const struct node_blocks *b)
         node_wake_all(call);
     if (shows)
         node_await_step(call, 1, b->reader, b->readers_end);
-    if (reads && !is_mutual(b))
+    if (reads && !node_is_mutual(b))
         await_ends(b);
     mem_free(temp);
     return rc;

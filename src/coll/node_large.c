@@ -3,8 +3,8 @@
  * combines a slice of all operands, a piece at a time that stays in the cache, reading from the others' memories, and
  * the slices go to where they are wanted.
  *
- *   allreduce                each reads the slices of the others from their results; 2 (n - 1) / n * m bytes read by
- *                            each of n members, for m bytes
+ *   allreduce                each reads the slices of the others, from their results or through cells; about 2 m bytes
+ *                            read by each, for m bytes
  *   reduce                   each writes its slice to the root; the root, which need not write, has a larger one
  *   reduce_scatter(_block)   the slices are the blocks
  *   scan, exscan             each takes its slice of one operand after the other and writes what it has so far to
@@ -151,29 +151,78 @@ static int finish(struct large *l, uint32_t step)
     return l->rc;
 }
 
-int node_allreduce_large(struct node_call *call, const struct coll_args *args)
-{
-    const int size = call->comm->size, own = call->comm->rank;
-    const struct shares shares = { 0, 1, 1 };
-    struct large l;
-    const int rc = begin(&l, call, args, args->recv.count);
-    size_t at, end;
+/* The slices of all, through cells or from where they lie. */
+struct results {
+    struct large *l;
+    struct shares shares;
+    size_t at, end; /* of this member's */
+};
 
-    if (rc)
-        return rc;
-    own_slice(&l, &shares, &at, &end);
-    combine_all(&l, size, at, end - at, l.out + at);
+static void fill_result(void *arg, char *place, size_t at, size_t len)
+{
+    const struct results *r = arg;
+    const size_t from = r->at + at;
+
+    if (from < r->end)
+        memcpy(place, r->l->out + from, size_min(len, r->end - from));
+}
+
+static void drain_results(void *arg, uint32_t round, size_t at, size_t len)
+{
+    const struct results *r = arg;
+    const struct node_call *call = r->l->call;
+
+    for (int rank = 0; rank < call->comm->size; rank++) {
+        const size_t from = slice_at(r->l, rank, &r->shares) + at, end = slice_at(r->l, rank + 1, &r->shares);
+
+        if (rank != call->comm->rank && from < end)
+            memcpy(r->l->out + from, node_place(call, rank, round, len), size_min(len, end - from));
+    }
+}
+
+/* Who posts has combined and reads no operands any more. */
+static int collect_from_cells(struct results *r)
+{
+    const int size = r->l->call->comm->size;
+    struct node_work work = { .part = node_part(), .blocks = 1, .brings = true, .end = size,
+                              .wakes = NODE_WAKES_LAST };
+    int rc;
+
+    for (int rank = 0; rank < size; rank++)
+        work.total = size_max(work.total, slice_at(r->l, rank + 1, &r->shares) - slice_at(r->l, rank, &r->shares));
+    rc = node_run(r->l->call, &work, fill_result, drain_results, r);
+    node_note(&r->l->rc, rc);
+    return r->l->rc;
+}
+
+static int collect_from_memory(struct results *r)
+{
+    struct node_call *call = r->l->call;
+    const int size = call->comm->size, own = call->comm->rank;
+
     node_step(call, 1);
     node_wake_all(call);
     for (int distance = 1; distance < size; distance++) {
         const int rank = (own + distance) % size;
+        const size_t at = slice_at(r->l, rank, &r->shares), end = slice_at(r->l, rank + 1, &r->shares);
 
-        at = slice_at(&l, rank, &shares);
-        end = slice_at(&l, rank + 1, &shares);
         node_await_step(call, 1, rank, rank + 1);
-        node_note(&l.rc, node_fetch(call, rank, l.out + at, node_window(call, rank)->out + at, end - at));
+        node_note(&r->l->rc, node_fetch(call, rank, r->l->out + at, node_window(call, rank)->out + at, end - at));
     }
-    return finish(&l, 2);
+    return finish(r->l, 2);
+}
+
+int node_allreduce_large(struct node_call *call, const struct coll_args *args)
+{
+    struct large l;
+    struct results r = { .l = &l, .shares = { 0, 1, 1 } };
+    const int rc = begin(&l, call, args, args->recv.count);
+
+    if (rc)
+        return rc;
+    own_slice(&l, &r.shares, &r.at, &r.end);
+    combine_all(&l, call->comm->size, r.at, r.end - r.at, l.out + r.at);
+    return node_copies_clash(call) ? collect_from_cells(&r) : collect_from_memory(&r);
 }
 
 /* This member's slice, to the root. */

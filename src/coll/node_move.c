@@ -75,12 +75,12 @@ int node_bcast(struct comm *comm, void *buf, MPI_Count count, struct type *type,
     struct bcast b = { .block = { buf, count, type }, .root = root };
     const bool is_root = comm->rank == root;
     const size_t bytes = type_bytes(type, count);
-    const struct node_work work = { .total = bytes, .part = SHELF_CELL, .blocks = 1, .brings = is_root,
+    const struct node_work work = { .total = bytes, .part = node_part(), .blocks = 1, .brings = is_root,
                                     .next = root, .end = is_root ? root : root + 1,
                                     .wakes = is_root ? NODE_WAKES_ALL : NODE_WAKES_NOBODY };
     int rc = node_begin(&b.call, comm, NODE_BCAST, root, bytes);
 
-    if (!rc && bytes >= NODE_COPY_MIN && node_copies(&b.call, &rc)) {
+    if (!rc && bytes >= NODE_COPY_MIN && !node_copies_clash(&b.call) && node_copies(&b.call, &rc)) {
         const struct coll_data *data = &COLL_SAME(buf, count, type);
         return node_copy_blocks(&(struct node_blocks){
             .call = &b.call, .out = is_root ? data : NULL, .in = data, .first = root,

@@ -170,7 +170,9 @@ static int run_slices(struct reduction *r, size_t total, size_t part, bool has_r
 /* Whole items in a cell. */
 static size_t part_of(const struct type *type)
 {
-    return type->size ? SHELF_CELL / (size_t)type->size * (size_t)type->size : SHELF_CELL;
+    const size_t size = (size_t)type->size, part = size_max(node_part(), size);
+
+    return size ? part / size * size : part;
 }
 
 static int begin(struct reduction *r, struct comm *comm, const struct coll_args *args, enum node_op op, int root)

@@ -4,7 +4,7 @@
  *
  *   offset             size                       what
  *   0                  64 KB                      struct shelf_book: which shelves are taken
- *   64 KB              32 * (pages + n * 128 KB)  the first shelves: struct shelf_head and n struct shelf_member in
+ *   64 KB              32 * (pages + n * 576 KB)  the first shelves: struct shelf_head and n struct shelf_member in
  *                                                 whole pages, then SHELF_CELLS cells of each member
  *   behind them        224 * pages                the others, without cells
  *
@@ -31,7 +31,7 @@ enum {
     SHELF_SLOTS = 64,
     SHELF_CELLS = 16,       /* of a member */
     SHELF_INLINE = 48,      /* bytes of data that a line takes */
-    SHELF_CELL = 8192,      /* bytes of a cell */
+    SHELF_CELL = 36864,     /* bytes of a cell; no power of two: cells would share sets of a cache */
 };
 
 /* What a member says in a round. The stamp is stored last: the round in the upper half, what is called in the lower. */
