@@ -318,6 +318,9 @@ static NOINLINE int arrive_other(struct lane *lane, int proc, struct net_head he
     case WIRE_LETTER:
     case WIRE_LETTER_RTS:
         return letter_arrive(lane, proc, head, payload, len);
+    case WIRE_PARCEL:
+    case WIRE_PARCEL_RTS:
+        return parcel_arrive(lane, proc, head, payload, len);
     }
     return arrive_control(lane, proc, head, payload, len);
 }

@@ -67,6 +67,7 @@ struct channel {
 struct p2p_comm {
     struct channel channel[2];
     bool owns_peers;           /* its table of peers is no part of the lane's */
+    struct p2p_box *box;       /* for parcels; owned; NULL: nobody has asked for it */
 };
 
 /* One matcher, its transports' ends, and their lock. */
@@ -462,6 +463,9 @@ bool send_now(struct channel *channel, const void *buf, MPI_Count count, struct 
 
 /* letter.c: a letter arrives, or its offer. 0 or NET_AGAIN. */
 int letter_arrive(struct lane *lane, int proc, struct net_head head, const void *payload, uint32_t len);
+
+/* The same of a parcel. */
+int parcel_arrive(struct lane *lane, int proc, struct net_head head, const void *payload, uint32_t len);
 
 /* buffered.c: let go of an attached buffer, whose messages have gone; NULL is fine. */
 void send_buffer_destroy(struct send_buffer *buffer);

@@ -576,6 +576,7 @@ int p2p_comm_open(struct comm *comm)
     if (!comm->p2p)
         return err(MPI_ERR_NO_MEM, "no memory for a communicator");
     comm->p2p->owns_peers = false;
+    comm->p2p->box = NULL;
     peers = peers_of(lane, comm);
     lane_lock(lane);
     rc = peers ? channels_open(lane, comm, peers)

@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: p2p. Letters: they go as one record while they fit, else they are offered and move as a long message does after
- * its match, since here nothing is to be matched. On the way out they wait among the records that are not messages, for
- * the receiver may hold messages back and is to take in letters all the same.
+/* Room: p2p. Letters and parcels: they go as one record while they fit, else they are offered and move as a long
+ * message does after its match, since here nothing is to be matched. On the way out they wait among the records that
+ * are not messages, for the receiver may hold messages back and is to take them in all the same. A box is where both
+ * ends of them stand: one of the process for letters, one of a communicator for parcels.
  * Knows: net, obj, type (bytes). Does not know: the matcher. */
 #include "p2p/letter.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "p2p/int_p2p.h"
+#include "p2p/parcel.h"
 
-/* A letter that moves, or waits for it. */
+/* Guarded by the lane's lock. */
+struct p2p_box {
+    struct channel *channel;      /* NULL: nobody wants letters yet */
+    struct list moving;
+    struct list offered;          /* where requests stand that wait for the receiver */
+    unsigned *count;              /* of moving */
+    unsigned parcels_moving;      /* that, but for letters */
+    const struct p2p_parcel_sink *parcels; /* NULL: the box of letters */
+    void *arg;
+};
+
+/* A letter or parcel that moves, or waits for it. */
 struct moving {
     struct p2p_req r;      /* first */
-    struct list link;      /* in letters.moving */
+    struct p2p_box *box;
+    struct list link;      /* in box->moving */
     p2p_letter_gone *gone; /* of one on its way out; NULL: the bytes are a copy, behind this */
     void *arg;
     bool is_incoming;
@@ -29,28 +44,57 @@ struct early {
     unsigned char payload[];
 };
 
+unsigned p2p_letters_pending;     /* entries of letters.box.moving */
+
 static struct {
-    struct channel *channel;      /* NULL: nobody wants letters yet */
+    struct p2p_box box;
     struct p2p_letter_sink sink;
-    struct list moving;
-    struct list offered;          /* where requests stand that wait for the receiver */
     struct list early;
 } letters = {
-    .moving = { &letters.moving, &letters.moving },
-    .offered = { &letters.offered, &letters.offered },
+    .box = { .moving = { &letters.box.moving, &letters.box.moving },
+             .offered = { &letters.box.offered, &letters.box.offered },
+             .count = &p2p_letters_pending },
     .early = { &letters.early, &letters.early },
 };
 
-unsigned p2p_letters_pending; /* entries of letters.moving */
+/* --- the two sorts --- */
 
-static struct net_head head_of(uint64_t word0, uint64_t word1, enum wire_kind kind, unsigned flags)
+static struct net_head letter_head(uint64_t word0, uint64_t word1)
 {
-    return (struct net_head){ { (uint64_t)kind | (uint64_t)flags << 8 | word0 << (64 - P2P_LETTER_BITS), word1 } };
+    return (struct net_head){ { WIRE_LETTER | word0 << (64 - P2P_LETTER_BITS), word1 } };
 }
 
 static struct p2p_letter letter_of(int proc, struct net_head head, size_t len)
 {
     return (struct p2p_letter){ proc, { head.word[0] >> (64 - P2P_LETTER_BITS), head.word[1] }, len };
+}
+
+/* The head of the offer of something that has this head as a record. */
+static struct net_head offer_head(struct net_head head)
+{
+    const unsigned kind = wire_kind(head) == WIRE_LETTER ? WIRE_LETTER_RTS : WIRE_PARCEL_RTS;
+
+    head.word[0] = (head.word[0] & ~(uint64_t)0xffff) | kind | WIRE_CONTIG << 8;
+    return head;
+}
+
+/* Where the bytes go; NULL: there is no memory now. */
+static void *begin(const struct p2p_box *box, int proc, struct net_head head, size_t len)
+{
+    struct p2p_letter letter;
+
+    if (box->parcels)
+        return box->parcels->begin(box->arg, wire_source(head), (uint32_t)head.word[1], len);
+    letter = letter_of(proc, head, len);
+    return letters.sink.begin(&letter);
+}
+
+static void end(const struct p2p_box *box, void *place, int rc)
+{
+    if (box->parcels)
+        box->parcels->end(box->arg, place);
+    else
+        letters.sink.end(place, rc);
 }
 
 /* --- those that move --- */
@@ -61,9 +105,9 @@ static void letter_release(struct req *req)
     struct moving *m = (struct moving *)(void *)req;
 
     list_remove(&m->link);
-    p2p_letters_pending--;
+    (*m->box->count)--;
     if (m->is_incoming)
-        letters.sink.end(m->r.buf, m->r.req.error);
+        end(m->box, m->r.buf, m->r.req.error);
     else if (m->gone)
         m->gone(m->arg);
     mem_free(m);
@@ -71,9 +115,10 @@ static void letter_release(struct req *req)
 
 static const struct req_ops letter_ops = { .release = letter_release };
 
-static void moving_init(struct moving *m, struct peer *peer, void *data, size_t len)
+static void moving_init(struct moving *m, struct p2p_box *box, struct peer *peer, void *data, size_t len)
 {
-    request_init(&m->r, letters.channel, obj_type(MPI_BYTE));
+    request_init(&m->r, box->channel, obj_type(MPI_BYTE));
+    m->box = box;
     m->r.req.ops = &letter_ops;
     m->r.is_special = m->r.is_detached = true;
     m->r.req.tag = 0;
@@ -82,8 +127,8 @@ static void moving_init(struct moving *m, struct peer *peer, void *data, size_t 
     m->r.count = (MPI_Count)len;
     m->r.len = m->r.wanted = len;
     peer->lane->detached++;
-    list_append(&letters.moving, &m->link);
-    p2p_letters_pending++;
+    list_append(&box->moving, &m->link);
+    (*box->count)++;
 }
 
 /* --- out --- */
@@ -120,7 +165,7 @@ static int push_offer(struct outgoing *out, struct peer *peer)
     int rc;
 
     r->state = P2P_OFFERED;
-    list_append(&letters.offered, &r->link);
+    list_append(&((struct moving *)(void *)r)->box->offered, &r->link);
     rc = peer->ops->send(peer->ep, r->head, &r->control, sizeof r->control.rts);
     if (rc) {
         r->state = P2P_QUEUED;
@@ -134,61 +179,81 @@ static bool fits_record(const struct peer *peer, size_t len)
     return len <= peer->ops->short_max || len <= eager_limit(peer);
 }
 
-static int send_later(struct peer *peer, const struct p2p_letter *letter, const void *data, p2p_letter_gone *gone,
-                      void *arg)
+static int send_later(struct p2p_box *box, struct peer *peer, struct net_head head, const void *data, size_t len,
+                      p2p_letter_gone *gone, void *arg)
 {
-    struct moving *m = mem_alloc(sizeof *m + (gone ? 0 : letter->len));
+    struct moving *m = mem_alloc(sizeof *m + (gone ? 0 : len));
 
     if (!m)
-        return err(MPI_ERR_NO_MEM, "no memory for a letter of %zu bytes", letter->len);
-    if (!gone && letter->len)
-        data = memcpy(m->copy, data, letter->len);
-    moving_init(m, peer, (void *)(uintptr_t)data, letter->len);
+        return err(MPI_ERR_NO_MEM, "no memory for a letter of %zu bytes", len);
+    if (!gone && len)
+        data = memcpy(m->copy, data, len);
+    moving_init(m, box, peer, (void *)(uintptr_t)data, len);
     m->is_incoming = false;
     m->gone = gone;
     m->arg = arg;
     m->r.req.is_send = true;
     m->r.state = P2P_QUEUED;
-    if (fits_record(peer, letter->len)) {
-        m->r.head = head_of(letter->word[0], letter->word[1], WIRE_LETTER, 0);
-        m->r.out.push = push_record;
-    } else {
-        m->r.head = head_of(letter->word[0], letter->word[1], WIRE_LETTER_RTS, WIRE_CONTIG);
-        m->r.control.rts = (struct wire_rts){ (uintptr_t)&m->r, letter->len, (uintptr_t)data, 0 };
+    m->r.head = head;
+    m->r.out.push = push_record;
+    if (!fits_record(peer, len)) {
+        m->r.head = offer_head(head);
+        m->r.control.rts = (struct wire_rts){ (uintptr_t)&m->r, len, (uintptr_t)data, 0 };
         m->r.out.push = push_offer;
     }
     outgoing_control(&m->r.out, peer);
     return 0;
 }
 
+/* With the lock. */
+static ALWAYS_INLINE int send_out(struct p2p_box *box, struct peer *peer, struct net_head head, const void *data,
+                                  size_t len, p2p_letter_gone *gone, void *arg)
+{
+    if (unlikely(!list_is_empty(&peer->controls) || !fits_record(peer, len)) ||
+        unlikely(!send_record(peer, head, data, len)))
+        return send_later(box, peer, head, data, len, gone, arg);
+    if (gone)
+        gone(arg);
+    return 0;
+}
+
 /* Whatever stands before it makes direct_end 0; as in p2p_send. */
 int p2p_letter_send_at_once(int proc, uint64_t word0, uint64_t word1, const void *data, size_t len)
 {
-    const struct peer *peer = atomic_load_explicit(&letters.channel->lane->peers[proc], memory_order_relaxed);
+    const struct peer *peer = atomic_load_explicit(&letters.box.channel->lane->peers[proc], memory_order_relaxed);
 
     if (unlikely(!peer) || unlikely(len >= peer->direct_end || peer->ep->room <= 0))
         return -1;
-    return peer->ops->send_in_room(peer->ep, head_of(word0, word1, WIRE_LETTER, 0), data, (uint32_t)len);
+    return peer->ops->send_in_room(peer->ep, letter_head(word0, word1), data, (uint32_t)len);
 }
 
 int p2p_letter_send(const struct p2p_letter *letter, const void *data, p2p_letter_gone *gone, void *arg)
 {
-    struct lane *lane = letters.channel->lane;
+    struct lane *lane = letters.box.channel->lane;
     struct peer *peer;
     int rc;
 
     lane_lock(lane);
     rc = peer_get(lane, letter->proc, &peer);
-    if (likely(!rc)) {
-        if (likely(list_is_empty(&peer->controls) && fits_record(peer, letter->len)) &&
-            likely(send_record(peer, head_of(letter->word[0], letter->word[1], WIRE_LETTER, 0), data, letter->len))) {
-            if (gone)
-                gone(arg);
-        } else {
-            rc = send_later(peer, letter, data, gone, arg);
-        }
-    }
+    if (likely(!rc))
+        rc = send_out(&letters.box, peer, letter_head(letter->word[0], letter->word[1]), data, letter->len, gone, arg);
     lane_unlock(lane);
+    return rc;
+}
+
+int p2p_parcel_send(struct comm *comm, int rank, uint32_t word, const void *data, size_t len, p2p_letter_gone *gone,
+                    void *arg)
+{
+    struct channel *channel = &comm->p2p->channel[0];
+    const struct net_head head = wire_head(WIRE_PARCEL, 0, 0, channel->ctx, match_key(comm->rank, (int)word));
+    struct peer *peer;
+    int rc;
+
+    lane_lock(channel->lane);
+    rc = peer_get_rank(channel, rank, &peer);
+    if (likely(!rc))
+        rc = send_out(comm->p2p->box, peer, head, data, len, gone, arg);
+    lane_unlock(channel->lane);
     return rc;
 }
 
@@ -209,17 +274,18 @@ static int keep_early(int proc, struct net_head head, const void *payload, uint3
     return 0;
 }
 
-static int begin_offered(struct lane *lane, int proc, struct net_head head, const struct wire_rts *rts)
+static int begin_offered(struct lane *lane, struct p2p_box *box, int proc, struct net_head head,
+                         const struct wire_rts *rts)
 {
-    const struct p2p_letter letter = letter_of(proc, head, rts->len);
     struct moving *m = mem_alloc(sizeof *m);
     struct peer *peer;
+    void *place;
 
-    if (!m || peer_get(lane, proc, &peer)) {
+    if (!m || peer_get(lane, proc, &peer) || !(place = begin(box, proc, head, rts->len))) {
         mem_free(m);
         return NET_AGAIN;
     }
-    moving_init(m, peer, letters.sink.begin(&letter), rts->len);
+    moving_init(m, box, peer, place, rts->len);
     m->is_incoming = true;
     m->r.req.is_send = false;
     m->r.flags = (uint8_t)wire_flags(head);
@@ -229,21 +295,36 @@ static int begin_offered(struct lane *lane, int proc, struct net_head head, cons
     return 0;
 }
 
+static int box_arrive(struct lane *lane, struct p2p_box *box, int proc, struct net_head head, const void *payload,
+                      uint32_t len)
+{
+    struct wire_rts rts;
+    void *place;
+
+    if (unlikely(wire_kind(head) == WIRE_LETTER_RTS || wire_kind(head) == WIRE_PARCEL_RTS)) {
+        memcpy(&rts, payload, sizeof rts);
+        return begin_offered(lane, box, proc, head, &rts);
+    }
+    place = begin(box, proc, head, len);
+    if (unlikely(!place))
+        return NET_AGAIN;
+    if (len)
+        memcpy(place, payload, len);
+    end(box, place, 0);
+    return 0;
+}
+
 int letter_arrive(struct lane *lane, int proc, struct net_head head, const void *payload, uint32_t len)
 {
-    if (unlikely(!letters.channel))
+    if (unlikely(!letters.box.channel))
         return keep_early(proc, head, payload, len);
-    if (likely(wire_kind(head) == WIRE_LETTER)) {
-        const struct p2p_letter letter = letter_of(proc, head, len);
-        void *place = letters.sink.begin(&letter);
-        if (len)
-            memcpy(place, payload, len);
-        letters.sink.end(place, 0);
-        return 0;
-    }
-    struct wire_rts rts;
-    memcpy(&rts, payload, sizeof rts);
-    return begin_offered(lane, proc, head, &rts);
+    return box_arrive(lane, &letters.box, proc, head, payload, len);
+}
+
+/* The box has been opened here before anything was sent. */
+int parcel_arrive(struct lane *lane, int proc, struct net_head head, const void *payload, uint32_t len)
+{
+    return box_arrive(lane, channel_find(lane, wire_ctx(head))->comm->p2p->box, proc, head, payload, len);
 }
 
 void p2p_letters_open(struct comm *comm, const struct p2p_letter_sink *sink)
@@ -251,7 +332,7 @@ void p2p_letters_open(struct comm *comm, const struct p2p_letter_sink *sink)
     struct lane *lane = comm->p2p->channel[0].lane;
 
     lane_lock(lane);
-    letters.channel = &comm->p2p->channel[0];
+    letters.box.channel = &comm->p2p->channel[0];
     letters.sink = *sink;
     LIST_FOR_EACH_SAFE(link, &letters.early) {
         struct early *early = CONTAINER_OF(link, struct early, link);
@@ -265,8 +346,8 @@ void p2p_letters_open(struct comm *comm, const struct p2p_letter_sink *sink)
 
 int p2p_letter_take(int proc, uint64_t word0, uint64_t word1, void *data, size_t max)
 {
-    const struct lane *lane = letters.channel->lane;
-    const struct net_head head = head_of(word0, word1, WIRE_LETTER, 0);
+    const struct lane *lane = letters.box.channel->lane;
+    const struct net_head head = letter_head(word0, word1);
     const struct peer *peer;
     int len = NET_NOT_YET;
 
@@ -297,7 +378,7 @@ static void give_up(struct moving *m)
         work_remove(r->channel->lane, &r->link);
     else { /* its records may still be somewhere: this memory stays */
         list_remove(&m->link);
-        p2p_letters_pending--;
+        (*m->box->count)--;
         r->channel->lane->detached--;
         letters.sink.end(r->buf, err(MPI_ERR_PROC_ABORTED, "process %d has ended, in the middle of a letter",
                                      r->peer->proc));
@@ -316,11 +397,11 @@ void p2p_letters_give_up(bool (*is_lost)(int proc))
 {
     struct lane *lane;
 
-    if (!letters.channel)
+    if (!letters.box.channel)
         return;
-    lane = letters.channel->lane;
+    lane = letters.box.channel->lane;
     lane_lock(lane);
-    LIST_FOR_EACH_SAFE(link, &letters.moving) {
+    LIST_FOR_EACH_SAFE(link, &letters.box.moving) {
         struct moving *m = CONTAINER_OF(link, struct moving, link);
         if (is_lost(m->r.peer->proc) && has_said_all(m->r.peer)) /* in this order */
             give_up(m);
@@ -330,22 +411,22 @@ void p2p_letters_give_up(bool (*is_lost)(int proc))
 
 const bool *p2p_letters_threads(void)
 {
-    return &letters.channel->lane->is_threaded;
+    return &letters.box.channel->lane->is_threaded;
 }
 
 void p2p_letters_lock(void)
 {
-    lane_lock(letters.channel->lane);
+    lane_lock(letters.box.channel->lane);
 }
 
 void p2p_letters_unlock(void)
 {
-    lane_unlock(letters.channel->lane);
+    lane_unlock(letters.box.channel->lane);
 }
 
 struct progress_hint p2p_letter_hint(int proc)
 {
-    struct lane *lane = letters.channel->lane;
+    struct lane *lane = letters.box.channel->lane;
     struct progress_hint hint = { NULL, NULL };
     struct peer *peer;
 
@@ -354,4 +435,48 @@ struct progress_hint p2p_letter_hint(int proc)
         hint = recv_hint(peer);
     lane_unlock(lane);
     return hint;
+}
+
+/* --- boxes of communicators --- */
+
+int p2p_box_open(struct comm *comm, const struct p2p_parcel_sink *sink, void *arg)
+{
+    struct p2p_box *box = mem_zalloc(sizeof *box);
+
+    if (!box)
+        return err(MPI_ERR_NO_MEM, "no memory for the parcels of a communicator");
+    list_init(&box->moving);
+    list_init(&box->offered);
+    box->channel = &comm->p2p->channel[0];
+    box->count = &box->parcels_moving;
+    box->parcels = sink;
+    box->arg = arg;
+    p2p_box_lock(comm);
+    comm->p2p->box = box;
+    p2p_box_unlock(comm);
+    return 0;
+}
+
+void p2p_box_close(struct comm *comm)
+{
+    struct p2p_box *box = comm->p2p->box;
+
+    assert(!box || !box->parcels_moving);
+    comm->p2p->box = NULL;
+    mem_free(box);
+}
+
+unsigned p2p_box_pending(const struct comm *comm)
+{
+    return comm->p2p->box->parcels_moving;
+}
+
+void p2p_box_lock(const struct comm *comm)
+{
+    lane_lock(comm->p2p->channel[0].lane);
+}
+
+void p2p_box_unlock(const struct comm *comm)
+{
+    lane_unlock(comm->p2p->channel[0].lane);
 }

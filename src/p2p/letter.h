@@ -26,7 +26,8 @@ struct p2p_letter {
 
 /* Both are called from polls and sends, with the lane's lock; they may send letters, but not poll or wait. */
 struct p2p_letter_sink {
-    /* A letter has come, or is on its way: memory for its bytes, not NULL. Called in order of arrival. */
+    /* A letter has come, or is on its way: memory for its bytes; NULL: there is none, asked again later. In order of
+     * arrival. */
     void *(*begin)(const struct p2p_letter *letter);
     /* All bytes are at `place`, which begin has given; with rc other than 0 they are not, and never will be. In no
      * particular order. */

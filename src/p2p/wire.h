@@ -22,11 +22,13 @@
  *   PART_OFFER     struct wire_part_offer: a longer piece, which then moves as after an RTS; word[1] as in PART_DATA
  *   LETTER         a letter (p2p/letter.h): bits 63..16 of word[0] and word[1] are its user's
  *   LETTER_RTS     struct wire_rts: a longer one, which then moves as after an RTS; words as in LETTER
+ *   PARCEL         a parcel (p2p/parcel.h): the tag is its user's
+ *   PARCEL_RTS     struct wire_rts: a longer one, which then moves as after an RTS; words as in PARCEL
  *
- * EAGER and RTS of a pair stay in order, and so do LETTER and LETTER_RTS. The other kinds need none: DATA of one
- * message is in order, CANCEL comes after its message because it is asked only once that is out, and all else answers
- * something that has arrived. So they may pass messages that wait. The version of this page is checked when a job
- * starts (the job segment's major number).
+ * EAGER and RTS of a pair stay in order, and so do LETTER and LETTER_RTS, PARCEL and PARCEL_RTS. The other kinds need
+ * none: DATA of one message is in order, CANCEL comes after its message because it is asked only once that is out, and
+ * all else answers something that has arrived. So they may pass messages that wait. The version of this page is checked
+ * when a job starts (the job segment's major number).
  *
  * Beside the records, the receiver of a pair sets the transport's word `throttle` to one of enum wire_throttle. */
 #ifndef P2P_WIRE_H
@@ -39,6 +41,7 @@
 enum wire_kind {
     WIRE_EAGER = 1, WIRE_RTS, WIRE_CTS_COPY, WIRE_CTS_STREAM, WIRE_DATA, WIRE_ACK, WIRE_FIN, WIRE_CANCEL,
     WIRE_CANCELLED, WIRE_PART_SETUP, WIRE_PART_GRANT, WIRE_PART_DATA, WIRE_PART_OFFER, WIRE_LETTER, WIRE_LETTER_RTS,
+    WIRE_PARCEL, WIRE_PARCEL_RTS,
 };
 
 enum wire_flag {
