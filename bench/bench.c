@@ -83,15 +83,29 @@ static void parse(struct bench *b, char **argv)
             b->per_decade = (long)number(option, *++arg, 1);
         else if (!strcmp(option, "--depths"))
             parse_depths(b, *++arg);
+        else if (!strcmp(option, "--only"))
+            b->only = *++arg ? *arg : "";
         else
             fail_once("unknown option '%s'; known: --pin --batches N --batch-ms T --budget S --min-size B "
-                      "--max-size B --per-decade N --depths A,B,...",
+                      "--max-size B --per-decade N --depths A,B,... --only A,B,...",
                       option);
         if (!*arg)
             break;
     }
     if (b->batches > BENCH_MAX_BATCHES)
         b->batches = BENCH_MAX_BATCHES;
+}
+
+bool bench_wants(const struct bench *b, const char *name)
+{
+    const size_t len = strlen(name);
+
+    if (!b->only)
+        return true;
+    for (const char *at = b->only; (at = strstr(at, name)); at += len)
+        if ((at == b->only || at[-1] == ',') && (at[len] == ',' || !at[len]))
+            return true;
+    return false;
 }
 
 /* True if the MPI gives what is asked for. */

@@ -22,11 +22,15 @@ struct bench {
     bool pin;                      /* --pin: rank r on core r of the allowed ones */
     long depths[BENCH_MAX_DEPTHS]; /* --depths A,B,...: entries in a queue */
     int n_depths;
+    const char *only;              /* --only A,B,...: names of what is measured; NULL: all */
 };
 
 /* MPI_Init, options, pinning. `ranks` is the number of ranks the program needs, 0: any. A wrong option or
  * number of ranks is said by rank 0 and ends the job with exit code 2. */
 void bench_start(struct bench *b, int *argc, char ***argv, int ranks);
+
+/* Is `name` among those of --only? */
+bool bench_wants(const struct bench *b, const char *name);
 
 /* What is measured: `reps` repetitions, called by every rank with the same `reps`, synchronising by
  * itself. */

@@ -58,23 +58,8 @@ static void check(struct colls *c, int rank)
     memset(c->send, 0, sizeof mine);
 }
 
-/* The operation of --only, which is taken off the command line; NULL: all. */
-static const char *take_only(int *argc, char ***argv)
-{
-    const char *name;
-
-    if (*argc < 3 || strcmp((*argv)[1], "--only") != 0)
-        return NULL;
-    name = (*argv)[2];
-    (*argv)[2] = (*argv)[0];
-    *argv += 2;
-    *argc -= 2;
-    return name;
-}
-
 int main(int argc, char **argv)
 {
-    const char *only = take_only(&argc, &argv);
     struct bench b = { .batches = 21, .batch_time = 1e-3, .budget = 0.05, .min_size = 8, .max_size = 4 << 20 };
     struct colls all;
 
@@ -85,8 +70,7 @@ int main(int argc, char **argv)
         colls_size(&all, bytes);
         for (int i = 0; i < colls_count; i++) {
             const struct coll *coll = &colls_all[i];
-            const bool is_wanted = !only || !strcmp(only, coll->name);
-            if (is_wanted && colls_fits(&all, coll, bytes) && (coll->has_size || bytes == b.min_size))
+            if (bench_wants(&b, coll->name) && colls_fits(&all, coll, bytes) && (coll->has_size || bytes == b.min_size))
                 measure(&b, &all, coll);
         }
     }

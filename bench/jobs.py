@@ -51,6 +51,7 @@ class Mpi:
         for program in PROGRAMS:
             sources = [program + '.c'] + ([] if program == 'empty' else ['bench.c', 'stats.c'])
             sources += ['colls.c'] if program in ('coll', 'overlap') else []
+            sources += ['layouts.c'] if program in ('pack', 'typed') else []
             compile_program(self.mpicc, sources, os.path.join(self.folder, program))
 
     def command(self, program, ranks, args=()):

@@ -192,7 +192,8 @@ int main(int argc, char **argv)
 
     for (long bytes = b.min_size; bytes <= b.max_size; bytes = bench_next_size(&b, bytes, 16))
         for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
-            one_operation(&b, &operations[i], bytes);
+            if (bench_wants(&b, operations[i].name))
+                one_operation(&b, &operations[i], bytes);
     MPI_Finalize();
     return 0;
 }

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "type/int_move.h"
 #include "type/int_plan.h"
 
 enum {
@@ -15,14 +16,6 @@ enum {
     FIELDS_LOOP = 4,     /* so many turns are worth going field by field */
     FIELDS_BYTES = 8192, /* in chunks that stay in the first cache */
 };
-
-static ALWAYS_INLINE void move(uintptr_t memory, char *stream, size_t len, bool is_pack)
-{
-    if (is_pack)
-        memcpy(stream, (const void *)memory, len);
-    else
-        memcpy((void *)memory, stream, len);
-}
 
 static void strided(const struct strided *s, uintptr_t memory, char *stream, bool is_pack)
 {
@@ -199,7 +192,7 @@ void plan_prepare(struct plan *plan)
         plan->how = &plan->as;
         break;
     case PLAN_BLOCKS:
-        plan->ways = blocks_ways;
+        plan->ways = simd_blocks(plan, blocks_ways);
         break;
     default:
         plan->ways = children_ways;

@@ -16,6 +16,7 @@
 #ifndef TYPE_INT_PLAN_H
 #define TYPE_INT_PLAN_H
 
+#include "base/isa.h"
 #include "type/type.h"
 
 enum plan_kind { PLAN_BLOCK, PLAN_LOOP, PLAN_EVEN, PLAN_BLOCKS, PLAN_LIST };
@@ -214,6 +215,14 @@ static inline void move_way(struct move_ways ways, const void *how, uintptr_t me
 {
     (is_pack ? ways.pack : ways.unpack)(how, memory, stream);
 }
+
+/* The same where wide registers or another order of the loops do it faster on this machine; else the function given
+ * (simd.c). */
+struct move_ways simd_loops(const struct strided *s, struct move_ways ways);
+struct move_ways simd_fields(const struct strided_fields *f, struct move_ways ways);
+struct move_ways simd_blocks(const struct plan *plan, struct move_ways ways);
+/* What plans that are made from now on may use; type_init chooses the best. */
+void simd_choose_isa(enum isa isa);
 
 /* `n` blocks at displacements; the first begins at `begin` of a stream in which block i ends at ends[i], and its data
  * lie at `stream`. */

@@ -26,16 +26,30 @@ int type_pack_size(MPI_Count count, const struct type *type, MPI_Count *size)
     return 0;
 }
 
+/* Why `needed` could not be said, or does not fit. */
+static COLD int refuse(MPI_Count count, const struct type *type, MPI_Count size, MPI_Count position)
+{
+    MPI_Count needed = 0;
+    const int rc = type_pack_size(count, type, &needed);
+
+    return rc ? rc : pack_check(size, position, needed);
+}
+
+/* All that pack_check and type_pack_size ask for, without a text. */
+static ALWAYS_INLINE bool fits(MPI_Count count, const struct type *type, MPI_Count size, MPI_Count position,
+                               MPI_Count *needed)
+{
+    return likely(type->is_supported && !__builtin_mul_overflow(count, type->size, needed) && position >= 0 &&
+                  position <= size && *needed <= size - position);
+}
+
 int type_pack_into(const void *in, MPI_Count count, const struct type *type, void *out, MPI_Count size,
                    MPI_Count *position)
 {
-    MPI_Count needed = 0;
-    int rc = type_pack_size(count, type, &needed);
+    MPI_Count needed;
 
-    if (!rc)
-        rc = pack_check(size, *position, needed);
-    if (rc)
-        return rc;
+    if (!fits(count, type, size, *position, &needed))
+        return refuse(count, type, size, *position);
     type_pack(type, in, count, 0, (char *)((uintptr_t)out + (uintptr_t)*position), (size_t)needed);
     *position += needed;
     return 0;
@@ -44,13 +58,10 @@ int type_pack_into(const void *in, MPI_Count count, const struct type *type, voi
 int type_unpack_from(const void *in, MPI_Count size, MPI_Count *position, void *out, MPI_Count count,
                      const struct type *type)
 {
-    MPI_Count needed = 0;
-    int rc = type_pack_size(count, type, &needed);
+    MPI_Count needed;
 
-    if (!rc)
-        rc = pack_check(size, *position, needed);
-    if (rc)
-        return rc;
+    if (!fits(count, type, size, *position, &needed))
+        return refuse(count, type, size, *position);
     type_unpack(type, out, count, 0, (const char *)((uintptr_t)in + (uintptr_t)*position), (size_t)needed);
     *position += needed;
     return 0;

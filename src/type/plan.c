@@ -11,6 +11,7 @@ enum {
     LIST_FIRST = 16,
     REGULAR = 4, /* a list becomes loops if that makes it so many times shorter */
     EVEN_LEN = 4, /* bytes; shorter blocks are not made even */
+    EVEN_MORE = 4, /* nor if there would be more than so many times as many */
 };
 
 static const struct type_part nothing = { 0, NULL };
@@ -349,7 +350,7 @@ static size_t common_divisor(size_t a, size_t b)
 }
 
 /* Long lists of blocks with few lengths, which are multiples of one: blocks of that one length are moved faster, since
- * the processor need not guess. Not if there would be twice as many. */
+ * the processor need not guess. */
 static void make_even(struct plan_builder *b, struct plan_entries *list)
 {
     struct plan_entries even = { .p = NULL };
@@ -361,7 +362,7 @@ static void make_even(struct plan_builder *b, struct plan_entries *list)
         len = common_divisor(list->p[i].len, len);
         sum += list->p[i].len;
     }
-    if (len < EVEN_LEN || sum / len > 2 * list->count)
+    if (len < EVEN_LEN || sum / len > EVEN_MORE * list->count)
         return;
     for (size_t i = 0; i < list->count; i++)
         for (size_t at = 0; at < list->p[i].len && make_room(b, &even); at += len) {

@@ -264,6 +264,7 @@ const struct type_unit *unit_of_number(uint64_t number)
 
 void type_init(void)
 {
+    simd_choose_isa(isa_best());
     for (size_t i = 0; i < ARRAY_LEN(predefined); i++)
         init_one(&predefined[i], &plans[i]);
 }

@@ -5,59 +5,19 @@
  * Knows: nothing but bytes. */
 #include <string.h>
 
-#include "base/isa.h"
 #include "base/wide.h"
+#include "type/int_move.h"
 #include "type/int_plan.h"
 
 enum {
-    PIECE = 16,
-    PIECES_END = 8 * PIECE,
     COLUMNS = 4, /* blocks in a row: taken by columns if there are not more, in at least so many rows */
-    ROWS = 32,
+    MANY_ROWS = 32,
     NEAR = 8192, /* bytes that stay in the first cache */
 };
 
 /* At any address. */
 typedef uint64_t two_words __attribute__((vector_size(16), aligned(1))) MAY_ALIAS;
 typedef uint64_t word __attribute__((aligned(1))) MAY_ALIAS;
-
-static ALWAYS_INLINE void move(uintptr_t memory, char *stream, size_t len, bool is_pack)
-{
-    if (is_pack)
-        memcpy(stream, (const void *)memory, len);
-    else
-        memcpy((void *)memory, stream, len);
-}
-
-/* Any length over 16 bytes: pieces of 16, the last of which may lie over the one before. */
-static ALWAYS_INLINE void move_pieces(uintptr_t memory, char *stream, size_t len, bool is_pack)
-{
-    for (size_t i = 0; i + PIECE < len; i += PIECE)
-        move(memory + i, stream + i, PIECE, is_pack);
-    move(memory + len - PIECE, stream + len - PIECE, PIECE, is_pack);
-}
-
-/* A length of more than half of `piece` and not more than that. */
-static ALWAYS_INLINE void move_twice(uintptr_t memory, char *stream, size_t len, size_t piece, bool is_pack)
-{
-    move(memory, stream, piece / 2, is_pack);
-    move(memory + len - piece / 2, stream + len - piece / 2, piece / 2, is_pack);
-}
-
-static ALWAYS_INLINE void move_any(uintptr_t memory, char *stream, size_t len, bool is_pack)
-{
-    if (len > PIECES_END)
-        move(memory, stream, len, is_pack);
-    else if (len > PIECE)
-        move_pieces(memory, stream, len, is_pack);
-    else if (len > 8)
-        move_twice(memory, stream, len, 16, is_pack);
-    else if (len > 4)
-        move_twice(memory, stream, len, 8, is_pack);
-    else
-        for (size_t i = 0; i < len; i++)
-            move(memory + i, stream + i, 1, is_pack);
-}
 
 /* `len` is a constant at each call, 0 for any. */
 static ALWAYS_INLINE void move_one(uintptr_t memory, char *stream, size_t len, size_t any_len, bool is_pack)
@@ -115,25 +75,32 @@ static ALWAYS_INLINE void loop(const struct strided *s, uintptr_t memory, char *
 }
 
 /* Two words of 8 bytes are brought together in a register and stored at once. */
+static ALWAYS_INLINE void words(uintptr_t at, uintptr_t stride, char *out, size_t n)
+{
+    const uintptr_t twice = own_register(2 * stride), thrice = own_register(3 * stride);
+
+    for (; n >= 4; n -= 4, at += 4 * stride, out += 32) {
+        *(two_words *)(void *)out = (two_words){ *(const word *)at, *(const word *)(at + stride) };
+        *(two_words *)(void *)(out + 16) = (two_words){ *(const word *)(at + twice), *(const word *)(at + thrice) };
+    }
+    for (; n > 0; n--, at += stride, out += 8)
+        memcpy(out, (const void *)at, 8);
+}
+
 LINE_OF_CODE static void pack_8(const void *how, uintptr_t memory, char *stream)
 {
     const struct strided *const s = how;
-    const uintptr_t stride = (uintptr_t)s->inner_stride;
-    const uintptr_t twice = own_register(2 * stride), thrice = own_register(3 * stride);
 
-    for (size_t i = 0; i < s->outer; i++) {
-        uintptr_t at = memory + i * (uintptr_t)s->outer_stride;
-        char *out = stream + i * s->outer_step;
-        size_t n = s->inner;
+    for (size_t i = 0; i < s->outer; i++)
+        words(memory + i * (uintptr_t)s->outer_stride, (uintptr_t)s->inner_stride, stream + i * s->outer_step,
+              s->inner);
+}
 
-        for (; n >= 4; n -= 4, at += 4 * stride, out += 32) {
-            *(two_words *)(void *)out = (two_words){ *(const word *)at, *(const word *)(at + stride) };
-            *(two_words *)(void *)(out + 16) =
-                (two_words){ *(const word *)(at + twice), *(const word *)(at + thrice) };
-        }
-        for (; n > 0; n--, at += stride, out += 8)
-            memcpy(out, (const void *)at, 8);
-    }
+LINE_OF_CODE static void pack_row_8(const void *how, uintptr_t memory, char *stream)
+{
+    const struct strided *const s = how;
+
+    words(memory, (uintptr_t)s->inner_stride, stream, s->inner);
 }
 
 /* One function for each length; blocks of a loop lie without gaps in the stream, those of a field do not. */
@@ -146,6 +113,21 @@ LINE_OF_CODE static void pack_8(const void *how, uintptr_t memory, char *stream)
     LINE_OF_CODE static void unpack_##len(const void *how, uintptr_t memory, char *stream) \
     { \
         loop(how, memory, stream, len, len, false); \
+    }
+/* One row, and its blocks in a row in the stream. */
+#define PACK_ROW(len) \
+    LINE_OF_CODE static void pack_row_##len(const void *how, uintptr_t memory, char *stream) \
+    { \
+        const struct strided *const s = how; \
+\
+        row(memory, (uintptr_t)s->inner_stride, stream, len, s->inner, len, len, true); \
+    }
+#define UNPACK_ROW(len) \
+    LINE_OF_CODE static void unpack_row_##len(const void *how, uintptr_t memory, char *stream) \
+    { \
+        const struct strided *const s = how; \
+\
+        row(memory, (uintptr_t)s->inner_stride, stream, len, s->inner, len, len, false); \
     }
 #define FIELD_LOOPS(len) \
     LINE_OF_CODE static void pack_field_##len(const void *how, uintptr_t memory, char *stream) \
@@ -166,6 +148,11 @@ PACK_LOOP(16) UNPACK_LOOP(16) FIELD_LOOPS(16)
 PACK_LOOP(24) UNPACK_LOOP(24) FIELD_LOOPS(24)
 PACK_LOOP(32) UNPACK_LOOP(32) FIELD_LOOPS(32)
 PACK_LOOP(64) UNPACK_LOOP(64) FIELD_LOOPS(64)
+PACK_ROW(4) UNPACK_ROW(4)
+UNPACK_ROW(8)
+PACK_ROW(16) UNPACK_ROW(16)
+PACK_ROW(32) UNPACK_ROW(32)
+PACK_ROW(64) UNPACK_ROW(64)
 
 enum { LENGTHS = 65, WAYS = 4 };
 
@@ -176,10 +163,18 @@ static move_fn *const loops[LENGTHS][WAYS] = {
 #undef LOOPS
 };
 
+static const struct move_ways row_loops[LENGTHS] = {
+#define ROWS(len) [len] = { pack_row_##len, unpack_row_##len }
+    ROWS(4), ROWS(8), ROWS(16), ROWS(32), ROWS(64),
+#undef ROWS
+};
+
 static move_fn *choose(const struct strided *s, bool is_pack)
 {
     const size_t row = s->len < LENGTHS && loops[s->len][0] ? s->len : 0;
 
+    if (s->outer == 1 && row && s->inner_step == s->len && row_loops[row].pack)
+        return is_pack ? row_loops[row].pack : row_loops[row].unpack;
     return loops[row][(is_pack ? 0 : 2) + (row && s->inner_step != s->len)];
 }
 
@@ -194,14 +189,14 @@ static bool may_go_by_columns(const struct strided *s, bool is_pack)
 {
     const uint64_t apart = magnitude(s->inner_stride), rows = magnitude(s->outer_stride);
 
-    if (s->inner > COLUMNS || s->outer < ROWS || s->inner < 2)
+    if (s->inner > COLUMNS || s->outer < MANY_ROWS || s->inner < 2)
         return false;
     return is_pack || (apart >= s->len && rows >= (s->inner - 1) * apart + s->len);
 }
 
 static void by_columns(const struct strided *s, uintptr_t memory, char *stream, bool is_pack)
 {
-    const size_t most = size_max(NEAR / (s->inner * s->len), ROWS);
+    const size_t most = size_max(NEAR / (s->inner * s->len), MANY_ROWS);
 
     for (size_t done = 0, n; done < s->outer; done += n) {
         n = size_min(most, s->outer - done);
@@ -227,10 +222,12 @@ static void unpack_columns(const void *how, uintptr_t memory, char *stream)
 
 struct move_ways strided_ways(const struct strided *s)
 {
-    return (struct move_ways){
+    const struct move_ways ways = {
         may_go_by_columns(s, true) ? pack_columns : choose(s, true),
         may_go_by_columns(s, false) ? unpack_columns : choose(s, false),
     };
+
+    return simd_loops(s, ways);
 }
 
 /* --- two fields of each item --- */
@@ -287,37 +284,6 @@ BOTH_ALL(8)
 BOTH_ALL(16)
 #undef BOTH
 
-/* An int, a gap and a double, and nothing else: one load, one shuffle and one store for both fields. The store covers
- * bytes of the next item too, which come later, so the last ones go the other way. What lies in the gap is read and
- * does not matter; another thread may be writing it. */
-typedef char bytes_16 __attribute__((vector_size(16)));
-typedef bytes_16 loose_bytes_16 __attribute__((aligned(1))) MAY_ALIAS;
-
-enum { GAPPED = 12 };
-
-ISA_TARGET_AVX2 NO_TSAN LINE_OF_CODE static void pack_shuffled(const void *how, uintptr_t memory, char *stream)
-{
-    const bytes_16 places = { 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15, 0, 0, 0, 0 };
-    const struct strided_fields *const f = how;
-    const uintptr_t stride = (uintptr_t)f->stride;
-    uintptr_t two;
-    size_t n = f->count;
-
-    for (; n >= 4; n -= 2, memory += 2 * stride, stream += 2 * GAPPED) {
-        const bytes_16 first = *(const loose_bytes_16 *)memory;
-        const bytes_16 second = *(const loose_bytes_16 *)(memory + stride);
-        *(loose_bytes_16 *)(void *)stream = __builtin_shuffle(first, places);
-        *(loose_bytes_16 *)(void *)(stream + GAPPED) = __builtin_shuffle(second, places);
-    }
-    two = own_register(memory + 8);
-    both_rows(memory, two, stride, stream, GAPPED, n, 4, 8, true);
-}
-
-static bool can_shuffle(const struct strided_fields *f)
-{
-    return f->first_len == 4 && f->second_len == 8 && f->second == 8 && f->step == GAPPED && isa_best() >= ISA_AVX2;
-}
-
 enum { BOTH_LENGTHS = 17 };
 
 static const struct move_ways both_ways[BOTH_LENGTHS][BOTH_LENGTHS] = {
@@ -333,9 +299,7 @@ struct move_ways strided_fields_ways(const struct strided_fields *f)
 
     if (f->first_len < BOTH_LENGTHS && f->second_len < BOTH_LENGTHS)
         ways = both_ways[f->first_len][f->second_len];
-    if (can_shuffle(f))
-        ways.pack = pack_shuffled;
-    return ways;
+    return simd_fields(f, ways);
 }
 
 /* --- at displacements --- */

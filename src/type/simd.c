@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: type. What wide registers or another order of the loops do faster than the loops of strided.c: transposed
+ * matrices, pairs of an int and a double, long blocks. Each is given a plan's ways and gives back better ones.
+ * Knows: the plans' forms, the instruction sets. */
+#include "base/wide.h"
+#include "type/int_move.h"
+#include "type/int_plan.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+enum {
+    TILE = 4,          /* words a side */
+    LINE_WORDS = 8,
+    GROUP = 8,         /* columns that are taken together … */
+    LONG_COLUMN = 128, /* … if each has so many elements: more lines than stay near */
+};
+
+static enum isa best; /* that may be used; plans keep what was chosen when they were made */
+
+void simd_choose_isa(enum isa isa)
+{
+    best = isa;
+}
+
+static uint64_t magnitude(MPI_Count value)
+{
+    return value < 0 ? -(uint64_t)value : (uint64_t)value;
+}
+
+/* --- columns whose first elements lie side by side --- */
+
+/* Each column is one of the inner loops, so the stream has them one after the other. No two blocks share a byte. */
+static bool is_transposed(const struct strided *s)
+{
+    return s->inner_step == s->len && s->outer_stride == (MPI_Count)s->len && s->outer >= TILE && s->inner >= TILE &&
+           magnitude(s->inner_stride) / s->outer >= s->len;
+}
+
+/* A few columns at a time, row by row, so that a line is used for all that it has. */
+static void by_groups(const struct strided *s, uintptr_t memory, char *stream, bool is_pack)
+{
+    for (size_t done = 0, n; done < s->outer; done += n) {
+        n = size_min(GROUP, s->outer - done);
+        const struct strided turned = { .outer = s->inner, .inner = n, .len = s->len,
+                                        .outer_stride = s->inner_stride, .inner_stride = s->outer_stride,
+                                        .outer_step = s->inner_step, .inner_step = s->outer_step };
+        move_way(strided_ways(&turned), &turned, memory + done * s->len, stream + done * s->outer_step, is_pack);
+    }
+}
+
+static void pack_groups(const void *how, uintptr_t memory, char *stream)
+{
+    by_groups(how, memory, stream, true);
+}
+
+static void unpack_groups(const void *how, uintptr_t memory, char *stream)
+{
+    by_groups(how, memory, stream, false);
+}
+
+#if defined(__x86_64__)
+
+typedef uint64_t words_4 __attribute__((vector_size(32)));
+typedef words_4 loose_words_4 __attribute__((aligned(1))) MAY_ALIAS;
+
+/* Four rows of four words become columns. */
+ISA_TARGET_AVX2 static ALWAYS_INLINE void tile(uintptr_t from, uintptr_t from_step, uintptr_t to, uintptr_t to_step)
+{
+    const words_4 a = *(const loose_words_4 *)from, b = *(const loose_words_4 *)(from + from_step);
+    const words_4 c = *(const loose_words_4 *)(from + 2 * from_step);
+    const words_4 d = *(const loose_words_4 *)(from + 3 * from_step);
+    const words_4 even = { 0, 4, 2, 6 }, odd = { 1, 5, 3, 7 }, low = { 0, 1, 4, 5 }, high = { 2, 3, 6, 7 };
+    const words_4 ab_even = __builtin_shuffle(a, b, even), ab_odd = __builtin_shuffle(a, b, odd);
+    const words_4 cd_even = __builtin_shuffle(c, d, even), cd_odd = __builtin_shuffle(c, d, odd);
+
+    *(loose_words_4 *)to = __builtin_shuffle(ab_even, cd_even, low);
+    *(loose_words_4 *)(to + to_step) = __builtin_shuffle(ab_odd, cd_odd, low);
+    *(loose_words_4 *)(to + 2 * to_step) = __builtin_shuffle(ab_even, cd_even, high);
+    *(loose_words_4 *)(to + 3 * to_step) = __builtin_shuffle(ab_odd, cd_odd, high);
+}
+
+/* Words from that column and row on, one by one. */
+static NOINLINE void words_left(const struct strided *s, size_t column, size_t columns, size_t row, uintptr_t memory,
+                                char *stream, bool is_pack)
+{
+    for (size_t i = column; i < column + columns; i++)
+        for (size_t j = row; j < s->inner; j++)
+            move(memory + 8 * i + j * (uintptr_t)s->inner_stride, stream + i * s->outer_step + 8 * j, 8, is_pack);
+}
+
+/* Tiles over the columns of a line, along the whole of them. */
+ISA_TARGET_AVX2 static ALWAYS_INLINE void tiles(const struct strided *s, uintptr_t memory, char *stream, bool is_pack)
+{
+    const uintptr_t stride = (uintptr_t)s->inner_stride, step = s->outer_step, packed = (uintptr_t)stream;
+    const size_t rows = s->inner / TILE * TILE, columns = s->outer / TILE * TILE;
+
+    for (size_t i = 0, n; i < columns; i += n) {
+        n = size_min(LINE_WORDS, columns - i);
+        for (size_t j = 0; j < rows; j += TILE)
+            for (size_t k = i; k < i + n; k += TILE) {
+                const uintptr_t at = memory + 8 * k + j * stride, out = packed + k * step + 8 * j;
+                if (is_pack)
+                    tile(at, stride, out, step);
+                else
+                    tile(out, step, at, stride);
+            }
+        if (rows < s->inner)
+            words_left(s, i, n, rows, memory, stream, is_pack);
+    }
+    if (columns < s->outer)
+        words_left(s, columns, s->outer - columns, 0, memory, stream, is_pack);
+}
+
+ISA_TARGET_AVX2 LINE_OF_CODE static void pack_tiles(const void *how, uintptr_t memory, char *stream)
+{
+    tiles(how, memory, stream, true);
+}
+
+ISA_TARGET_AVX2 LINE_OF_CODE static void unpack_tiles(const void *how, uintptr_t memory, char *stream)
+{
+    tiles(how, memory, stream, false);
+}
+
+static struct move_ways x86_loops(const struct strided *s, struct move_ways ways)
+{
+    if (best >= ISA_AVX2 && s->len == 8 && is_transposed(s))
+        return (struct move_ways){ pack_tiles, unpack_tiles };
+    return ways;
+}
+
+/* --- an int, a gap and a double, and nothing else --- */
+
+enum { GAPPED = 12, GAP = 4, RECORD = 16 };
+
+typedef char bytes_16 __attribute__((vector_size(16)));
+typedef bytes_16 loose_bytes_16 __attribute__((aligned(1))) MAY_ALIAS;
+
+static ALWAYS_INLINE void records_left(size_t n, uintptr_t memory, uintptr_t stride, char *stream, bool is_pack)
+{
+    for (; n > 0; n--, memory += stride, stream += GAPPED) {
+        move(memory, stream, GAP, is_pack);
+        move(memory + 2 * GAP, stream + GAP, GAPPED - GAP, is_pack);
+    }
+}
+
+/* One load, one shuffle and one store for both fields. The store covers bytes of the next item too, which come later,
+ * so the last ones go the other way. What lies in the gap is read and does not matter; another thread may be writing
+ * it. */
+ISA_TARGET_AVX2 NO_TSAN LINE_OF_CODE static void pack_shuffled(const void *how, uintptr_t memory, char *stream)
+{
+    const bytes_16 places = { 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15, 0, 0, 0, 0 };
+    const struct strided_fields *const f = how;
+    const uintptr_t stride = (uintptr_t)f->stride;
+    size_t n = f->count;
+
+    for (; n >= 4; n -= 2, memory += 2 * stride, stream += 2 * GAPPED) {
+        const bytes_16 first = *(const loose_bytes_16 *)memory;
+        const bytes_16 second = *(const loose_bytes_16 *)(memory + stride);
+        *(loose_bytes_16 *)(void *)stream = __builtin_shuffle(first, places);
+        *(loose_bytes_16 *)(void *)(stream + GAPPED) = __builtin_shuffle(second, places);
+    }
+    records_left(n, memory, stride, stream, true);
+}
+
+/* Four records that touch: one store under a mask, which leaves the gaps alone. */
+ISA_TARGET_AVX512 LINE_OF_CODE static void unpack_masked(const void *how, uintptr_t memory, char *stream)
+{
+    const __m512i places = _mm512_setr_epi32(0, 0, 1, 2, 3, 3, 4, 5, 6, 6, 7, 8, 9, 9, 10, 11);
+    const struct strided_fields *const f = how;
+    const __mmask16 fields = 0xdddd, packed = 0x0fff;
+    size_t n = f->count;
+
+    for (; n >= 4; n -= 4, memory += 4 * RECORD, stream += 4 * GAPPED)
+        _mm512_mask_storeu_epi32((void *)memory, fields,
+                                 _mm512_permutexvar_epi32(places, _mm512_maskz_loadu_epi32(packed, stream)));
+    records_left(n, memory, RECORD, stream, false);
+}
+
+struct move_ways simd_fields(const struct strided_fields *f, struct move_ways ways)
+{
+    if (f->first_len != GAP || f->second_len != GAPPED - GAP || f->second != 2 * GAP || f->step != GAPPED)
+        return ways;
+    if (best >= ISA_AVX2)
+        ways.pack = pack_shuffled;
+    if (best >= ISA_AVX512 && f->stride == RECORD)
+        ways.unpack = unpack_masked;
+    return ways;
+}
+
+/* --- blocks of some length at displacements --- */
+
+enum { WIDE_END = 4096 };
+
+/* Blocks of `width` to WIDE_END bytes, in pieces of `width`, the last of which may lie over the one before. */
+#define MOVE_WIDE(name, target, width) \
+    typedef char name##_bytes __attribute__((vector_size(width))); \
+    typedef name##_bytes name##_loose __attribute__((aligned(1))) MAY_ALIAS; \
+    target static ALWAYS_INLINE void name##_piece(uintptr_t memory, char *stream, bool is_pack) \
+    { \
+        if (is_pack) \
+            *(name##_loose *)(void *)stream = *(const name##_loose *)memory; \
+        else \
+            *(name##_loose *)memory = *(const name##_loose *)(const void *)stream; \
+    } \
+    target static ALWAYS_INLINE void name##_all(const struct plan *plan, uintptr_t memory, char *stream, \
+                                                bool is_pack) \
+    { \
+        const size_t *const ends = plan->ends, n = (size_t)plan->count; \
+        const MPI_Count *const disps = plan->disps; \
+        char *const packed = stream; \
+\
+        for (size_t i = 0; i < n; i++) { \
+            const uintptr_t at = plan_place(memory, disps[i]); \
+            char *const end = packed + ends[i]; \
+            const size_t last = (size_t)(end - stream) - (width); \
+            for (size_t done = 0; done < last; done += (width)) \
+                name##_piece(at + done, stream + done, is_pack); \
+            name##_piece(at + last, stream + last, is_pack); \
+            stream = end; \
+        } \
+    } \
+    target LINE_OF_CODE static void pack_##name(const void *how, uintptr_t memory, char *stream) \
+    { \
+        name##_all(how, memory, stream, true); \
+    } \
+    target LINE_OF_CODE static void unpack_##name(const void *how, uintptr_t memory, char *stream) \
+    { \
+        name##_all(how, memory, stream, false); \
+    }
+
+MOVE_WIDE(blocks_32, ISA_TARGET_AVX2, 32)
+MOVE_WIDE(blocks_64, ISA_TARGET_AVX512, 64)
+#undef MOVE_WIDE
+
+struct move_ways simd_blocks(const struct plan *plan, struct move_ways ways)
+{
+    const size_t width = best == ISA_AVX512 ? 64 : 32;
+
+    if (best == ISA_BASE)
+        return ways;
+    for (size_t i = 0; i < (size_t)plan->count; i++) {
+        const size_t len = plan->ends[i] - plan_begin(plan, i);
+        if (len < width || len > WIDE_END)
+            return ways;
+    }
+    return best == ISA_AVX512 ? (struct move_ways){ pack_blocks_64, unpack_blocks_64 }
+                             : (struct move_ways){ pack_blocks_32, unpack_blocks_32 };
+}
+
+#else
+
+static struct move_ways x86_loops(const struct strided *s, struct move_ways ways)
+{
+    (void)s;
+    return ways;
+}
+
+struct move_ways simd_fields(const struct strided_fields *f, struct move_ways ways)
+{
+    (void)f;
+    return ways;
+}
+
+struct move_ways simd_blocks(const struct plan *plan, struct move_ways ways)
+{
+    (void)plan;
+    return ways;
+}
+
+#endif
+
+struct move_ways simd_loops(const struct strided *s, struct move_ways ways)
+{
+    if (s->len <= PIECE && s->inner >= LONG_COLUMN && is_transposed(s))
+        ways = (struct move_ways){ pack_groups, unpack_groups };
+    return x86_loops(s, ways);
+}
