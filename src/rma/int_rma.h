@@ -35,9 +35,14 @@ enum win_way win_way_to(struct win *win, int rank);
 /* What others look for when they find that out. */
 void win_show_probe(struct win *win);
 
+/* --- serve.c: no window is left --- */
+
+void win_serve_fini(void);
+
 /* --- lists of windows: window.c --- */
 
 void win_enter(struct win *win);
+void win_leave(struct win *win);
 /* Give back all that it has; nothing of it may be there yet. */
 void win_dispose(struct win *win);
 

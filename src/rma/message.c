@@ -1,43 +1,382 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: rma. Operations by messages: none yet. */
+/* Room: rma. Operations by messages, at the origin: calls go out with a copy of their data, so the user's buffer is
+ * free at once; answers come in; a flush is a parcel behind all others, and its answer. serve.c is the other end.
+ * Knows: int_message.h. Does not know: what a target does. */
 #include "rma/message.h"
 
-#include "base/err.h"
+#include <string.h>
 
-int win_message_open(struct win *win)
+#include "base/err.h"
+#include "obj/req.h"
+#include "rma/int_message.h"
+
+/* --- what is read --- */
+
+/* An operation that brings something back. Guarded by the lock of the box. */
+struct asked {
+    struct win *win;
+    int rank;
+    struct win_data result;  /* with a reference to the type */
+    size_t left;             /* bytes that have not come */
+    struct req *req;         /* NULL: nobody waits for it alone */
+};
+
+static struct win_messages *messages_of(const struct win *win)
 {
-    (void)win;
+    return win->messages;
+}
+
+static int asked_create(struct win *win, const struct win_data *result, int rank, const char *call,
+                        struct req **request, struct asked **out)
+{
+    struct asked *a = mem_alloc(sizeof *a);
+    int rc = 0;
+
+    if (!a)
+        return err(MPI_ERR_NO_MEM, "no memory for an operation on rank %d", rank);
+    *a = (struct asked){ .win = win, .rank = rank, .result = *result };
+    a->left = type_bytes(result->type, result->count);
+    if (request)
+        rc = win_request_create(win, call, rank, &a->req);
+    if (rc) {
+        mem_free(a);
+        return rc;
+    }
+    if (request)
+        *request = a->req;
+    type_ref(a->result.type);
+    *out = a;
     return 0;
 }
 
-void win_message_close(struct win *win)
+/* With the lock: `a` counts from now on. */
+static void reading(struct asked *a)
 {
-    (void)win;
+    struct win_messages *m = messages_of(a->win);
+
+    m->peer[a->rank].reading++;
+    m->reading++;
+    atomic_fetch_add_explicit(&a->win->pending, 1, memory_order_relaxed);
 }
 
-static int unreachable(const struct win_aim *aim)
+static void asked_free(struct asked *a)
 {
-    return err(MPI_ERR_UNSUPPORTED_OPERATION,
-               "the system does not allow this process to reach the memory of rank %d; windows made by "
-               "MPI_Win_allocate can be used",
-               aim->rank);
+    type_unref(a->result.type);
+    mem_free(a);
+}
+
+/* It could not be sent. */
+static void asked_drop(struct asked *a)
+{
+    if (a->req)
+        win_request_drop(a->req);
+    asked_free(a);
+}
+
+static void asked_done(struct asked *a)
+{
+    struct win_messages *m = messages_of(a->win);
+
+    m->peer[a->rank].reading--;
+    m->reading--;
+    atomic_fetch_sub_explicit(&a->win->pending, 1, memory_order_release);
+    if (a->req)
+        win_request_complete(a->req, 0);
+    progress_notify();
+    asked_free(a);
+}
+
+/* --- going out --- */
+
+/* Head, outline and room for `len` bytes of data in one; `*data` is where these go. */
+static void *new_call(const struct win_call_head *head, const struct type_outline *outline, size_t len, char **data)
+{
+    char *bytes = mem_alloc(sizeof *head + outline->len + len);
+
+    if (bytes) {
+        memcpy(bytes, head, sizeof *head);
+        memcpy(bytes + sizeof *head, outline->bytes, outline->len);
+        *data = bytes + sizeof *head + outline->len;
+    }
+    return bytes;
+}
+
+static void call_gone(void *bytes)
+{
+    mem_free(bytes);
+}
+
+/* Takes over `bytes`. */
+static int send_call(struct win *win, int rank, void *bytes, size_t len)
+{
+    const int rc = p2p_parcel_send(win->comm, rank, PARCEL_CALL, bytes, len, call_gone, bytes);
+
+    if (rc)
+        mem_free(bytes);
+    return rc;
+}
+
+/* Something has been sent that a flush must come behind. With the lock. */
+static void unflushed(struct win *win, int rank)
+{
+    struct win_peer *peer = &messages_of(win)->peer[rank];
+
+    if (!peer->is_unflushed) {
+        peer->is_unflushed = true;
+        atomic_fetch_add_explicit(&win->pending, 1, memory_order_relaxed);
+    }
+}
+
+static struct win_call_head head_of(enum win_action action, const struct win_aim *aim, const struct win_place *place,
+                                    const struct type_outline *outline)
+{
+    return (struct win_call_head){ .address = place->address, .count = aim->count, .action = (uint16_t)action,
+                                   .outline_len = (uint32_t)outline->len };
+}
+
+static COLD int no_memory(int rank, size_t len)
+{
+    return err(MPI_ERR_NO_MEM, "no memory for a message of %zu bytes to rank %d", len, rank);
+}
+
+static int send_piece(struct win *win, const struct win_data *from, int rank, const struct win_call_head *head,
+                      const struct type_outline *outline)
+{
+    char *data;
+    void *bytes = new_call(head, outline, head->len, &data);
+
+    if (!bytes)
+        return no_memory(rank, head->len);
+    type_pack(from->type, from->buf, from->count, head->at, data, head->len);
+    return send_call(win, rank, bytes, sizeof *head + outline->len + head->len);
+}
+
+/* One without data. */
+static int send_bare(struct win *win, int rank, const struct win_call_head *head, const struct type_outline *outline)
+{
+    char *data;
+    void *bytes = new_call(head, outline, 0, &data);
+
+    return bytes ? send_call(win, rank, bytes, sizeof *head + outline->len) : no_memory(rank, 0);
+}
+
+/* All pieces of an operation with data. */
+static int send_pieces(struct win *win, const struct win_data *from, int rank, struct win_call_head *head,
+                       const struct type_outline *outline, size_t bytes, size_t most)
+{
+    int rc = 0;
+
+    for (size_t at = 0; at < bytes && !rc; at += most) {
+        head->at = at;
+        head->len = size_min(bytes - at, most);
+        rc = send_piece(win, from, rank, head, outline);
+    }
+    return rc;
 }
 
 int win_message_put(struct win *win, const struct win_data *data, const struct win_aim *aim,
                     const struct win_place *place, struct req **request)
 {
-    (void)win, (void)data, (void)place, (void)request;
-    return unreachable(aim);
+    const struct type_outline *outline;
+    struct win_call_head head;
+    int rc = type_get_outline(aim->type, &outline);
+
+    if (rc)
+        return rc;
+    head = head_of(ACTION_PUT, aim, place, outline);
+    p2p_box_lock(win->comm);
+    unflushed(win, aim->rank);
+    rc = send_pieces(win, data, aim->rank, &head, outline, place->bytes, MESSAGE_PIECE);
+    p2p_box_unlock(win->comm);
+    if (!rc && request)
+        *request = win_done_request();
+    return rc;
 }
 
 int win_message_get(struct win *win, const struct win_data *data, const struct win_aim *aim,
                     const struct win_place *place, struct req **request)
 {
-    (void)win, (void)data, (void)place, (void)request;
-    return unreachable(aim);
+    const struct type_outline *outline;
+    struct win_call_head head;
+    struct asked *a = NULL;
+    int rc = type_get_outline(aim->type, &outline);
+
+    if (!rc)
+        rc = asked_create(win, data, aim->rank, "MPI_Rget", request, &a);
+    if (rc)
+        return rc;
+    head = head_of(ACTION_GET, aim, place, outline);
+    head.asked = (uintptr_t)a;
+    head.len = place->bytes;
+    p2p_box_lock(win->comm);
+    rc = send_bare(win, aim->rank, &head, outline);
+    if (!rc)
+        reading(a);
+    p2p_box_unlock(win->comm);
+    if (rc)
+        asked_drop(a);
+    return rc;
+}
+
+/* --- coming in --- */
+
+static void on_reply(const struct win_parcel_in *in)
+{
+    const struct win_reply_head *head = (const struct win_reply_head *)(const void *)in->bytes;
+    struct asked *a = (struct asked *)(uintptr_t)head->asked;
+    const size_t len = in->len - sizeof *head;
+
+    type_unpack(a->result.type, a->result.buf, a->result.count, head->at, in->bytes + sizeof *head, len);
+    a->left -= len;
+    if (!a->left)
+        asked_done(a);
+}
+
+static void on_flushed(struct win_messages *m, int rank)
+{
+    m->peer[rank].is_flushing = false;
+    m->flushing--;
+    atomic_fetch_sub_explicit(&m->win->pending, 1, memory_order_release);
+    progress_notify();
+}
+
+static bool is_call(const struct win_parcel_in *in)
+{
+    return in->word == PARCEL_CALL || in->word == PARCEL_FLUSH;
+}
+
+static void *begin(void *arg, int rank, uint32_t word, size_t len)
+{
+    struct win_messages *m = arg;
+    struct win_parcel_in *in = mem_alloc(sizeof *in + len);
+
+    if (!in)
+        return NULL;
+    *in = (struct win_parcel_in){ .rank = rank, .word = word, .len = len };
+    if (is_call(in))
+        list_append(&m->peer[rank].queue, &in->link);
+    return in->bytes;
+}
+
+static void end(void *arg, void *place)
+{
+    struct win_messages *m = arg;
+    struct win_parcel_in *in = CONTAINER_OF(place, struct win_parcel_in, bytes);
+
+    in->is_here = true;
+    if (is_call(in)) {
+        win_serve(m, in->rank);
+        return;
+    }
+    if (in->word == PARCEL_REPLY)
+        on_reply(in);
+    else
+        on_flushed(m, in->rank);
+    mem_free(in);
+}
+
+static const struct p2p_parcel_sink sink = { begin, end };
+
+/* --- flush --- */
+
+struct flush {
+    struct win_wait wait; /* first */
+    struct win_messages *m;
+    int rank;             /* -1: all */
+    bool is_local;
+};
+
+/* A flush behind what has been sent, unless one is there or there is no memory for it now. */
+static void push_flush(struct win_messages *m, int rank)
+{
+    struct win_peer *peer = &m->peer[rank];
+
+    if (!peer->is_unflushed || peer->is_flushing ||
+        p2p_parcel_send(m->win->comm, rank, PARCEL_FLUSH, NULL, 0, NULL, NULL))
+        return;
+    peer->is_unflushed = false; /* what `pending` counted for it counts now for the answer */
+    peer->is_flushing = true;
+    m->flushing++;
+}
+
+static bool is_flushed_at(struct flush *f, int rank)
+{
+    const struct win_peer *peer = &f->m->peer[rank];
+
+    if (!f->is_local)
+        push_flush(f->m, rank);
+    if (!peer->reading && (f->is_local || (!peer->is_flushing && !peer->is_unflushed)))
+        return true;
+    f->wait.peer = rank;
+    return false;
+}
+
+static bool is_flushed(struct win_wait *wait)
+{
+    struct flush *f = (struct flush *)(void *)wait;
+    const int first = f->rank < 0 ? 0 : f->rank, last = f->rank < 0 ? f->m->win->size - 1 : f->rank;
+    bool is_done = true;
+
+    p2p_box_lock(f->m->win->comm);
+    for (int rank = first; rank <= last; rank++)
+        is_done &= is_flushed_at(f, rank);
+    p2p_box_unlock(f->m->win->comm);
+    return is_done;
 }
 
 void win_message_flush(struct win *win, int rank, bool is_local)
 {
-    (void)win, (void)rank, (void)is_local;
+    struct flush f = { .wait = { win, is_local ? "MPI_Win_flush_local" : "MPI_Win_flush", MPI_ANY_SOURCE, is_flushed },
+                       .m = messages_of(win), .rank = rank, .is_local = is_local };
+
+    if (!is_flushed(&f.wait))
+        win_wait_for(&f.wait);
+}
+
+/* --- opening and closing --- */
+
+int win_message_open(struct win *win)
+{
+    struct win_messages *m = mem_zalloc(sizeof *m + (size_t)win->size * sizeof m->peer[0]);
+    int rc;
+
+    if (!m)
+        return err(MPI_ERR_NO_MEM, "no memory for a window of %d processes", win->size);
+    m->win = win;
+    for (int rank = 0; rank < win->size; rank++)
+        list_init(&m->peer[rank].queue);
+    rc = p2p_box_open(win->comm, &sink, m);
+    if (rc) {
+        mem_free(m);
+        return rc;
+    }
+    win->messages = m;
+    win_serve_open(m);
+    return 0;
+}
+
+/* What has gone and what has come may still be on its way through this room's last doors. */
+static bool is_empty(struct win_wait *wait)
+{
+    unsigned pending;
+
+    p2p_box_lock(wait->win->comm);
+    pending = p2p_box_pending(wait->win->comm);
+    p2p_box_unlock(wait->win->comm);
+    return !pending;
+}
+
+void win_message_close(struct win *win)
+{
+    struct win_wait wait = { win, "MPI_Win_free", MPI_ANY_SOURCE, is_empty };
+    struct win_messages *m = messages_of(win);
+
+    if (!m)
+        return;
+    if (!is_empty(&wait))
+        win_wait_for(&wait);
+    win_serve_close(m);
+    p2p_box_close(win->comm);
+    mem_free(m);
+    win->messages = NULL;
 }

@@ -8,9 +8,10 @@
 
 struct req;
 
-/* Collective, when a window has been made whose memory is not mapped by all. */
+/* Local, for a window whose memory is not mapped by all. Nothing may be sent before all have done it. Error:
+ * MPI_ERR_NO_MEM. */
 int win_message_open(struct win *win);
-/* The window goes; nothing is pending at any of its processes. */
+/* The window goes; nothing is pending at any of its processes. It may not have been opened. */
 void win_message_close(struct win *win);
 /* Begin an operation; local. `request`: NULL, or where a request goes that is complete when the origin is. */
 int win_message_put(struct win *win, const struct win_data *data, const struct win_aim *aim,

@@ -349,10 +349,16 @@ static int make(const struct wish *wish, struct comm *comm, struct win **out)
         return rc;
     }
     finish(&making);
-    if (!making.win->is_mapped)
-        rc = win_message_open(making.win);
+    if (!making.win->is_mapped) /* all wait for all, so nothing comes too early */
+        rc = all_well(&making, win_message_open(making.win));
+    if (rc) {
+        win_message_close(making.win);
+        win_leave(making.win);
+        win_dispose(making.win);
+        return rc;
+    }
     *out = making.win;
-    return rc;
+    return 0;
 }
 
 int win_create(void *base, MPI_Aint size, MPI_Aint disp_unit, struct info *info, struct comm *comm,

@@ -130,6 +130,11 @@ void win_request_complete(struct req *req, int rc)
         release(req);
 }
 
+void win_request_drop(struct req *req)
+{
+    release(req);
+}
+
 void request_close(void)
 {
     if (store.pool.size && !store.pool.live) {

@@ -31,6 +31,7 @@ void rma_init(const struct rma_config *config)
 void rma_fini(void)
 {
     windows.first = NULL;
+    win_serve_fini();
     request_close();
     heap_close();
 }
@@ -45,7 +46,7 @@ void win_enter(struct win *win)
     pthread_mutex_unlock(&windows.lock);
 }
 
-static void leave(struct win *win)
+void win_leave(struct win *win)
 {
     pthread_mutex_lock(&windows.lock);
     for (struct win **place = &windows.first; *place; place = &(*place)->next) {
@@ -107,7 +108,7 @@ int win_free(struct win *win)
     win_complete_messages(win, -1, false);
     win->comm->coll_outer = "MPI_Win_free";
     rc = coll_barrier(win->comm);
-    leave(win);
+    win_leave(win);
     if (!win->is_mapped)
         win_message_close(win);
     win_dispose(win);

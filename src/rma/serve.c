@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: rma. Operations by messages, at the target: what comes from one origin waits in a queue and is done in order,
+ * while somebody polls. What cannot be done at once, for want of memory or because too many replies are on their way,
+ * is tried again with every poll.
+ * Knows: int_message.h, our own memory. Does not know: what an origin waits for. */
+#include <string.h>
+
+#include "base/err.h"
+#include "rma/int_message.h"
+
+enum { LATER = -1 }; /* nothing more could be done now */
+
+/* Windows that take part. Their own fields have the lock of their box, which is taken after this one. */
+static struct {
+    pthread_mutex_t lock;
+    struct win_messages *first;  /* guarded by lock */
+    bool is_polled;              /* guarded by lock */
+    _Atomic unsigned deferred;   /* how many are */
+} serving = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* --- types of origins --- */
+
+static bool is_kept(const struct win_messages *m, int i, const void *outline, size_t len)
+{
+    return m->kept[i].type && m->kept[i].len == len && !memcmp(m->kept[i].outline, outline, len);
+}
+
+static void forget(struct win_messages *m, unsigned i)
+{
+    if (m->kept[i].type)
+        type_unref(m->kept[i].type);
+    mem_free(m->kept[i].outline);
+    m->kept[i].type = NULL;
+    m->kept[i].outline = NULL;
+}
+
+static int keep(struct win_messages *m, const void *outline, size_t len, struct type *type)
+{
+    const unsigned i = m->next_kept;
+    unsigned char *copy = mem_alloc(len);
+
+    if (!copy) {
+        type_unref(type);
+        return LATER;
+    }
+    forget(m, i);
+    m->kept[i].type = type;
+    m->kept[i].len = len;
+    m->kept[i].outline = memcpy(copy, outline, len);
+    m->next_kept = (i + 1) % MESSAGE_TYPES;
+    return 0;
+}
+
+/* The type of an outline, for this call only. */
+static int find_type(struct win_messages *m, const void *outline, size_t len, struct type **out)
+{
+    int rc;
+
+    for (int i = 0; i < MESSAGE_TYPES; i++)
+        if (is_kept(m, i, outline, len)) {
+            *out = m->kept[i].type;
+            return 0;
+        }
+    rc = type_from_outline(outline, len, out);
+    if (rc)
+        return LATER; /* no memory: an outline of this library has no faults */
+    return (*out)->obj.predefined ? 0 : keep(m, outline, len, *out);
+}
+
+/* --- replies --- */
+
+struct reply {
+    struct win_messages *m;
+    struct win_reply_head head;
+    char data[];
+};
+
+static void reply_gone(void *arg)
+{
+    struct reply *reply = arg;
+
+    reply->m->replies--;
+    mem_free(reply);
+}
+
+/* With `len` bytes, from `at` on; NULL: later. */
+static struct reply *new_reply(struct win_messages *m, uint64_t asked, size_t at, size_t len)
+{
+    struct reply *reply = m->replies < MESSAGE_REPLIES ? mem_alloc(sizeof *reply + len) : NULL;
+
+    if (reply) {
+        reply->m = m;
+        reply->head = (struct win_reply_head){ asked, at };
+    }
+    return reply;
+}
+
+static int send_reply(struct reply *reply, int rank, size_t len)
+{
+    reply->m->replies++;
+    if (!p2p_parcel_send(reply->m->win->comm, rank, PARCEL_REPLY, &reply->head, sizeof reply->head + len, reply_gone,
+                         reply))
+        return 0;
+    reply_gone(reply);
+    return LATER;
+}
+
+/* --- calls --- */
+
+/* One that is here, taken apart. */
+struct call {
+    const struct win_call_head *head;
+    struct type *type;
+    void *buf;               /* what the type is applied to */
+    const char *data;
+};
+
+static int do_put(const struct call *call)
+{
+    type_unpack(call->type, call->buf, call->head->count, call->head->at, call->data, call->head->len);
+    return 0;
+}
+
+static int do_get(struct win_messages *m, struct win_parcel_in *in, const struct call *call)
+{
+    while (in->done < call->head->len) {
+        const size_t len = size_min(call->head->len - in->done, MESSAGE_PIECE);
+        struct reply *reply = new_reply(m, call->head->asked, in->done, len);
+
+        if (!reply)
+            return LATER;
+        type_pack(call->type, call->buf, call->head->count, in->done, reply->data, len);
+        if (send_reply(reply, in->rank, len))
+            return LATER;
+        in->done += len;
+    }
+    return 0;
+}
+
+static int do_call(struct win_messages *m, struct win_parcel_in *in)
+{
+    const struct win_call_head *head = (const struct win_call_head *)(const void *)in->bytes;
+    const unsigned char *outline = in->bytes + sizeof *head;
+    struct call call = { .head = head, .buf = (void *)(uintptr_t)head->address };
+
+    call.data = (const char *)outline + head->outline_len;
+    if (find_type(m, outline, head->outline_len, &call.type))
+        return LATER;
+    return head->action == ACTION_PUT ? do_put(&call) : do_get(m, in, &call);
+}
+
+static int do_one(struct win_messages *m, struct win_parcel_in *in)
+{
+    if (in->word == PARCEL_CALL)
+        return do_call(m, in);
+    return p2p_parcel_send(m->win->comm, in->rank, PARCEL_FLUSHED, NULL, 0, NULL, NULL) ? LATER : 0;
+}
+
+void win_serve(struct win_messages *m, int rank)
+{
+    struct list *queue = &m->peer[rank].queue;
+
+    while (!list_is_empty(queue)) {
+        struct win_parcel_in *in = CONTAINER_OF(list_first(queue), struct win_parcel_in, link);
+
+        if (!in->is_here)
+            return;
+        if (do_one(m, in)) {
+            if (!m->is_deferred) {
+                m->is_deferred = true;
+                atomic_fetch_add_explicit(&serving.deferred, 1, memory_order_relaxed);
+                progress_work(1);
+            }
+            return;
+        }
+        list_remove(&in->link);
+        mem_free(in);
+    }
+}
+
+/* --- once more --- */
+
+static void retry(struct win_messages *m)
+{
+    p2p_box_lock(m->win->comm);
+    if (m->is_deferred) {
+        m->is_deferred = false;
+        atomic_fetch_sub_explicit(&serving.deferred, 1, memory_order_relaxed);
+        progress_work(-1);
+        for (int rank = 0; rank < m->win->size; rank++)
+            win_serve(m, rank);
+    }
+    p2p_box_unlock(m->win->comm);
+}
+
+static int poll_deferred(void *arg)
+{
+    (void)arg;
+    if (likely(!atomic_load_explicit(&serving.deferred, memory_order_relaxed)))
+        return 0;
+    pthread_mutex_lock(&serving.lock);
+    for (struct win_messages *m = serving.first; m; m = m->next)
+        retry(m);
+    pthread_mutex_unlock(&serving.lock);
+    return 0;
+}
+
+void win_serve_open(struct win_messages *m)
+{
+    pthread_mutex_lock(&serving.lock);
+    if (!serving.is_polled)
+        progress_add(poll_deferred, &serving);
+    serving.is_polled = true;
+    m->next = serving.first;
+    serving.first = m;
+    pthread_mutex_unlock(&serving.lock);
+}
+
+void win_serve_close(struct win_messages *m)
+{
+    struct win_messages **link = &serving.first;
+
+    pthread_mutex_lock(&serving.lock);
+    while (*link != m)
+        link = &(*link)->next;
+    *link = m->next;
+    pthread_mutex_unlock(&serving.lock);
+    for (unsigned i = 0; i < MESSAGE_TYPES; i++)
+        forget(m, i);
+}
+
+void win_serve_fini(void)
+{
+    if (serving.is_polled)
+        progress_remove(poll_deferred, &serving);
+    serving.is_polled = false;
+}
