@@ -240,6 +240,7 @@ static inline void node_note(int *rc, int error)
 /* Reductions in that way, of items without gaps, at least one of them (node_large.c). `in` and results as in coll.h. */
 int node_allreduce_large(struct node_call *call, const struct coll_args *args);
 int node_reduce_large(struct node_call *call, const struct coll_args *args);
+/* Of two members. */
 int node_scan_large(struct node_call *call, const struct coll_args *args, bool is_exclusive);
 /* args->recv.count is that of all blocks; this member's result is `own` items after `before` others. */
 int node_reduce_scatter_large(struct node_call *call, const struct coll_args *args, MPI_Count before,

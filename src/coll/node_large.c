@@ -7,8 +7,7 @@
  *                            read by each, for m bytes
  *   reduce                   each writes its slice to the root; the root, which need not write, has a larger one
  *   reduce_scatter(_block)   the slices are the blocks
- *   scan, exscan             each takes its slice of one operand after the other and writes what it has so far to
- *                            where it goes: about m bytes read and m written by each
+ *   scan, exscan             of two members: both make a part of the second one's result; of more: node_reduce.c
  *
  * An operator that commutes begins with the next member, so that not all read from one; another one takes operands in
  * the order of ranks. Either way one member combines an item, in an order that does not depend on time. Nobody leaves
@@ -262,71 +261,37 @@ int node_reduce_large(struct node_call *call, const struct coll_args *args)
     return failed;
 }
 
-/* The operand of a member, or a copy of it: at `to`, if its result is to be made of it. */
-static void take_operand(struct large *l, int rank, size_t at, size_t len, void *to)
-{
-    if (rank != l->call->comm->rank)
-        fetch(l, rank, at, len, to);
-    else if (to != l->in + at)
-        memcpy(to, l->in + at, len);
-}
-
-/* What the members before it have brought, to where it goes. */
-static void deliver(struct large *l, int rank, const void *sum, size_t at, size_t len)
-{
-    if (rank != l->call->comm->rank)
-        node_note(&l->rc, node_push(l->call, rank, sum, node_window(l->call, rank)->out + at, len));
-    else if (sum != l->out + at)
-        memcpy(l->out + at, sum, len);
-}
-
-/* A piece of the results of all but the first, which has its own. */
+/* A piece of the second member's result of a scan, made by either. */
 static void scan_piece(struct large *l, size_t at, size_t len)
 {
-    const int own = l->call->comm->rank;
-    char *place[] = { l->scratch, l->scratch + l->piece };
-    const char *sum = own ? place[0] : l->in + at;
+    char *to = l->call->comm->rank ? l->out + at : l->scratch;
 
-    if (own)
-        fetch(l, 0, at, len, place[0]);
-    for (int rank = 1; rank < l->call->comm->size; rank++) {
-        char *to = rank == own ? l->out + at : place[rank % 2];
-
-        take_operand(l, rank, at, len, to);
-        add(l, sum, to, len);
-        sum = to;
-        deliver(l, rank, sum, at, len);
+    if (l->call->comm->rank) {
+        if (!l->is_in_place)
+            memcpy(to, l->in + at, len);
+        fetch(l, 0, at, len, l->scratch);
+        add(l, l->scratch, to, len);
+    } else {
+        fetch(l, 1, at, len, to);
+        add(l, l->in + at, to, len);
+        node_note(&l->rc, node_push(l->call, 1, to, node_window(l->call, 1)->out + at, len));
     }
 }
 
-/* The same without the members' own operands; the first one has no result. */
+/* The same of an exscan: it is the first one's operand. */
 static void exscan_piece(struct large *l, size_t at, size_t len)
 {
-    const int own = l->call->comm->rank, size = l->call->comm->size;
-    char *place[] = { l->scratch, l->scratch + l->piece };
-    char *first = own == 1 && (size == 2 || !l->is_in_place) ? l->out + at : place[0];
-    const char *sum = own ? first : l->in + at;
-
-    if (own)
-        fetch(l, 0, at, len, first);
-    for (int rank = 1; rank < size; rank++) {
-        char *to = place[rank % 2];
-
-        if (rank < size - 1)
-            take_operand(l, rank, at, len, to);
-        deliver(l, rank, sum, at, len);
-        if (rank < size - 1)
-            add(l, sum, to, len);
-        sum = to;
-    }
+    if (l->call->comm->rank)
+        fetch(l, 0, at, len, l->out + at);
+    else
+        node_note(&l->rc, node_push(l->call, 1, l->in + at, node_window(l->call, 1)->out + at, len));
 }
 
 int node_scan_large(struct node_call *call, const struct coll_args *args, bool is_exclusive)
 {
-    const size_t size = (size_t)call->comm->size, bytes = type_bytes(args->recv.type, args->recv.count);
+    const size_t bytes = type_bytes(args->recv.type, args->recv.count);
     const bool is_first = call->comm->rank == 0;
-    /* the first one of a scan copies its operand meanwhile */
-    const struct shares shares = { 0, is_exclusive ? 1 : 2 * size - 3, is_exclusive ? 1 : 2 * size - 1 };
+    const struct shares shares = { 0, 1, is_exclusive ? 1 : 3 }; /* the first one copies its operand as well */
     struct large l;
     int rc = begin(&l, call, args, args->recv.count);
     size_t at, end;
@@ -334,12 +299,10 @@ int node_scan_large(struct node_call *call, const struct coll_args *args, bool i
     if (rc)
         return rc;
     own_slice(&l, &shares, &at, &end);
-    for (; at < end; at += l.piece) {
-        if (is_exclusive)
-            exscan_piece(&l, at, size_min(l.piece, end - at));
-        else
-            scan_piece(&l, at, size_min(l.piece, end - at));
-    }
+    if (is_exclusive && at < end)
+        exscan_piece(&l, at, end - at);
+    for (; !is_exclusive && at < end; at += l.piece)
+        scan_piece(&l, at, size_min(l.piece, end - at));
     if (is_first && !is_exclusive && !l.is_in_place)
         copy_long(l.out, l.in, bytes);
     rc = finish(&l, 1);

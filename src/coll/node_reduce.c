@@ -8,12 +8,16 @@
  *   reduce, allreduce of many bytes and three members or more
  *               each member combines a slice of the part and puts the result where its own operand was; who needs the
  *               whole takes the slices from there
+ *   scan, exscan of many bytes and three members or more, without gaps
+ *               each member combines a slice of the part from rank to rank, where the operands lie; who needs a result
+ *               takes it from there
  *
  * Items of a type with gaps are unpacked before they are combined. */
 #include "base/copy.h"
 #include "coll/int_node.h"
 
-enum { SLICED_MIN = 1024 /* bytes; with fewer, time is the number of times that somebody waits */ };
+/* Bytes; with fewer, time is the number of times that somebody waits. */
+enum { SLICED_MIN = 1024, SCAN_SLICED_MIN = 65536 };
 
 struct reduction {
     struct node_call call;
@@ -21,6 +25,7 @@ struct reduction {
     struct type *type;
     struct coll_temp incoming, result; /* for items with gaps; for a result that has no other place */
     int first, end;                    /* whose operands go into the result of this member */
+    bool is_scan, is_exclusive;
     MPI_Count skip, count;             /* items of the operand that this member gets the result of */
 };
 
@@ -109,10 +114,24 @@ static void combine_slice(const struct reduction *r, uint32_t round, size_t len)
         type_pack(type, r->result.buf, (MPI_Count)((to - from) / (size_t)type->size), 0, place, to - from);
 }
 
+/* This member's slice of the part of all results of a scan, each in the place of the operand that goes into it last. */
+static void scan_slice(const struct reduction *r, uint32_t round, size_t len)
+{
+    const int own = r->call.comm->rank, end = r->call.comm->size - r->is_exclusive;
+    const size_t from = slice_at(r, own, len), to = slice_at(r, own + 1, len);
+
+    for (int rank = 1; rank < end && from < to; rank++)
+        op_reduce(r->args->op, (char *)node_place(&r->call, rank - 1, round, len) + from,
+                  (char *)node_place(&r->call, rank, round, len) + from,
+                  (MPI_Count)((to - from) / (size_t)r->type->size), r->type);
+}
+
 /* The slices of all to where the result belongs. */
 static void collect(const struct reduction *r, uint32_t round, size_t at, size_t len)
 {
-    for (int rank = 0; rank < r->call.comm->size; rank++) {
+    if (r->is_scan)
+        copy_bytes(item_at(r, r->args->recv.buf, at), node_place(&r->call, r->end - 1, round, len), len);
+    for (int rank = 0; rank < r->call.comm->size && !r->is_scan; rank++) {
         const size_t from = slice_at(r, rank, len), to = slice_at(r, rank + 1, len);
 
         if (from < to)
@@ -129,7 +148,9 @@ static int pass_slices(struct reduction *r, uint32_t first, size_t at, size_t le
 
     for (size_t done = 0; done < len && !rc; done += part, round++) {
         rc = node_meet(&r->call, round);
-        if (!rc)
+        if (!rc && r->is_scan)
+            scan_slice(r, round, size_min(part, len - done));
+        else if (!rc)
             combine_slice(r, round, size_min(part, len - done));
     }
     if (rc)
@@ -205,7 +226,9 @@ static void drop_room(struct reduction *r)
 
 static bool is_sliced(const struct reduction *r)
 {
-    return r->call.bytes >= SLICED_MIN && r->call.comm->size > 2;
+    const size_t least = r->is_scan ? SCAN_SLICED_MIN : SLICED_MIN;
+
+    return r->call.bytes >= least && r->call.comm->size > 2 && (!r->is_scan || r->type->is_contig);
 }
 
 /* Directly from memory to memory? The same at all members, since they have the same arguments. */
@@ -217,9 +240,8 @@ static bool is_large(struct reduction *r, int *rc)
 
 static int run(struct reduction *r, const struct node_work *work)
 {
-    const bool has_result = work->next < work->end, sliced = is_sliced(r) && r->end == r->call.comm->size &&
-                                                             work->wakes != NODE_WAKES_ALL;
-    int rc = make_room(r, sliced);
+    const bool has_result = work->next < work->end, sliced = is_sliced(r);
+    int rc = make_room(r, sliced && !r->is_scan);
 
     if (!rc && sliced)
         rc = run_slices(r, work->total, work->part, has_result);
@@ -269,10 +291,12 @@ static int scan(struct comm *comm, const struct coll_args *args, enum node_op op
     int rc = begin(&r, comm, args, op, -1);
 
     r.end = end;
+    r.is_scan = true;
+    r.is_exclusive = op == NODE_EXSCAN;
     if (!rc)
         rc = coll_check_reduction(args, args->recv.count, end > 0);
-    if (!rc && is_large(&r, &rc))
-        return node_scan_large(&r.call, args, op == NODE_EXSCAN);
+    if (!rc && !node_copies_clash(&r.call) && is_large(&r, &rc))
+        return node_scan_large(&r.call, args, r.is_exclusive);
     if (rc)
         return rc;
     return run(&r, &(struct node_work){ .total = r.call.bytes, .part = part_of(args->recv.type), .blocks = 1,
