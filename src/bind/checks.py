@@ -41,6 +41,8 @@ def is_converted(p):
     """The call sees an object (or a place for one) instead of the user's handle."""
     if not p.kind.object or p.is_array or p.kind.name.startswith('any_'):
         return False
+    if p.direction == 'out' and p.may_be_null:
+        return False  # the call sees the user's variable, or NULL
     return not (p.kind.name == 'request_or_null' and p.direction == 'inout')
 
 

@@ -82,7 +82,7 @@ class Entry:
 
 def raise_line(function, owner, name):
     if function.is_tool:
-        return f'return bind_tool(rc, "MPI_{name}");'
+        return 'return bind_tool(rc);'
     if owner == checks.FAILED_REQUEST:
         return f'return bind_raise_request(rc, "MPI_{name}");'
     return f'return bind_raise({owner}, rc, "MPI_{name}");'
@@ -149,10 +149,7 @@ def returns_value(entry):
 
 
 def missing(entry):
-    function = entry.function
-    if function.is_tool:
-        return [], [f'return bind_tool_unsupported("MPI_{entry.name}");']
-    owner = checks.owner_param(function)
+    owner = checks.owner_param(entry.function)
     text = checks.owner_lookup(owner, entry.renames) if owner else 'NULL'
     return [], [f'return bind_unsupported({text}, "MPI_{entry.name}");']
 

@@ -84,7 +84,6 @@ class Entries(unittest.TestCase):
 
     def test_missing(self):
         self.assertIn('return bind_unsupported(obj_comm(comm_handle), "MPI_Bsend");', entry('Bsend'))
-        self.assertIn('return bind_tool_unsupported("MPI_T_finalize");', entry('T_finalize'))
         with self.assertRaisesRegex(model.TableError, 'must be implemented'):
             entry('Wtime')
 

@@ -18,8 +18,7 @@ int bind_raise_request(int rc, const char *function) COLD NOINLINE;
 /* The same for a function that is not there yet. */
 int bind_unsupported(void *object, const char *function) COLD NOINLINE;
 
-/* MPI_T functions call no handler (§15.3.10): only the text is completed. */
-int bind_tool(int rc, const char *function) COLD NOINLINE;
-int bind_tool_unsupported(const char *function) COLD NOINLINE;
+/* MPI_T functions call no handler and return bare codes (§15.3.10); a bad argument is MPI_T_ERR_INVALID. */
+int bind_tool(int rc) COLD NOINLINE;
 
 #endif

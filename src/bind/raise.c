@@ -206,14 +206,9 @@ int bind_unsupported(void *object, const char *function)
     return bind_raise(object, err(MPI_ERR_UNSUPPORTED_OPERATION, "this function is not implemented yet"), function);
 }
 
-int bind_tool(int rc, const char *function)
+int bind_tool(int rc)
 {
-    return err_prefix(rc, function);
-}
-
-int bind_tool_unsupported(const char *function)
-{
-    return bind_tool(err(MPI_ERR_UNSUPPORTED_OPERATION, "this function is not implemented yet"), function);
+    return rc >= MPI_T_ERR_CANNOT_INIT && rc <= MPI_T_ERR_PVAR_NO_ATOMIC ? rc : MPI_T_ERR_INVALID;
 }
 
 int bind_create_errhandler(enum obj_kind kind, void (*function)(void), struct errhandler **out)

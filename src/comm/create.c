@@ -2,6 +2,7 @@
 /* Room: comm. New communicators whose members are known beforehand, and their end (MPI 5.0 §7.4.2, §7.4.3).
  * The first process of the new one takes a context and tells it to the others over the old one. */
 #include "base/err.h"
+#include "base/event.h"
 #include "coll/coll.h"
 #include "comm/int_comm.h"
 #include "obj/attr.h"
@@ -26,9 +27,15 @@ static void drop(struct comm *comm)
     obj_destroy(&comm->obj);
 }
 
+static int processes(const struct comm *comm)
+{
+    return comm->size + (comm->is_inter ? comm->remote_size : 0);
+}
+
 /* The last reference is gone. */
 static void destroy(struct comm *comm)
 {
+    event_tell(EVENT_COMM_FREED, comm->ctx, processes(comm), 0);
     coll_comm_close(comm);
     p2p_comm_close(comm);
     topology_unref(comm->topology);
@@ -67,6 +74,8 @@ int comm_open(struct comm *comm, uint32_t ctx)
     rc = p2p_comm_open(comm);
     if (rc)
         drop(comm);
+    else
+        event_tell(EVENT_COMM_MADE, ctx, processes(comm), 0);
     return rc;
 }
 

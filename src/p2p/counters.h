@@ -22,6 +22,17 @@ struct p2p_counters {
     uint64_t walked;           /* entries of queues looked at in vain */
 };
 
+/* What one communicator has in its queues now. */
+struct p2p_queues {
+    uint64_t posted;    /* receives */
+    uint64_t arrivals;  /* messages that nobody has asked for */
+};
+
+struct comm;
+
+/* Of its point-to-point and its collective messages together. Thread safe. */
+void p2p_queues(const struct comm *comm, struct p2p_queues *out);
+
 /* All of this process so far. With several lanes the highest values are sums of those of each, which may lie apart in
  * time, but for those of one context. From any thread between p2p_init and p2p_fini. */
 void p2p_counters(struct p2p_counters *out);

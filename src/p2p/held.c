@@ -21,6 +21,7 @@
  * for a message of another.
  *
  * Knows: match, net's words, obj. Does not know: how messages come and go. */
+#include "base/event.h"
 #include "base/setting.h"
 #include "p2p/int_p2p.h"
 
@@ -130,6 +131,7 @@ static NOINLINE void restrain(struct peer *peer, const struct message *message)
         peer->held_when_throttled = peer->held;
         tell(peer, THROTTLE_OFFER);
         lane->counters.throttles++;
+        event_tell(EVENT_SENDER_RESTRAINED, peer->proc, (int64_t)peer->held, 0);
         report(peer, message);
     }
     if (peer->throttle == THROTTLE_OFFER && peer->held > size_max(share(lane, HOLD_FIFTHS), peer->held_allowed)) {
@@ -137,6 +139,7 @@ static NOINLINE void restrain(struct peer *peer, const struct message *message)
         work_add(lane, &lane->held_back, &peer->hold_link);
         lane->holds++;
         lane->counters.holds++;
+        event_tell(EVENT_SENDER_RESTRAINED, peer->proc, (int64_t)peer->held, 1);
         held_work(lane);
     }
 }

@@ -420,6 +420,10 @@ void message_destroy(struct message *message);
 /* lane.c: the next open lane from `*number` on, which then is past it; NULL: no more. Any thread. */
 struct lane *lane_next(int *number);
 
+/* counters.c: take in what a context has counted. */
+struct p2p_counters;
+void counters_add_match(struct p2p_counters *counters, const struct match_ctx *match);
+
 /* held.c. Read the setting; so many lanes share the limit from now on (any thread; at first there is one). */
 int held_init(void);
 void held_set_lanes(int count);

@@ -400,53 +400,6 @@ int lane_poll_peer(void *arg, const _Atomic uint32_t *done)
     return lane_leave(lane, peer->ops->poll_ep(peer->ep, done));
 }
 
-/* --- counters --- */
-
-/* Take in what a context has counted. */
-static void add_match(struct p2p_counters *counters, const struct match_ctx *match)
-{
-    if (match->posted_high > counters->posted_high)
-        counters->posted_high = match->posted_high;
-    if (match->arrival_high > counters->arrivals_high)
-        counters->arrivals_high = match->arrival_high;
-    counters->walked += match->walked;
-}
-
-/* With its lock. */
-static void add_lane(struct p2p_counters *counters, const struct lane *lane)
-{
-    const struct p2p_counters *more = &lane->counters;
-
-    counters->unexpected += more->unexpected;
-    counters->unexpected_now += more->unexpected_now;
-    counters->unexpected_high += more->unexpected_high;
-    counters->bytes_now += lane->held.now;
-    counters->bytes_high += more->bytes_high;
-    counters->throttles += more->throttles;
-    counters->holds += more->holds;
-    counters->hungers += more->hungers;
-    counters->walked += more->walked;
-    counters->posted_high = size_max(counters->posted_high, more->posted_high);
-    counters->arrivals_high = size_max(counters->arrivals_high, more->arrivals_high);
-    for (unsigned i = 0; i < lane->channel_slots; i++) {
-        if (lane->channels[i])
-            add_match(counters, &lane->channels[i]->match);
-    }
-}
-
-void p2p_counters(struct p2p_counters *out)
-{
-    struct lane *lane;
-    int number = 0;
-
-    *out = (struct p2p_counters){ 0 };
-    while ((lane = lane_next(&number))) {
-        lane_lock(lane);
-        add_lane(out, lane);
-        lane_unlock(lane);
-    }
-}
-
 /* --- contexts --- */
 
 static unsigned first_slot(const struct lane *lane, uint32_t ctx)
@@ -619,7 +572,7 @@ void p2p_comm_close(struct comm *comm)
     for (int i = 0; i < 2; i++) {
         struct channel *channel = &comm->p2p->channel[i];
         channel_remove(lane, channel);
-        add_match(&lane->counters, &channel->match);
+        counters_add_match(&lane->counters, &channel->match);
         match_ctx_fini(&channel->match, drop_posted, drop_message, NULL);
     }
     lane_unlock(lane);

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: tool. Performance variables and their sessions (MPI 5.0 §15.3.7): what p2p counts, and how long the queues of a
+ * communicator are. What a session has of a counter is a sum of differences, so sessions do not know of each other. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "init/init.h"
+#include "obj/comm.h"
+#include "p2p/counters.h"
+#include "tool/int_tool.h"
+
+struct pvar {
+    const char *name, *about, *topic;
+    int var_class;
+    bool of_comm;    /* else of the process */
+    size_t offset;   /* in struct p2p_counters or struct p2p_queues; a uint64_t */
+};
+
+#define COUNTED(field) .offset = offsetof(struct p2p_counters, field)
+#define QUEUED(field) .of_comm = true, .offset = offsetof(struct p2p_queues, field)
+
+static const struct pvar pvars[] = {
+    { .name = "unexpected_messages", .about = "messages that came before their receive",
+      .topic = "memory", .var_class = MPI_T_PVAR_CLASS_COUNTER, COUNTED(unexpected) },
+    { .name = "unexpected_kept", .about = "messages kept now that nobody has received yet",
+      .topic = "memory", .var_class = MPI_T_PVAR_CLASS_LEVEL, COUNTED(unexpected_now) },
+    { .name = "unexpected_kept_most", .about = "the most messages that were kept at a time",
+      .topic = "memory", .var_class = MPI_T_PVAR_CLASS_HIGHWATERMARK, COUNTED(unexpected_high) },
+    { .name = "unexpected_bytes", .about = "bytes that the messages kept now take",
+      .topic = "memory", .var_class = MPI_T_PVAR_CLASS_LEVEL, COUNTED(bytes_now) },
+    { .name = "unexpected_bytes_most", .about = "the most bytes that messages kept took at a time",
+      .topic = "memory", .var_class = MPI_T_PVAR_CLASS_HIGHWATERMARK, COUNTED(bytes_high) },
+    { .name = "senders_throttled", .about = "times a sender was told to offer its messages only",
+      .topic = "memory", .var_class = MPI_T_PVAR_CLASS_COUNTER, COUNTED(throttles) },
+    { .name = "senders_held_back", .about = "times a sender was told to keep even its offers",
+      .topic = "memory", .var_class = MPI_T_PVAR_CLASS_COUNTER, COUNTED(holds) },
+    { .name = "senders_let_go", .about = "times a sender was let go because a receive may wait for what it has",
+      .topic = "memory", .var_class = MPI_T_PVAR_CLASS_COUNTER, COUNTED(hungers) },
+    { .name = "posted_queue_longest", .about = "the most receives that were posted in one context at a time",
+      .topic = "memory", .var_class = MPI_T_PVAR_CLASS_HIGHWATERMARK, COUNTED(posted_high) },
+    { .name = "unexpected_queue_longest", .about = "the most messages that were kept in one context at a time",
+      .topic = "memory", .var_class = MPI_T_PVAR_CLASS_HIGHWATERMARK, COUNTED(arrivals_high) },
+    { .name = "match_entries_passed", .about = "entries of queues that were looked at in vain",
+      .topic = "memory", .var_class = MPI_T_PVAR_CLASS_COUNTER, COUNTED(walked) },
+    { .name = "comm_posted_receives", .about = "receives posted now on the communicator",
+      .topic = "communicators", .var_class = MPI_T_PVAR_CLASS_LEVEL, QUEUED(posted) },
+    { .name = "comm_unexpected_messages", .about = "messages kept now for the communicator",
+      .topic = "communicators", .var_class = MPI_T_PVAR_CLASS_LEVEL, QUEUED(arrivals) },
+};
+
+struct session {
+    struct list link;    /* in `sessions` */
+    struct list handles;
+};
+
+struct handle {
+    struct list link;    /* in those of its session */
+    const struct pvar *pvar;
+    MPI_Comm comm;       /* it is bound to */
+    uint64_t sum, since; /* counters: of the time before, and where the time that runs started */
+    bool runs;
+};
+
+static struct list sessions = { &sessions, &sessions };
+
+static bool is_counter(const struct pvar *pvar)
+{
+    return pvar->var_class == MPI_T_PVAR_CLASS_COUNTER;
+}
+
+const char *tool_pvar_topic(int index)
+{
+    return pvars[index].topic;
+}
+
+/* --- what there is --- */
+
+int tool_pvar_count(int *num)
+{
+    if (!tool_is_open())
+        return MPI_T_ERR_NOT_INITIALIZED;
+    *num = (int)ARRAY_LEN(pvars);
+    return MPI_SUCCESS;
+}
+
+static const struct pvar *pvar_at(int index)
+{
+    return index >= 0 && index < (int)ARRAY_LEN(pvars) ? &pvars[index] : NULL;
+}
+
+int tool_pvar_info(int index, char *name, int *name_len, int *verbosity, int *var_class, MPI_Datatype *datatype,
+                   MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly, int *continuous,
+                   int *atomic)
+{
+    const struct pvar *pvar = pvar_at(index);
+
+    if (!tool_is_open())
+        return MPI_T_ERR_NOT_INITIALIZED;
+    if (!pvar)
+        return MPI_T_ERR_INVALID_INDEX;
+    tool_give_text(pvar->name, name, name_len);
+    tool_give_text(pvar->about, desc, desc_len);
+    tool_give(verbosity, tool_verbosity(pvar->topic));
+    tool_give(var_class, pvar->var_class);
+    tool_give(bind, pvar->of_comm ? MPI_T_BIND_MPI_COMM : MPI_T_BIND_NO_OBJECT);
+    tool_give(readonly, !is_counter(pvar));
+    tool_give(continuous, !is_counter(pvar));
+    tool_give(atomic, is_counter(pvar));
+    if (datatype)
+        *datatype = MPI_UNSIGNED_LONG_LONG;
+    if (enumtype)
+        *enumtype = MPI_T_ENUM_NULL;
+    return MPI_SUCCESS;
+}
+
+int tool_pvar_find(const char *name, int var_class, int *index)
+{
+    if (!tool_is_open())
+        return MPI_T_ERR_NOT_INITIALIZED;
+    for (int i = 0; i < (int)ARRAY_LEN(pvars); i++) {
+        if (pvars[i].var_class == var_class && !strcmp(pvars[i].name, name)) {
+            *index = i;
+            return MPI_SUCCESS;
+        }
+    }
+    return MPI_T_ERR_INVALID_NAME;
+}
+
+/* --- sessions and handles --- */
+
+static struct session *session_of(MPI_T_pvar_session handle)
+{
+    LIST_FOR_EACH(link, &sessions) {
+        struct session *session = CONTAINER_OF(link, struct session, link);
+        if (handle == (MPI_T_pvar_session)(uintptr_t)session)
+            return session;
+    }
+    return NULL;
+}
+
+static struct handle *handle_in(struct session *session, MPI_T_pvar_handle wanted)
+{
+    LIST_FOR_EACH(link, &session->handles) {
+        struct handle *handle = CONTAINER_OF(link, struct handle, link);
+        if (wanted == (MPI_T_pvar_handle)(uintptr_t)handle)
+            return handle;
+    }
+    return NULL;
+}
+
+static void close_session(struct session *session)
+{
+    LIST_FOR_EACH_SAFE(link, &session->handles)
+        mem_free(CONTAINER_OF(link, struct handle, link));
+    list_remove(&session->link);
+    mem_free(session);
+}
+
+void tool_pvars_close(void)
+{
+    LIST_FOR_EACH_SAFE(link, &sessions)
+        close_session(CONTAINER_OF(link, struct session, link));
+}
+
+int tool_pvar_session_open(MPI_T_pvar_session *out)
+{
+    struct session *session;
+    const int rc = tool_enter();
+
+    if (rc)
+        return rc;
+    session = mem_alloc(sizeof *session);
+    if (!session)
+        return tool_leave(MPI_T_ERR_MEMORY);
+    list_init(&session->handles);
+    list_append(&sessions, &session->link);
+    *out = (MPI_T_pvar_session)(uintptr_t)session;
+    return tool_leave(MPI_SUCCESS);
+}
+
+int tool_pvar_session_close(MPI_T_pvar_session *out)
+{
+    struct session *session;
+    const int rc = tool_enter();
+
+    if (rc)
+        return rc;
+    session = session_of(*out);
+    if (!session)
+        return tool_leave(MPI_T_ERR_INVALID_SESSION);
+    close_session(session);
+    *out = MPI_T_PVAR_SESSION_NULL;
+    return tool_leave(MPI_SUCCESS);
+}
+
+/* Its communicator; NULL: there is none any more. */
+static struct comm *comm_of(MPI_Comm handle)
+{
+    return init_is_running() ? obj_comm(handle) : NULL;
+}
+
+static struct handle *open_handle(struct session *session, const struct pvar *pvar, MPI_Comm comm)
+{
+    struct handle *handle = mem_zalloc(sizeof *handle);
+
+    if (!handle)
+        return NULL;
+    handle->pvar = pvar;
+    handle->comm = comm;
+    list_append(&session->handles, &handle->link);
+    return handle;
+}
+
+int tool_pvar_open(MPI_T_pvar_session session_handle, int index, const void *object, MPI_T_pvar_handle *out, int *count)
+{
+    const struct pvar *pvar = pvar_at(index);
+    MPI_Comm comm = MPI_COMM_NULL;
+    struct session *session;
+    struct handle *handle;
+    const int rc = tool_enter();
+
+    if (rc)
+        return rc;
+    session = session_of(session_handle);
+    if (!session || !pvar)
+        return tool_leave(session ? MPI_T_ERR_INVALID_INDEX : MPI_T_ERR_INVALID_SESSION);
+    if (pvar->of_comm && object)
+        comm = *(const MPI_Comm *)object;
+    if (pvar->of_comm && !comm_of(comm))
+        return tool_leave(MPI_T_ERR_INVALID);
+    handle = open_handle(session, pvar, comm);
+    if (!handle)
+        return tool_leave(MPI_T_ERR_MEMORY);
+    *out = (MPI_T_pvar_handle)(uintptr_t)handle;
+    *count = 1;
+    return tool_leave(MPI_SUCCESS);
+}
+
+/* --- values --- */
+
+static int value_now(const struct handle *handle, uint64_t *value)
+{
+    const struct pvar *pvar = handle->pvar;
+    struct p2p_counters counters = { 0 };
+    struct p2p_queues queues;
+    struct comm *comm;
+
+    if (pvar->of_comm) {
+        comm = comm_of(handle->comm);
+        if (!comm)
+            return MPI_T_ERR_INVALID_HANDLE;
+        p2p_queues(comm, &queues);
+        memcpy(value, (const char *)&queues + pvar->offset, sizeof *value);
+        return 0;
+    }
+    if (init_is_running())
+        p2p_counters(&counters);
+    memcpy(value, (const char *)&counters + pvar->offset, sizeof *value);
+    return 0;
+}
+
+static int start(struct handle *handle)
+{
+    int rc = 0;
+
+    if (!is_counter(handle->pvar))
+        return MPI_T_ERR_PVAR_NO_STARTSTOP;
+    if (!handle->runs)
+        rc = value_now(handle, &handle->since);
+    handle->runs = true;
+    return rc;
+}
+
+static int read_handle(const struct handle *handle, uint64_t *value)
+{
+    const int rc = value_now(handle, value);
+
+    if (is_counter(handle->pvar))
+        *value = handle->sum + (handle->runs ? *value - handle->since : 0);
+    return rc;
+}
+
+static int stop(struct handle *handle)
+{
+    int rc;
+
+    if (!is_counter(handle->pvar))
+        return MPI_T_ERR_PVAR_NO_STARTSTOP;
+    rc = read_handle(handle, &handle->sum);
+    handle->runs = false;
+    return rc;
+}
+
+/* A counter goes on from `value`. */
+static int set(struct handle *handle, uint64_t value)
+{
+    if (!is_counter(handle->pvar))
+        return MPI_T_ERR_PVAR_NO_WRITE;
+    handle->sum = value;
+    return handle->runs ? value_now(handle, &handle->since) : 0;
+}
+
+static int reset(struct handle *handle)
+{
+    return set(handle, 0);
+}
+
+/* Leaves inside the lock with the session and the handle; MPI_T_PVAR_ALL_HANDLES is none. */
+static int enter_with(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, struct session **session,
+                      struct handle **handle)
+{
+    const int rc = tool_enter();
+
+    *session = NULL;
+    *handle = NULL;
+    if (rc)
+        return rc;
+    *session = session_of(session_handle);
+    if (!*session)
+        return tool_leave(MPI_T_ERR_INVALID_SESSION);
+    *handle = handle_in(*session, wanted);
+    return 0;
+}
+
+/* All counters of a session, where a handle may stand for all; what always runs is left alone. */
+static int apply(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, int (*action)(struct handle *handle))
+{
+    struct session *session;
+    struct handle *one;
+    int rc = enter_with(session_handle, wanted, &session, &one);
+
+    if (rc)
+        return rc;
+    if (one)
+        return tool_leave(action(one));
+    if (wanted != MPI_T_PVAR_ALL_HANDLES)
+        return tool_leave(MPI_T_ERR_INVALID_HANDLE);
+    LIST_FOR_EACH(link, &session->handles) {
+        struct handle *handle = CONTAINER_OF(link, struct handle, link);
+        if (is_counter(handle->pvar) && !rc)
+            rc = action(handle);
+    }
+    return tool_leave(rc);
+}
+
+int tool_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+{
+    return apply(session, handle, start);
+}
+
+int tool_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+{
+    return apply(session, handle, stop);
+}
+
+int tool_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+{
+    return apply(session, handle, reset);
+}
+
+int tool_pvar_close(MPI_T_pvar_session session_handle, MPI_T_pvar_handle *wanted)
+{
+    struct session *session;
+    struct handle *handle;
+    const int rc = enter_with(session_handle, *wanted, &session, &handle);
+
+    if (rc)
+        return rc;
+    if (!handle)
+        return tool_leave(MPI_T_ERR_INVALID_HANDLE);
+    list_remove(&handle->link);
+    mem_free(handle);
+    *wanted = MPI_T_PVAR_HANDLE_NULL;
+    return tool_leave(MPI_SUCCESS);
+}
+
+int tool_pvar_read(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, void *buf)
+{
+    struct session *session;
+    struct handle *handle;
+    int rc = enter_with(session_handle, wanted, &session, &handle);
+
+    if (rc)
+        return rc;
+    rc = handle ? read_handle(handle, buf) : MPI_T_ERR_INVALID_HANDLE;
+    return tool_leave(rc);
+}
+
+/* Nothing is lost between the two: what is read is where the counter starts again. */
+static int take(struct handle *handle, uint64_t *value)
+{
+    uint64_t now;
+    const int rc = value_now(handle, &now);
+
+    if (!is_counter(handle->pvar))
+        return MPI_T_ERR_PVAR_NO_WRITE;
+    *value = handle->sum + (handle->runs ? now - handle->since : 0);
+    handle->sum = 0;
+    handle->since = now;
+    return rc;
+}
+
+int tool_pvar_read_reset(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, void *buf)
+{
+    struct session *session;
+    struct handle *handle;
+    int rc = enter_with(session_handle, wanted, &session, &handle);
+
+    if (rc)
+        return rc;
+    rc = handle ? take(handle, buf) : MPI_T_ERR_INVALID_HANDLE;
+    return tool_leave(rc);
+}
+
+int tool_pvar_write(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, const void *buf)
+{
+    struct session *session;
+    struct handle *handle;
+    int rc = enter_with(session_handle, wanted, &session, &handle);
+
+    if (rc)
+        return rc;
+    rc = handle ? set(handle, *(const uint64_t *)buf) : MPI_T_ERR_INVALID_HANDLE;
+    return tool_leave(rc);
+}
