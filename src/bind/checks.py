@@ -87,7 +87,7 @@ def owner(function):
         return p.name
     for p in function.params:
         if p.kind.object == 'request' and is_converted(p) and p.direction in ('in', 'ref') and not p.is_array:
-            return f'{p.name} ? {p.name}->comm : NULL'
+            return f'req_owner({p.name})'
     for p in function.params:
         if p.kind.name == 'errhandler' and p.direction == 'in':
             return p.name  # of an object that is not made yet (§7.4.2, §11.3.1)

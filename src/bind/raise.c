@@ -193,11 +193,11 @@ int bind_raise(void *object, int rc, const char *function)
 
 int bind_raise_request(int rc, const char *function)
 {
-    struct comm *comm = req_failed_comm();
+    struct obj *const owner = req_failed_owner();
 
-    rc = bind_raise(comm, rc, function);
-    if (comm)
-        comm_unref(comm);
+    rc = bind_raise(owner, rc, function);
+    if (owner && owner->kind == OBJ_COMM)
+        comm_unref((struct comm *)(void *)owner);
     return rc;
 }
 

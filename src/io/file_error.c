@@ -65,6 +65,19 @@ int io_agree(struct comm *comm, const char *call, const char *name, int rc, uint
     return 0;
 }
 
+int io_any(struct file *file, const char *call, bool *is_so)
+{
+    int value = *is_so, rc = 0;
+
+    file->comm->coll_outer = call;
+    if (file->comm->size > 1)
+        rc = coll_run(file->comm, COLL_ARGS(COLL_ALLREDUCE, COLL_SAME(MPI_IN_PLACE, 1, obj_type(MPI_INT)),
+                                            COLL_SAME(&value, 1, obj_type(MPI_INT)), obj_op(MPI_MAX), 0));
+    file->comm->coll_outer = NULL;
+    *is_so = value != 0;
+    return rc;
+}
+
 int io_share(struct file *file, const char *call, void *bytes, size_t size)
 {
     int rc;

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/err.h"
-#include "io/int_io.h"
+#include "io/operation.h"
 #include "obj/errhandler.h"
 
 /* Stands for MPI_FILE_NULL where a handler is looked for; in no table of handles. */
@@ -24,6 +24,8 @@ struct errhandler **io_handler_place(void *owner)
 
 void io_fini(void)
 {
+    io_op_close();
+    io_datarep_fini();
     errhandler_unref(none.errhandler);
     none.errhandler = &errhandler_return;
 }

@@ -39,6 +39,62 @@ int io_set_info(struct file *file, struct info *info);
 /* All that are in use, in a new object. */
 int io_get_info(struct file *file, struct info **out);
 
+/* --- views (§14.3) --- */
+
+/* Collective. `disp` may be MPI_DISPLACEMENT_CURRENT in sequential mode. Errors: MPI_ERR_ARG for types that no view can
+ * have, MPI_ERR_UNSUPPORTED_DATAREP, MPI_ERR_NOT_SAME for representations or extents of etypes that differ. */
+int io_set_view(struct file *file, MPI_Offset disp, struct type *etype, struct type *filetype, const char *datarep,
+                struct info *info);
+/* The types are handles that the user frees unless they are predefined; `datarep` has room for
+ * MPI_MAX_DATAREP_STRING. */
+void io_get_view(struct file *file, MPI_Offset *disp, struct type **etype, struct type **filetype, char *datarep);
+/* Where in the file an offset in etypes lies. Error: MPI_ERR_ARG. */
+int io_get_byte_offset(struct file *file, MPI_Offset offset, MPI_Offset *disp);
+/* §14.5.1 */
+int io_get_type_extent(struct file *file, struct type *type, MPI_Count *extent);
+
+/* --- data access (§14.4) --- */
+
+enum io_where { IO_EXPLICIT, IO_POINTER, IO_SHARED, IO_ORDERED };
+enum { IO_READ = 0, IO_WRITE = 1 };
+
+struct io_call {
+    struct file *file;
+    int is_write;
+    enum io_where where;
+    MPI_Offset offset;    /* IO_EXPLICIT: in etypes */
+    void *buf;
+    MPI_Count count;
+    struct type *type;
+    const char *name;     /* of the function, for reports */
+};
+
+/* For the bindings. */
+#define IO_CALL(file_, way, where_, offset_, buf_, count_, type_, name_) \
+    (&(struct io_call){ file_, way, where_, offset_, (void *)(uintptr_t)(buf_), count_, type_, "MPI_File_" name_ })
+
+/* By one process alone; the second one is local. IO_ORDERED is collective and blocking only. */
+int io_run(const struct io_call *call, MPI_Status *status);
+int io_start(const struct io_call *call, struct req **out);
+
+/* The individual file pointer. Errors: MPI_ERR_ARG for a place before the beginning or another `whence`. */
+int io_seek(struct file *file, MPI_Offset offset, int whence);
+int io_get_position(struct file *file, MPI_Offset *offset);
+
+/* --- consistency (§14.6); collective --- */
+
+/* Error: MPI_ERR_UNSUPPORTED_OPERATION if the file system has no locks. */
+int io_set_atomicity(struct file *file, int flag);
+int io_is_atomic(struct file *file);
+int io_sync(struct file *file);
+
+/* --- representations (§14.5.3) --- */
+
+/* The functions and the state are copied. Errors: MPI_ERR_DUP_DATAREP; MPI_ERR_ARG for a name that is too long;
+ * MPI_ERR_NO_MEM. */
+struct io_datarep;
+int io_register_datarep(const char *name, const struct io_datarep *functions);
+
 /* --- error handlers (§14.7), for room bind --- */
 
 /* Whose handler takes an error: that of the file; of MPI_FILE_NULL, which files get when they are opened, if it is

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "coll/coll.h"
 #include "comm/comm.h"
-#include "io/int_io.h"
+#include "io/operation.h"
 #include "obj/errhandler.h"
 
 enum {
@@ -146,6 +146,9 @@ static void destroy(struct file *file)
         comm_unref(file->comm);
     if (file->errhandler)
         errhandler_unref(file->errhandler);
+    io_view_unref(file->view);
+    pthread_mutex_destroy(&file->lock);
+    pthread_mutex_destroy(&file->rewriting);
     mem_free(file->name);
     obj_destroy(&file->obj);
 }
@@ -156,8 +159,11 @@ static int create(const char *name, int amode, struct info *info, int procs, str
     struct file *file = obj_create(OBJ_FILE, sizeof *file);
 
     *out = file;
-    if (file)
+    if (file) {
+        pthread_mutex_init(&file->lock, NULL);
+        pthread_mutex_init(&file->rewriting, NULL);
         file->name = mem_strdup(name);
+    }
     if (!file || !file->name)
         return err(MPI_ERR_NO_MEM, "no memory for file \"%.200s\"", name);
     file->fs = io_fs_now();
@@ -167,7 +173,7 @@ static int create(const char *name, int amode, struct info *info, int procs, str
     io_hints_read(&file->hints, info, procs);
     file->errhandler = *io_handler_place(io_handler_owner(NULL));
     obj_ref(&file->errhandler->obj);
-    return 0;
+    return io_view_create(file, 0, obj_type(MPI_BYTE), obj_type(MPI_BYTE), io_datarep_find("native"), &file->view);
 }
 
 int io_open(struct comm *comm, const char *filename, int amode, struct info *info, struct file **out)
@@ -183,6 +189,8 @@ int io_open(struct comm *comm, const char *filename, int amode, struct info *inf
         rc = comm_create_for(comm, comm->group, "MPI_File_open", &file->comm);
     if (!rc)
         rc = open_together(file);
+    if (!rc && (amode & MPI_MODE_APPEND))
+        rc = io_get_size(file, &file->position);
     if (!rc)
         *out = file;
     else if (file)
@@ -203,10 +211,19 @@ static int remove_at_end(struct file *file)
 int io_close(struct file *file)
 {
     const bool is_deleted = file->amode & MPI_MODE_DELETE_ON_CLOSE;
+    const int pending = io_op_settle(file);
     int number, rc = 0;
 
+    if (pending)
+        rc = err(MPI_ERR_FILE, "E0912: %d operations on file \"%.200s\" are not complete at rank %d", pending,
+                 file->name, file->comm->rank);
+    rc = io_agree(file->comm, "MPI_File_close", file->name, rc, 0, "");
+    if (rc)
+        return rc;
+    if (!is_deleted)
+        rc = io_sync_own(file);
     number = close_descriptor(file);
-    if (number)
+    if (number && !rc)
         rc = io_system_error(file->name, file->comm->rank, "closing", number);
     rc = io_agree(file->comm, "MPI_File_close", file->name, rc, 0, "");
     if (is_deleted) {

@@ -27,6 +27,9 @@ struct req_ops {
     int (*start)(struct req *req);
     /* Somebody has been waiting for it for long: say for what. Fills in what it knows. */
     void (*describe)(const struct req *req, struct blocked *out);
+    /* Whose error handler takes its errors, if that is no communicator; it is there as long as the user's handle of it
+     * is. NULL: `comm`. */
+    struct obj *(*owner)(const struct req *req);
 };
 
 /* In which call the user waits for a request. */
@@ -61,10 +64,13 @@ static ALWAYS_INLINE bool req_is_done(struct req *req)
     return atomic_load_explicit(&req->done, memory_order_acquire); /* pairs with req_complete */
 }
 
-/* Which communicator to raise an error of the functions below on, once: that of a request that failed, or NULL. The
- * request may be gone, and the user's handle of the communicator may be; the reference that keeps it is the caller's
+/* Whose error handler takes the errors of a request, which may be NULL; NULL: nobody's. */
+struct obj *req_owner(const struct req *req) COLD;
+
+/* Which object to raise an error of the functions below on, once: that of a request that failed, or NULL. The
+ * request may be gone, and the user's handle of a communicator may be; the reference that keeps that is the caller's
  * from now on. Per thread. */
-struct comm *req_failed_comm(void);
+struct obj *req_failed_owner(void);
 
 /* MPI 5.0 §3.7.3 to §3.7.5. Handles are checked by the caller; those of completed requests become
  * MPI_REQUEST_NULL. Statuses may be NULL (ignore). Errors: that of the operation; MPI_ERR_IN_STATUS from the all and

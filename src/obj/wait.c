@@ -9,26 +9,40 @@
 #include "base/err.h"
 #include "obj/grequest.h"
 
-static _Thread_local struct comm *failed_comm; /* referenced */
+static _Thread_local struct obj *failed_owner; /* a communicator is referenced */
 
-/* NULL: nobody's communicator. What nobody has asked for is forgotten. */
-static COLD void set_failed(struct comm *comm)
+/* NULL: nobody. What nobody has asked for is forgotten. */
+static COLD void set_owner(struct obj *owner)
 {
-    struct comm *old = failed_comm;
+    struct obj *const old = failed_owner;
 
-    if (comm)
-        obj_ref(&comm->obj);
-    failed_comm = comm;
-    if (old)
-        comm_unref(old);
+    if (owner && owner->kind == OBJ_COMM)
+        obj_ref(owner);
+    failed_owner = owner;
+    if (old && old->kind == OBJ_COMM)
+        comm_unref((struct comm *)(void *)old);
 }
 
-struct comm *req_failed_comm(void)
+struct obj *req_owner(const struct req *req)
 {
-    struct comm *comm = failed_comm;
+    if (!req)
+        return NULL;
+    if (!req->is_generalized && req->ops->owner)
+        return req->ops->owner(req);
+    return req->comm ? &req->comm->obj : NULL;
+}
 
-    failed_comm = NULL;
-    return comm;
+static COLD void set_failed(const struct req *req)
+{
+    set_owner(req_owner(req));
+}
+
+struct obj *req_failed_owner(void)
+{
+    struct obj *owner = failed_owner;
+
+    failed_owner = NULL;
+    return owner;
 }
 
 /* --- one request --- */
@@ -66,7 +80,7 @@ static int finish_generalized(MPI_Request *handle, struct req *req, MPI_Status *
 
     *handle = MPI_REQUEST_NULL;
     if (free_rc || query_rc)
-        set_failed(NULL);
+        set_owner(NULL);
     return free_rc ? free_rc : query_rc;
 }
 
@@ -76,7 +90,7 @@ static NOINLINE int finish_special(MPI_Request *handle, struct req *req, MPI_Sta
         return finish_generalized(handle, req, status);
     fill_status(req, status);
     if (req->error)
-        set_failed(req->comm);
+        set_failed(req);
     req->is_active = false;
     return req->error;
 }
@@ -90,7 +104,7 @@ static ALWAYS_INLINE int finish(MPI_Request *handle, struct req *req, MPI_Status
         return finish_special(handle, req, status);
     fill_status(req, status);
     if (unlikely(rc))
-        set_failed(req->comm);
+        set_failed(req);
     *handle = MPI_REQUEST_NULL;
     req->ops->release(req);
     return rc;
@@ -205,7 +219,7 @@ int req_startall(int count, const MPI_Request *requests)
             rc = start(req);
     }
     if (rc)
-        set_failed(req->comm);
+        set_failed(req);
     return rc;
 }
 
@@ -221,8 +235,10 @@ int req_free(MPI_Request *request)
         req->ops->release(req);
     else
         rc = req->ops->detach(req);
-    if (rc)
-        set_failed(is_generalized ? NULL : req->comm);
+    if (rc && is_generalized) /* and gone */
+        set_owner(NULL);
+    else if (rc)
+        set_failed(req);
     if (!rc || is_generalized) /* what may not be freed is still there */
         *request = MPI_REQUEST_NULL;
     return rc;

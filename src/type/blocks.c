@@ -9,26 +9,50 @@
 /* What has been told so far, and what shall be. */
 struct listing {
     struct type_block *out;
-    size_t count;
+    size_t count, room;
     size_t at, from, until; /* of the stream: where the next block begins; what is wanted of it */
 };
 
-/* The next block of the stream. */
+/* The next block of the stream. Without room for it nothing more is wanted. */
 static void add_block(struct listing *l, uintptr_t memory, size_t len)
 {
     const size_t skip = l->from > l->at ? size_min(l->from - l->at, len) : 0;
     const size_t wanted = size_min(len, l->until - l->at) - skip;
     struct type_block *const last = l->count ? &l->out[l->count - 1] : NULL;
     const size_t begin = l->count > 1 ? last[-1].end : 0;
+    const bool is_joined = last && last->address + (last->end - begin) == memory + skip;
 
+    if (wanted && !is_joined && l->count == l->room) {
+        l->until = l->at + skip;
+        return;
+    }
     l->at += len;
     if (!wanted)
         return;
     memory += skip;
-    if (last && last->address + (last->end - begin) == memory)
+    if (is_joined)
         last->end += wanted;
     else
         l->out[l->count++] = (struct type_block){ memory, (last ? last->end : 0) + wanted };
+}
+
+/* The first entry of a plan of several with something that is wanted; what is before it has been passed. */
+static size_t first_entry(struct listing *l, const struct plan *plan)
+{
+    const size_t skip = l->from > l->at ? l->from - l->at : 0;
+    size_t i, size;
+
+    if (!skip)
+        return 0;
+    if (plan->kind == PLAN_LOOP || !plan->ends) {
+        size = plan->kind == PLAN_LOOP ? plan->child->size : plan_even_len(plan);
+        i = skip / size;
+        l->at += i * size;
+    } else {
+        i = plan_find(plan, skip);
+        l->at += plan_begin(plan, i);
+    }
+    return i;
 }
 
 static void add_plan(struct listing *l, const struct plan *plan, uintptr_t memory)
@@ -41,7 +65,7 @@ static void add_plan(struct listing *l, const struct plan *plan, uintptr_t memor
         add_block(l, memory, plan->size);
         return;
     }
-    for (size_t i = 0; i < (size_t)plan->count && l->at < l->until; i++) {
+    for (size_t i = first_entry(l, plan); i < (size_t)plan->count && l->at < l->until; i++) {
         if (plan->kind == PLAN_LOOP)
             add_plan(l, plan->child, memory + i * (uintptr_t)plan->stride);
         else if (plan->kind == PLAN_LIST)
@@ -57,17 +81,91 @@ size_t type_block_count(const struct type *type, MPI_Count count)
     return type->plan.plan->blocks * (size_t)count;
 }
 
-size_t type_list_blocks(const struct type *type, const void *buf, MPI_Count count, size_t offset, size_t len,
-                        struct type_block *out)
+size_t type_next_blocks(const struct type *type, uintptr_t base, size_t offset, size_t len, struct type_block *out,
+                        size_t room)
 {
     const struct plan *const plan = type->plan.plan;
     const size_t first = offset / plan->size;
-    struct listing l = { .out = out, .from = offset % plan->size, .until = offset % plan->size + len };
-    uintptr_t memory = plan_place((uintptr_t)buf, type->plan.disp) + first * (uintptr_t)type->extent;
+    struct listing l = { .out = out, .room = room, .from = offset % plan->size, .until = offset % plan->size + len };
+    uintptr_t memory = plan_place(base, type->plan.disp) + first * (uintptr_t)type->extent;
 
-    assert(offset + len <= type_bytes(type, count));
-    (void)count;
+    if (len && type_is_run(type, 2)) {
+        out[0] = (struct type_block){ plan_place(base, type->plan.disp) + offset, len };
+        return 1;
+    }
     for (; l.at < l.until; memory += (uintptr_t)type->extent)
         add_plan(&l, plan, memory);
     return l.count;
+}
+
+size_t type_list_blocks(const struct type *type, const void *buf, MPI_Count count, size_t offset, size_t len,
+                        struct type_block *out)
+{
+    assert(offset + len <= type_bytes(type, count));
+    (void)count;
+    return type_next_blocks(type, (uintptr_t)buf, offset, len, out, SIZE_MAX);
+}
+
+/* --- order --- */
+
+/* Where the first block of a plan begins, where the last one does, and where all ends. */
+struct reach {
+    MPI_Count first, last, end;
+    enum type_order order;
+};
+
+/* One behind another, `disp` from where `all` is seen from; the first of all if `is_first`. */
+static void add_reach(struct reach *all, struct reach next, MPI_Count disp, bool is_first)
+{
+    next.first += disp;
+    next.last += disp;
+    next.end += disp;
+    if (is_first) {
+        *all = next;
+        return;
+    }
+    if (next.first < all->last)
+        all->order = TYPE_ORDER_NONE;
+    else if (next.first < all->end && all->order == TYPE_ORDER_RISING)
+        all->order = TYPE_ORDER_OVERLAPS;
+    if (next.order < all->order)
+        all->order = next.order;
+    all->last = next.last;
+    all->end = next.end > all->end ? next.end : all->end;
+}
+
+static struct reach reach_of(const struct plan *plan);
+
+/* What the second turn is to the first, each one is to the one before it. */
+static struct reach reach_of_loop(const struct plan *plan)
+{
+    const struct reach turn = reach_of(plan->child);
+    const MPI_Count way = (plan->count - 1) * plan->stride;
+    struct reach all;
+
+    add_reach(&all, turn, 0, true);
+    add_reach(&all, turn, plan->stride, false);
+    all.last = turn.last + way;
+    all.end = turn.end + (way > 0 ? way : 0);
+    return all;
+}
+
+static struct reach reach_of(const struct plan *plan)
+{
+    struct reach all = { 0, 0, (MPI_Count)plan->size, TYPE_ORDER_RISING };
+
+    if (plan->kind == PLAN_LOOP)
+        return reach_of_loop(plan);
+    for (size_t i = 0; plan->kind != PLAN_BLOCK && i < (size_t)plan->count; i++) {
+        const size_t len = !plan->ends ? plan_even_len(plan) : plan->ends[i] - plan_begin(plan, i);
+        const struct reach block = { 0, 0, (MPI_Count)len, TYPE_ORDER_RISING };
+
+        add_reach(&all, plan->kind == PLAN_LIST ? reach_of(plan->children[i]) : block, plan->disps[i], i == 0);
+    }
+    return all;
+}
+
+enum type_order type_order(const struct type *type)
+{
+    return type->plan.plan ? reach_of(type->plan.plan).order : TYPE_ORDER_RISING;
 }

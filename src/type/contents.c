@@ -109,7 +109,7 @@ static int check_room(MPI_Count max, MPI_Count needed, const char *name)
                (long long)needed);
 }
 
-static MPI_Datatype new_reference(struct type *type)
+MPI_Datatype type_handle_again(struct type *type)
 {
     if (!type->is_permanent) {
         type_ref(type);
@@ -137,6 +137,6 @@ int type_get_contents(const struct type *type, const struct type_contents_out *o
     for (MPI_Count i = 0; i < c->counts; i++)
         out->counts[i] = c->large[i];
     for (MPI_Count i = 0; i < c->types; i++)
-        out->types[i] = new_reference(c->type[i]);
+        out->types[i] = type_handle_again(c->type[i]);
     return 0;
 }

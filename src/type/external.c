@@ -267,6 +267,26 @@ size_t external_bytes(const struct type *type, MPI_Count count)
     return type->map.plan ? type->map.plan->external * (size_t)count : 0;
 }
 
+/* The same of a map. */
+static size_t memory_bytes(const struct plan *map, size_t len)
+{
+    size_t i;
+
+    if (map->unit)
+        return len / map->unit->external * map->unit->size;
+    i = entry_at(map, len);
+    if (map->kind == PLAN_LOOP)
+        return i * map->child->size + memory_bytes(map->child, len - begin_of(map, i));
+    return plan_begin(map, i) + memory_bytes(map->children[i], len - begin_of(map, i));
+}
+
+size_t external_memory_bytes(const struct type *type, size_t len)
+{
+    const struct plan *const map = type->map.plan;
+
+    return map ? len / map->external * map->size + memory_bytes(map, len % map->external) : 0;
+}
+
 /* What of [from, until) lies before the next whole element, or before `until`; 0: one begins at `from`. */
 static size_t cut_head(const struct element *first, size_t from, size_t until)
 {

@@ -465,6 +465,33 @@ static void check_blocks(const struct type *type, int items, int from, int len)
     }
 }
 
+/* The same a few blocks at a time. */
+static void check_few_blocks(const struct type *type, int from, int len)
+{
+    struct type_block few[3];
+
+    for (int done = 0; done < len;) {
+        const size_t room = 1 + (size_t)between(0, 2);
+        const size_t n = type_next_blocks(type, REACH, (size_t)(from + done), (size_t)(len - done), few, room);
+        uint64_t begin = 0;
+
+        REQUIRE(n > 0 && n <= room);
+        for (size_t i = 0; i < n; begin = few[i++].end)
+            for (uint64_t at = begin; at < few[i].end; at++)
+                REQUIRE(few[i].address + (at - begin) == (uint64_t)places[from + done + (int)at]);
+        done += (int)begin;
+    }
+}
+
+static void check_order(const struct type *type, int total)
+{
+    bool is_rising = true;
+
+    for (int i = 1; i < total; i++)
+        is_rising = is_rising && places[i] > places[i - 1];
+    REQUIRE((type_order(type) == TYPE_ORDER_RISING) == is_rising);
+}
+
 static void check_moving(const struct pair *pair, int items)
 {
     const int total = walk(&pair->model, items);
@@ -493,6 +520,9 @@ static void check_moving(const struct pair *pair, int items)
         REQUIRE(memcmp(packed, stream + from, (size_t)len) == 0);
         if (len)
             check_blocks(pair->type, items, from, len);
+        check_few_blocks(pair->type, from, len);
+        if (items == 1)
+            check_order(pair->type, total);
         check_blocks(pair->type, items, 0, total);
     }
 }

@@ -159,6 +159,15 @@ size_t type_block_count(const struct type *type, MPI_Count count);
 size_t type_list_blocks(const struct type *type, const void *buf, MPI_Count count, size_t offset, size_t len,
                         struct type_block *out);
 
+/* The same of items without end from `base` on, at most `room` blocks: the stream goes on where the last one ends.
+ * Time: logarithmic in what lies before `offset`, linear in the blocks. The type has data. */
+size_t type_next_blocks(const struct type *type, uintptr_t base, size_t offset, size_t len, struct type_block *out,
+                        size_t room);
+
+/* Do the blocks of an item go back (NONE), never but with bytes that come twice (OVERLAPS), or neither? */
+enum type_order { TYPE_ORDER_NONE, TYPE_ORDER_OVERLAPS, TYPE_ORDER_RISING };
+enum type_order type_order(const struct type *type);
+
 /* Items from one place to another whose type may be different but has the same signature. Copies the
  * smaller of the two amounts of data, and returns it in bytes. The places do not overlap, but may be the
  * same one. */
@@ -257,6 +266,9 @@ struct type_contents_out {
  * named type; MPI_ERR_ARG if there is not enough room. */
 int type_get_contents(const struct type *type, const struct type_contents_out *out);
 
+/* A handle more for a type that is in use: a new reference, which the user frees; a predefined one is as it was. */
+MPI_Datatype type_handle_again(struct type *type);
+
 /* --- packing by the user (§5.2, §5.3) --- */
 
 /* Append to or take from a buffer of `size` bytes at *position, which moves on. Errors: MPI_ERR_ARG if it is outside;
@@ -303,6 +315,8 @@ int type_get_outline(struct type *type, const struct type_outline **out);
 /* The type again: the same data at the same places, elements, extent and signature; committed; the caller's reference.
  * The bytes may be any. Errors: MPI_ERR_TYPE if they make no sense; MPI_ERR_COUNT; MPI_ERR_NO_MEM. */
 int type_from_outline(const void *bytes, size_t len, struct type **out);
+/* Bytes of the packed stream that the whole elements in the first `len` bytes of the one in external32 make. */
+size_t external_memory_bytes(const struct type *type, size_t len);
 
 /* §7.8. Error: MPI_ERR_NO_MEM. Longer names are cut at MPI_MAX_OBJECT_NAME - 1. */
 int type_set_name(struct type *type, const char *name);

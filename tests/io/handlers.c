@@ -85,5 +85,5 @@ int main(int argc, char *argv[])
     CHECK_OK(MPI_File_close(&other));
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     CHECK_OK(MPI_Errhandler_free(&comm_handler));
-    return file_end();
+    return file_finish();
 }

@@ -59,5 +59,5 @@ int main(int argc, char *argv[])
     CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR, MPI_INFO_NULL, &fh));
     CHECK(get(fh, "cb_nodes", value) || !test_is_parley(), "hints in use are told though none was given");
     CHECK_OK(MPI_File_close(&fh));
-    return file_end();
+    return file_finish();
 }

@@ -38,7 +38,7 @@ static inline const char *file_path(const char *name)
 }
 
 /* Files that the test has left go, too. Collective. */
-static inline int file_end(void)
+static inline int file_finish(void)
 {
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     if (!test_rank) {

@@ -129,5 +129,5 @@ int main(int argc, char *argv[])
     test_bad_names();
     test_delete_on_close();
     test_groups();
-    return file_end();
+    return file_finish();
 }

@@ -45,5 +45,5 @@ int main(int argc, char *argv[])
     CHECK_CLASS(MPI_File_set_size(fh, 10), MPI_ERR_READ_ONLY);
     CHECK_CLASS(MPI_File_preallocate(fh, 10), MPI_ERR_READ_ONLY);
     CHECK_OK(MPI_File_close(&fh));
-    return file_end();
+    return file_finish();
 }

@@ -30,12 +30,103 @@ static void other_file(void)
     MPI_File_open(MPI_COMM_WORLD, test_rank ? "/dev/null" : "/dev/zero", MPI_MODE_RDONLY, MPI_INFO_NULL, &fh);
 }
 
+/* What follows has a file of its own, and ends with it. */
+static char name[] = "/tmp/parley-wrong-XXXXXX";
+
+static void open_own(int amode)
+{
+    const int fd = mkstemp(name);
+
+    CHECK(fd >= 0, "%s", strerror(errno));
+    close(fd);
+    MPI_File_open(MPI_COMM_SELF, name, amode, MPI_INFO_NULL, &fh);
+    unlink(name);
+}
+
+static void view(void)
+{
+    const int lengths[2] = { 1, 1 }, displs[2] = { 2, 0 };
+    MPI_Datatype back;
+
+    MPI_Type_indexed(2, lengths, displs, MPI_INT, &back);
+    MPI_Type_commit(&back);
+    open_own(MPI_MODE_RDWR);
+    MPI_File_set_view(fh, 0, MPI_INT, back, "native", MPI_INFO_NULL);
+}
+
+static void mode(void)
+{
+    open_own(MPI_MODE_RDONLY);
+    MPI_File_write(fh, "x", 1, MPI_CHAR, MPI_STATUS_IGNORE);
+}
+
+static void offset(void)
+{
+    char c;
+
+    open_own(MPI_MODE_RDWR);
+    MPI_File_read_at(fh, -3, &c, 1, MPI_CHAR, MPI_STATUS_IGNORE);
+}
+
+static void datarep(void)
+{
+    open_own(MPI_MODE_RDWR);
+    MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "roman", MPI_INFO_NULL);
+}
+
+static int extent_of(MPI_Datatype type, MPI_Aint *extent, void *state)
+{
+    (void)type;
+    (void)state;
+    *extent = 4;
+    return MPI_SUCCESS;
+}
+
+static int refuse(void *user, MPI_Datatype type, int count, void *file, MPI_Offset position, void *state)
+{
+    (void)user, (void)type, (void)count, (void)file, (void)position, (void)state;
+    return 17;
+}
+
+static void conversion(void)
+{
+    open_own(MPI_MODE_RDWR);
+    MPI_Register_datarep("own", refuse, refuse, extent_of, NULL);
+    MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "own", MPI_INFO_NULL);
+    MPI_File_write(fh, &(int){ 5 }, 1, MPI_INT, MPI_STATUS_IGNORE);
+}
+
+static void start_long(MPI_Request *request)
+{
+    static char bytes[1 << 20];
+
+    open_own(MPI_MODE_RDWR);
+    MPI_File_iwrite(fh, bytes, sizeof bytes, MPI_CHAR, request);
+}
+
+static void cancel(void)
+{
+    MPI_Request request;
+
+    start_long(&request);
+    MPI_Cancel(&request);
+}
+
+static void early(void)
+{
+    MPI_Request request;
+
+    start_long(&request);
+    MPI_File_close(&fh);
+}
+
 static const struct {
     const char *name;
     void (*make)(void);
 } mistakes[] = {
     { "missing", missing }, { "elsewhere", elsewhere }, { "differ", differ }, { "amode", amode },
-    { "other_file", other_file },
+    { "other_file", other_file }, { "view", view }, { "mode", mode }, { "offset", offset }, { "datarep", datarep },
+    { "conversion", conversion }, { "cancel", cancel }, { "early", early },
 };
 
 int main(int argc, char *argv[])
