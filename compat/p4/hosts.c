@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static struct {
         pid_t shell;        /* 0: none, or it has ended */
         int status;         /* of a shell that has */
         int fd;             /* -1: it has not reported yet */
+        int place;          /* of its first process in the segment of this host; 0: it is not in it */
         char address[56];   /* "-": it was seen from this host itself */
         char form[16];
         char ports[LINE_MAX_LEN];
@@ -51,7 +53,33 @@ static void make_key(void)
         snprintf(hosts.key + 2 * i, 3, "%02x", control->key[i]);
 }
 
-void hosts_prepare(const struct p4_procgroup *pg, const char *where, char **arguments)
+/* Of whoever runs this, if the entry says so or nothing. */
+static bool is_own_login(const char *name)
+{
+    const struct passwd *own = *name ? getpwuid(getuid()) : NULL;
+
+    return !*name || (own && !strcmp(name, own->pw_name));
+}
+
+static bool is_this_host(const char *host)
+{
+    char own[256] = "";
+
+    gethostname(own, sizeof own - 1);
+    return !strcmp(host, "local") || !strcmp(host, "localhost") || !strcmp(host, own) ||
+           !strcmp(host, hosts.pg->entries[0].host_name);
+}
+
+/* Is this cluster started here by a plain shell? Not if a setting names another way for all. */
+static bool is_started_here(int entry)
+{
+    const struct p4_procgroup_entry *e = &hosts.pg->entries[entry];
+
+    return !getenv("P4_RSHCOMMAND") && !options.print_remotes && is_this_host(e->host_name) &&
+           is_own_login(e->username);
+}
+
+void hosts_prepare(const struct p4_procgroup *pg, const char *where, char **arguments, struct cluster_plan *plan)
 {
     hosts.pg = pg;
     hosts.where = where;
@@ -60,8 +88,14 @@ void hosts_prepare(const struct p4_procgroup *pg, const char *where, char **argu
     hosts.remote = mem_zalloc((size_t)pg->num_entries * sizeof *hosts.remote);
     if (!hosts.remote)
         p4_fail("E0602: no memory for %d clusters", pg->num_entries);
-    for (int i = 0; i < pg->num_entries; i++)
+    for (int i = 0; i < pg->num_entries; i++) {
         hosts.remote[i].fd = -1;
+        if (!i || !is_started_here(i))
+            continue;
+        hosts.remote[i].place = plan->places;
+        plan->places += pg->entries[i].numslaves_in_group;
+        route_set_places(p4_cluster_first(i), pg->entries[i].numslaves_in_group, hosts.remote[i].place);
+    }
     make_key();
 }
 
@@ -106,16 +140,7 @@ static const char *full_name(const char *host)
     return name;
 }
 
-static bool is_this_host(const char *host)
-{
-    char own[256] = "";
-
-    gethostname(own, sizeof own - 1);
-    return !strcmp(host, "local") || !strcmp(host, "localhost") || !strcmp(host, own) ||
-           !strcmp(host, hosts.pg->entries[0].host_name);
-}
-
-static void make_command(int entry, struct text *text)
+static void make_command(const struct cluster_plan *plan, int entry, struct text *text)
 {
     const struct p4_procgroup_entry *e = &hosts.pg->entries[entry];
     const char *first = hosts.pg->entries[0].host_name;
@@ -126,6 +151,11 @@ static void make_command(int entry, struct text *text)
     else
         hosts_own_address(full_name(e->host_name), own, sizeof own);
     snprintf(variable, sizeof variable, HOSTS_VARIABLE "=%s %s %d", own, hosts.port, entry);
+    if (hosts.remote[entry].place) {
+        const size_t length = strlen(variable);
+        snprintf(variable + length, sizeof variable - length, " %d %d %d", plan->segment_fd, hosts.remote[entry].place,
+                 plan->places);
+    }
     text->length = 0;
     add(text, "exec env");
     add_quoted(text, variable);
@@ -136,15 +166,17 @@ static void make_command(int entry, struct text *text)
 
 /* --- the shell --- */
 
-/* The words of P4_RSHCOMMAND, the host, the login, the command; for this host itself any shell does. */
-static _Noreturn void exec_shell(int entry, const char *command)
+/* The words of P4_RSHCOMMAND, the host, the login, the command; for this host itself any shell does, and hands on the
+ * segment. */
+static _Noreturn void exec_shell(const struct cluster_plan *plan, int entry, const char *command)
 {
     const struct p4_procgroup_entry *e = &hosts.pg->entries[entry];
     char *chosen = getenv("P4_RSHCOMMAND"), *rest = NULL;
     const char *argv[64];
     int n = 0;
 
-    if (!chosen && is_this_host(e->host_name)) {
+    if (hosts.remote[entry].place) {
+        fcntl(plan->segment_fd, F_SETFD, 0);
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
     } else {
         for (char *word = strtok_r(mem_strdup(chosen && *chosen ? chosen : DEFAULT_SHELL), " ", &rest); word && n < 32;
@@ -163,13 +195,13 @@ static _Noreturn void exec_shell(int entry, const char *command)
     _exit(127);
 }
 
-static void start_shell(int entry)
+static void start_shell(const struct cluster_plan *plan, int entry)
 {
     struct text command;
     sigset_t none;
     int ends[2];
 
-    make_command(entry, &command);
+    make_command(plan, entry, &command);
     if (options.print_remotes) {
         printf("p4: on %s: echo %s | %s\n", hosts.pg->entries[entry].host_name, hosts.key, command.data + 5);
         fflush(stdout);
@@ -182,7 +214,7 @@ static void start_shell(int entry)
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         dup2(ends[0], STDIN_FILENO);
-        exec_shell(entry, command.data);
+        exec_shell(plan, entry, command.data);
     }
     close(ends[0]);
     dprintf(ends[1], "%s\n", hosts.key);
@@ -343,13 +375,29 @@ static void tell_own(void)
     }
 }
 
-bool hosts_start(void)
+/* To those of this host: who else is here. */
+static void tell_places(void)
+{
+    for (int i = 1; i < hosts.pg->num_entries; i++) {
+        if (!hosts.remote[i].place)
+            continue;
+        line_write(hosts.remote[i].fd, "here 0 %d 0", p4_own.last + 1);
+        for (int k = 1; k < hosts.pg->num_entries; k++) {
+            if (hosts.remote[k].place)
+                line_write(hosts.remote[i].fd, "here %d %d %d", p4_cluster_first(k),
+                           hosts.pg->entries[k].numslaves_in_group, hosts.remote[k].place);
+        }
+    }
+}
+
+bool hosts_start(const struct cluster_plan *plan)
 {
     for (int i = 1; i < hosts.pg->num_entries; i++)
-        start_shell(i);
+        start_shell(plan, i);
     if (!wait_for_all())
         return false;
     tell_own();
+    tell_places();
     for (int i = 1; i < hosts.pg->num_entries; i++)
         tell_peers(i);
     for (int i = 1; i < hosts.pg->num_entries; i++) {

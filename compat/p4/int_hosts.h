@@ -5,7 +5,8 @@
 
 #include "p4/int_start.h"
 
-/* In the environment of the master of a cluster: "HOST PORT ENTRY" to report to. */
+/* In the environment of the master of a cluster: "HOST PORT ENTRY" to report to. If it is started by the first one's
+ * own shell: "FD PLACE PLACES" behind it, the segment of the host and its first process's place in there. */
 #define HOSTS_VARIABLE "P4_REMOTE"
 
 /* The form of numbers here: byte order, and the sizes of int, long, float, double. */

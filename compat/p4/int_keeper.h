@@ -11,6 +11,7 @@
  *                      clusters FIRST...         first id of each cluster
  *                      directory PATH, output PATH, xdr
  *                      peer ID ADDRESS PORT FORM  "-" for an address: the one that the first cluster was reached by
+ *                      here FIRST COUNT PLACE    processes of the same host, and where they are in its segment
  *                      run                       that was all
  *                      gone ID
  *                      end CODE                  the run ends */
@@ -24,17 +25,17 @@
 
 enum { LINE_MAX_LEN = 8192 };
 
-/* Of the process at `place` of this host. */
+/* Of the process at `place` of this cluster. */
 struct job_proc *keeper_proc(int place);
 /* Say why on standard error, and end the run. Returns. */
 void keeper_fail(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* stall.c: if all `count` processes of this host wait for each other, say so, once. To be called now and then. */
+/* stall.c: if all `count` processes of the only cluster wait for each other, say so, once. To be called now and then. */
 void stall_look(int count);
 
 /* hosts.c: start the other clusters and tell all where everybody is. Returns false after keeper_fail. The remote shells
  * are children of this process. */
-bool hosts_start(void);
+bool hosts_start(const struct cluster_plan *plan);
 /* One of them has ended; false: that was none. */
 bool hosts_shell_ended(pid_t pid, int status);
 /* How many have not. */

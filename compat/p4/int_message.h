@@ -111,11 +111,11 @@ void intake_flush(void);
 
 /* --- route.c: where a process is --- */
 
-/* Processes of this host: ids from `first` on, in the order of their places. */
-void route_set_host(int first, int count);
+/* `count` processes of this host, of consecutive ids and places in its segment. All are told before anything is sent. */
+void route_set_places(int first, int count, int place);
 /* Has it ended, in order or not? */
 bool route_is_gone(int id);
-/* Its place in the segment of this host; -1: it is on another host. */
+/* Its place in the segment of this host; -1: it is on another host. `id` is one. */
 int route_proc(int id);
 /* Send it, wherever it is. With `gone` the bytes stay where they are until that is called, perhaps during
  * this call; without, they are copied if need be. 0; or -1, and then `gone` is not called: the process has ended. */

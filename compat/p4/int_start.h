@@ -69,8 +69,9 @@ struct control {
 extern struct control *control;
 
 struct cluster_plan {
-    int count;             /* processes of this host, the master among them */
-    int segment_fd;
+    int count;             /* processes of this cluster, the master among them */
+    int place, places;     /* the master's place in the segment, in which slaves follow it, and how many it has */
+    int segment_fd;        /* -1: not made yet. It is one for all clusters that this host starts itself */
     struct job_head *head; /* of the segment, mapped */
     bool has_others;       /* there are other clusters */
     int hub_fd;            /* to the keeper of the first cluster; -1: this is that one */
@@ -86,12 +87,13 @@ int keeper_start(const struct cluster_plan *plan);
 void hosts_listen(int count);
 /* That of a process; those of the others are closed. */
 int hosts_take_listener(int place, int count);
-/* In the master: the procgroup and the arguments that the others get. Makes the socket that they report to. */
-void hosts_prepare(const struct p4_procgroup *pg, const char *where, char **arguments);
+/* In the master: the procgroup and the arguments that the others get. Makes the socket that they report to. Gives
+ * clusters of this host places behind those of the first one: plan->places, which is what the first one takes so far. */
+void hosts_prepare(const struct p4_procgroup *pg, const char *where, char **arguments, struct cluster_plan *plan);
 /* Was this process started by hosts_start of another one? */
 bool hosts_is_remote(void);
 /* Then: report there and learn who we are: p4_own but `who`, the places of the others, options. The plan has its
- * count and hub_fd. */
+ * count, hub_fd and, if the first cluster is on this host, the segment. */
 void hosts_report(struct cluster_plan *plan);
 
 /* --- finish.c --- */

@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "p4/int_hosts.h"
 #include "p4/int_keeper.h"
+#include "p4/int_message.h"
+#include "sys/segment.h"
 
 enum { PATIENCE_S = 90 }; /* the others may take their time */
 
@@ -92,6 +94,15 @@ static void take_peer(const char *line, const char *hub)
         hosts_set_peer(id, strcmp(address, "-") ? address : hub, port, form);
 }
 
+static void take_here(const char *line)
+{
+    int first, count, place;
+
+    if (sscanf(line, "here %d %d %d", &first, &count, &place) == 3 && first >= 0 && count > 0 && place >= 0 &&
+        first + count <= p4_own.total && place + count <= P4_MAXPROCS)
+        route_set_places(first, count, place);
+}
+
 /* Lines up to one that begins with `last`. */
 static void take_lines(int fd, const char *last, struct cluster_plan *plan, const char *hub)
 {
@@ -112,6 +123,8 @@ static void take_lines(int fd, const char *last, struct cluster_plan *plan, cons
             options.out = mem_strdup(line + 7);
         else if (!strcmp(line, "xdr"))
             options.is_xdr_forced = true;
+        else if (!strncmp(line, "here ", 5))
+            take_here(line);
         else if (!strncmp(line, "peer ", 5))
             take_peer(line, hub);
     }
@@ -127,15 +140,27 @@ static void send_ports(int fd, int count)
     line_write(fd, "%s", line);
 }
 
+/* The segment of this host, which the shell has handed on. */
+static void take_segment(struct cluster_plan *plan)
+{
+    if (plan->place < 1 || plan->count > plan->places - plan->place || plan->places > P4_MAXPROCS ||
+        fcntl(plan->segment_fd, F_SETFD, FD_CLOEXEC) ||
+        !(plan->head = segment_map(plan->segment_fd, job_transport_offset(plan->places))))
+        p4_fail("E0619: the shared memory of this host did not come through /bin/sh to a cluster of %d processes",
+                plan->count);
+}
+
 void hosts_report(struct cluster_plan *plan)
 {
     char host[256] = "", port[8] = "", key[40];
     struct sockaddr_storage theirs;
     socklen_t length = sizeof theirs;
     char hub[56] = "127.0.0.1";
-    int entry;
+    int entry, words;
 
-    if (sscanf(getenv(HOSTS_VARIABLE), "%255s %7s %d", host, port, &entry) != 3)
+    words = sscanf(getenv(HOSTS_VARIABLE), "%255s %7s %d %d %d %d", host, port, &entry, &plan->segment_fd, &plan->place,
+                   &plan->places);
+    if (words != 3 && words != 6)
         p4_fail("E0619: " HOSTS_VARIABLE "=%s is not of a form that is known", getenv(HOSTS_VARIABLE));
     unsetenv(HOSTS_VARIABLE); /* it is not meant for what this process may start */
     read_key(key);
@@ -146,6 +171,10 @@ void hosts_report(struct cluster_plan *plan)
         getnameinfo((struct sockaddr *)&theirs, length, hub, sizeof hub, NULL, 0, NI_NUMERICHOST);
     line_write(plan->hub_fd, "hello %s %d %s", key, entry, HOSTS_FORM);
     take_lines(plan->hub_fd, "asked", plan, hub);
+    if (words == 6)
+        take_segment(plan);
+    else
+        plan->places = plan->count;
     hosts_listen(plan->count);
     send_ports(plan->hub_fd, plan->count);
     take_lines(plan->hub_fd, "run", plan, hub);

@@ -41,7 +41,7 @@ static struct keeper {
 
 struct job_proc *keeper_proc(int place)
 {
-    return job_proc(keeper.plan->head, place);
+    return job_proc(keeper.plan->head, keeper.plan->place + place);
 }
 
 /* Waits end when they see that somebody has left. */
@@ -315,7 +315,7 @@ static int become_keeper(void)
         hub_add(keeper.plan->hub_fd, 0);
     if (keeper.signals < 0)
         keeper_fail("E0604: the keeper cannot hear signals: %s", strerror(errno));
-    else if (!keeper.plan->has_others || keeper.plan->hub_fd >= 0 || hosts_start())
+    else if (!keeper.plan->has_others || keeper.plan->hub_fd >= 0 || hosts_start(keeper.plan))
         place = fork_slaves();
     else
         hosts_end_shells();

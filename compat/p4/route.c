@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: compat/p4. Where a process is, and the way to it: processes of this host are in one segment, in the order of
- * their ids; the others are reached by sockets (remote.h). */
+/* Room: compat/p4. Where a process is, and the way to it: processes of this host are in one segment; the others are reached by sockets (remote.h). */
 #include "p4/int_door.h"
 #include "p4/int_message.h"
 #include "p4/int_remote.h"
 
-static int host_first, host_count = 1;
+static int16_t place_behind[P4_MAXPROCS]; /* by id: its place in the segment of this host, plus 1; 0: it has none */
 
-void route_set_host(int first, int count)
+void route_set_places(int first, int count, int place)
 {
-    host_first = first;
-    host_count = count;
+    for (int i = 0; i < count && first + i < P4_MAXPROCS; i++)
+        place_behind[first + i] = (int16_t)(place + i + 1);
 }
 
 int route_proc(int id)
 {
-    return (unsigned)(id - host_first) < (unsigned)host_count ? id - host_first : -1;
+    return place_behind[id] - 1;
 }
 
 /* acquire: what a process did before it left is seen by who sees that it has */
@@ -68,7 +67,7 @@ bool route_is_pending(void)
 
 static bool is_lost(int proc)
 {
-    return host_first + proc != p4_own.id && has_left(proc);
+    return proc != route_proc(p4_own.id) && has_left(proc);
 }
 
 void route_give_up(void)

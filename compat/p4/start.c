@@ -141,7 +141,7 @@ static void become_rank(void)
         cluster_first[i] = i;
     if (p4_own.total > P4_MAXPROCS)
         p4_fail("E0602: a job of %d processes; p4 has at most %d", p4_own.total, P4_MAXPROCS);
-    route_set_host(0, p4_own.total);
+    route_set_places(0, p4_own.total, 0);
     set_who();
     intake_open();
     p4_own.stage = P4_RUNNING;
@@ -215,22 +215,28 @@ void p4_unbind(void)
         (void)sched_setaffinity(0, sizeof all_cpus, &all_cpus);
 }
 
-/* Take the place in the segment of this host. */
-static void join(const struct cluster_plan *plan, int place)
+/* Take the place in the segment of this host. `number`: of this process in its cluster. */
+static void join(const struct cluster_plan *plan, int number)
 {
-    const int rc = door->join_job(plan->segment_fd, plan->head->token, place, plan->count);
+    const int place = plan->place + number, rc = door->join_job(plan->segment_fd, plan->head->token, place, plan->places);
+    int listener;
 
     if (rc)
         fail_with(rc);
-    munmap(plan->head, job_transport_offset(plan->count));
-    bind_to_share(place, plan->count);
-    if (plan->has_others)
-        remote_open(hosts_take_listener(place, plan->count));
+    munmap(plan->head, job_transport_offset(plan->places));
+    bind_to_share(place, plan->places);
+    if (!plan->has_others)
+        return;
+    listener = hosts_take_listener(number, plan->count);
+    if (plan->places < p4_own.total)
+        remote_open(listener);
+    else
+        close(listener);
 }
 
 static void make_segment(struct cluster_plan *plan)
 {
-    const struct segment_plan segment = { .size = plan->count, .apps = 1, .errhandler = JOB_ERRORS_ARE_FATAL,
+    const struct segment_plan segment = { .size = plan->places, .apps = 1, .errhandler = JOB_ERRORS_ARE_FATAL,
                                           .cpus = cpus_within_quota(cpus_in_mask()), .launcher = "p4" };
     char why[SEGMENT_WHY];
 
@@ -242,31 +248,33 @@ static void make_segment(struct cluster_plan *plan)
 /* With the segment of this host: processes for it, and this one's place. */
 static int start_cluster(struct cluster_plan *plan)
 {
-    int place;
+    int number;
 
-    route_set_host(p4_own.first, plan->count);
-    make_segment(plan);
-    place = keeper_start(plan);
-    p4_own.id = p4_own.first + place;
-    join(plan, place);
+    route_set_places(p4_own.first, plan->count, plan->place);
+    if (plan->segment_fd < 0)
+        make_segment(plan);
+    number = keeper_start(plan);
+    p4_own.id = p4_own.first + number;
+    join(plan, number);
     return run();
 }
 
 static int start_all(struct p4_procgroup *pg, bool has_lines)
 {
-    static struct cluster_plan plan = { .hub_fd = -1 };
+    static struct cluster_plan plan = { .hub_fd = -1, .segment_fd = -1 };
     const int total = procgroup_check(pg, has_lines);
 
     if (total > 1 && door->is_open())
         p4_fail("E0609: MPI is in use already, and p4 would fork: call p4_create_procgroup before MPI_Init, or start "
                 "the program with mpiexec");
     set_clusters(pg);
+    route_set_places(0, 1, 0);
     if (total == 1)
         return run();
-    plan.count = p4_own.last + 1;
+    plan.count = plan.places = p4_own.last + 1;
     plan.has_others = pg->num_entries > 1;
     if (plan.has_others) {
-        hosts_prepare(pg, has_lines ? procgroup_find(program) : "p4_startup", arguments);
+        hosts_prepare(pg, has_lines ? procgroup_find(program) : "p4_startup", arguments, &plan);
         hosts_listen(plan.count);
     }
     return start_cluster(&plan);
@@ -323,7 +331,7 @@ static void keep_arguments(int argc, char **argv)
 /* The master of a cluster that another host has started: the procgroup is a matter of p4_initenv then. */
 static int become_remote(void)
 {
-    static struct cluster_plan plan;
+    static struct cluster_plan plan = { .segment_fd = -1 };
 
     error_trap_signals();
     error_trap_end();

@@ -5,7 +5,7 @@
     errors_test.py --build DIR [-v]
 
 Runs tests/p4/errors.c in each of its ways with a procgroup file (F), with a second and third cluster behind a remote
-shell that is none (R), and by mpiexec (L); and procgroup files that are wrong."""
+shell that is none (R), with such clusters on this host (H), and by mpiexec (L); and procgroup files that are wrong."""
 
 import argparse
 import os
@@ -20,28 +20,28 @@ import p4_test  # noqa: E402
 
 # Runs the command here: HOST [-l LOGIN] COMMAND
 SHELL = '#!/bin/sh\nshift; [ "$1" = -l ] && shift 2\nexec /bin/sh -c "$*"\n'
-LAST = {'F': '3', 'L': '3', 'R': '4'}  # id of the last process
+LAST = {'F': '3', 'L': '3', 'R': '4', 'H': '4'}  # id of the last process
 
 # What goes wrong, where this is tried, exit code (None: any but 0), and what stands in the output once. {last}: LAST.
 CASES = [
-    ('error', 'FR', 1, r'^p{last}_\d+:  p4_error: no good: 42$'),
+    ('error', 'FRH', 1, r'^p{last}_\d+:  p4_error: no good: 42$'),
     ('error', 'L', 1, r'E0601: p4_error: no good: 42$'),
     ('negative', 'FR', 1, r'^p0_\d+:  p4_error: no good: -42$'),
     ('all', 'F', 1, r'E0613: p4_msg_free of 0x[0-9a-f]+, which is no buffer'),
-    ('segv', 'FR', 1, r'^p{last}_\d+:  p4_error: interrupt SIGSEGV: 11$'),
+    ('segv', 'FRH', 1, r'^p{last}_\d+:  p4_error: interrupt SIGSEGV: 11$'),
     ('interrupt', 'F', 1, ''),
     ('killed', 'F', 1, r'E0605: process 3 \(pid \d+\) was ended by signal 9'),
-    ('killed', 'R', 1, r'E0605: process 4 \(pid \d+\) has ended, and neither by p4_wait_for_end nor by exit'),
+    ('killed', 'RH', 1, r'E0605: process 4 \(pid \d+\) has ended, and neither by p4_wait_for_end nor by exit'),
     ('killed', 'L', 137, r'signal 9'),
-    ('master-killed', 'FR', -9, ''),
+    ('master-killed', 'FRH', -9, ''),
     ('left', 'F', 1, r'E0605: process 3 \(pid \d+\) ended with exit code 3, and not by exit'),
-    ('child', 'FR', 1, r'^p4_create_\d+:  p4_error: child: 1$'),
-    ('gone', 'FR', 1, r'E0612: process 0 waits in p4_recv for type 7 from {last}, which has ended'),
+    ('child', 'FRH', 1, r'^p4_create_\d+:  p4_error: child: 1$'),
+    ('gone', 'FRH', 1, r'E0612: process 0 waits in p4_recv for type 7 from {last}, which has ended'),
     ('gone', 'L', None, r'E0612: process 0 waits in p4_recv for type 7 from {last}, which has ended'),
-    ('gone-any', 'FR', 1, r'E0612: process 0 waits in p4_recv for type 7 from anybody, and all others have ended'),
-    ('gone-send', 'FR', 0, ''),
+    ('gone-any', 'FRH', 1, r'E0612: process 0 waits in p4_recv for type 7 from anybody, and all others have ended'),
+    ('gone-send', 'FRH', 0, ''),
     ('gone-send', 'L', None, ''), # under mpiexec the exit codes of all count
-    ('ids', 'FRL', 1, r'E0611: p4_recv from \d: ids are 0 to {last}, and -1 stands for any'),
+    ('ids', 'FRHL', 1, r'E0611: p4_recv from \d: ids are 0 to {last}, and -1 stands for any'),
     ('ids', 'F', 1, r'E0610: p4_send of type 7: there is no process 4, only 0 to 3; the call returns -1'),
     ('length', 'FL', 1, r'E0610: p4_send of type 7 to 0: the length is -1; it must be from 0 to 268435456'),
     ('twice', 'F', 1, r'E0613: p4_msg_free of 0x[0-9a-f]+, which has been freed already'),
@@ -50,12 +50,12 @@ CASES = [
     ('early', 'F', 1, r'E0607: p4_msg_alloc has been called before p4_initenv'),
     ('no-procgroup', 'F', 1, r'E0607: p4_send before p4_create_procgroup'),
     ('keeper-killed', 'F', 1, r'E0604: the keeper has been ended'),
-    ('keeper-killed', 'R', 1, r'E0618: the connection to the cluster of process 2 has ended'),
+    ('keeper-killed', 'RH', 1, r'E0618: the connection to the cluster of process 2 has ended'),
     ('hang', 'F', -14, r'E0620: all processes wait for ever; nothing has moved for 1 s\n'
                        r'    process 0 waits in p4_recv for type 7 from 1\n.*\n.*\n'
                        r'    process 3 waits in p4_recv for type 7 from 0'),
     ('hang', 'L', 142, r'(?s)E0120.*rank 3  p4_recv from process 0, type 7 .*errors(\.c:|\+0x)'),
-    ('no-end', 'FR', 0, r'E0606: the master has ended without p4_wait_for_end'),
+    ('no-end', 'FRH', 0, r'E0606: the master has ended without p4_wait_for_end'),
 ]
 
 # Lines of a procgroup file, and what is said about them; {file} is its name.
@@ -101,11 +101,15 @@ class Tests:
     def command(self, what, way):
         if way == 'L':
             return [self.mpiexec, '-n', '4', self.program, what]
-        lines = 'local 3\n' if way == 'F' else f'local 1\nhostB 2 {self.program}\nhostC 1 {self.program} me\n'
+        lines = {'F': 'local 3\n', 'R': f'local 1\nhostB 2 {self.program}\nhostC 1 {self.program} me\n',
+                 'H': f'local 1\nlocalhost 2 {self.program}\nlocalhost 1 {self.program}\n'}[way]
         return [self.program, what, '-p4pg', self.procgroup(lines)]
 
     def check(self, name, words, code, pattern, **env):
-        got, out, err, has_left = p4_test.run(words, env={**self.env, **env})
+        env = {**self.env, **env}
+        if name.startswith('H '):
+            del env['P4_RSHCOMMAND']  # then this host is known for one
+        got, out, err, has_left = p4_test.run(words, env=env)
         said = re.findall(pattern, out + err, re.M) if pattern else []
         fault = None
         if got is None:

@@ -51,12 +51,19 @@ class Test:
         return self.args.replace('{n}', str(count)).split()
 
 
+def clusters(count, path):
+    """Three clusters of this host, of 3, 3 and 1 processes if there are 7; fewer if there are fewer."""
+    sizes = [(count * 3 + 6) // 7, 0, int(count >= 3)]
+    sizes[1] = count - sum(sizes)
+    return f'local {sizes[0] - 1}\n' + ''.join(f'localhost {size} {path}\n' for size in sizes[1:] if size)
+
+
 def command(build, path, args, count, mode, folder):
     if mode == 'L':
         return [os.path.join(build, 'launch', 'mpiexec'), '-n', str(count), path, *args]
     procgroup = os.path.join(folder, f'{count}.pg')
     with open(procgroup, 'w', encoding='utf-8') as file:
-        file.write(f'local {count - 1}\n')
+        file.write(f'local {count - 1}\n' if mode == 'F' else clusters(count, path))
     return [path, '-p4pg', procgroup, *args]
 
 
