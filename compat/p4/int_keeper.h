@@ -30,7 +30,7 @@ struct job_proc *keeper_proc(int place);
 /* Say why on standard error, and end the run. Returns. */
 void keeper_fail(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* stall.c: if all `count` processes of the only cluster wait for each other, say so, once. To be called now and then. */
+/* stall.c: if all `count` processes of the only cluster wait for each other, say so, once. To be called often. */
 void stall_look(int count);
 
 /* hosts.c: start the other clusters and tell all where everybody is. Returns false after keeper_fail. The remote shells

@@ -111,7 +111,7 @@ void intake_flush(void);
 
 /* --- route.c: where a process is --- */
 
-/* `count` processes of this host, of consecutive ids and places in its segment. All are told before anything is sent. */
+/* `count` processes of this host, of consecutive ids and places in its segment. All are told before anything goes. */
 void route_set_places(int first, int count, int place);
 /* Has it ended, in order or not? */
 bool route_is_gone(int id);

@@ -88,7 +88,7 @@ void hosts_listen(int count);
 /* That of a process; those of the others are closed. */
 int hosts_take_listener(int place, int count);
 /* In the master: the procgroup and the arguments that the others get. Makes the socket that they report to. Gives
- * clusters of this host places behind those of the first one: plan->places, which is what the first one takes so far. */
+ * clusters of this host places behind those of the first one, whose number is in plan->places, and adds them. */
 void hosts_prepare(const struct p4_procgroup *pg, const char *where, char **arguments, struct cluster_plan *plan);
 /* Was this process started by hosts_start of another one? */
 bool hosts_is_remote(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: compat/p4. Where a process is, and the way to it: processes of this host are in one segment; the others are reached by sockets (remote.h). */
+/* Room: compat/p4. Where a process is, and the way to it: processes of this host are in one segment; the others are
+ * reached by sockets (remote.h). */
 #include "p4/int_door.h"
 #include "p4/int_message.h"
 #include "p4/int_remote.h"

@@ -218,7 +218,8 @@ void p4_unbind(void)
 /* Take the place in the segment of this host. `number`: of this process in its cluster. */
 static void join(const struct cluster_plan *plan, int number)
 {
-    const int place = plan->place + number, rc = door->join_job(plan->segment_fd, plan->head->token, place, plan->places);
+    const int place = plan->place + number;
+    const int rc = door->join_job(plan->segment_fd, plan->head->token, place, plan->places);
     int listener;
 
     if (rc)

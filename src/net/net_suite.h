@@ -132,9 +132,11 @@ static void suite_stream(struct suite_end *from, struct suite_end *to, bool poll
     }
     for (uint32_t i = 0; to->received < SUITE_RECORDS; i++) {
         CHECK(i < 100000);
+        CHECK(!to->ops->is_silent(to->ep)); /* as long as something is on its way, wherever */
         suite_poll(to);
     }
     CHECK_INT(to->received, SUITE_RECORDS);
+    CHECK(to->ops->is_silent(to->ep));
 }
 
 /* A buffer that is not sent after all can be had again: there are always some. */

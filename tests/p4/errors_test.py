@@ -40,6 +40,7 @@ CASES = [
     ('gone', 'L', None, r'E0612: process 0 waits in p4_recv for type 7 from {last}, which has ended'),
     ('gone-any', 'FRH', 1, r'E0612: process 0 waits in p4_recv for type 7 from anybody, and all others have ended'),
     ('gone-send', 'FRH', 0, ''),
+    ('gone-long', 'FRH', 0, ''),
     ('gone-send', 'L', None, ''), # under mpiexec the exit codes of all count
     ('ids', 'FRHL', 1, r'E0611: p4_recv from \d: ids are 0 to {last}, and -1 stands for any'),
     ('ids', 'F', 1, r'E0610: p4_send of type 7: there is no process 4, only 0 to 3; the call returns -1'),
@@ -88,7 +89,7 @@ class Tests:
             file.write(SHELL)
         os.chmod(self.shell, 0o755)
         self.env = {**os.environ, 'P4_RSHCOMMAND': self.shell, 'P4_GRACE': '1', 'PARLEY_HANG_REPORT': '1',
-                    'ASAN_OPTIONS': 'detect_leaks=0:handle_segv=0'}
+                    **p4_test.SANITIZED}
 
     def procgroup(self, lines):
         path = os.path.join(self.folder, 'procgroup.pg')
@@ -148,6 +149,8 @@ class Tests:
         self.check('no key', local, 1, 'E0619: no key came on standard input', P4_REMOTE='127.0.0.1 1 1')
         mixed = os.path.join(self.build, 'tests', 'p4', 'mixed')
         self.check('MPI first', [mixed, 'mpi', *local[2:]], 1, 'E0609: MPI is in use already, and p4 would fork')
+        for what, code in (('gone-long', 0), ('gone-send', 0), ('gone', 1)):
+            self.check(f'chaos {what}', self.command(what, 'F'), code, '' if not code else 'E0612', PARLEY_NET='chaos')
         deny = [os.path.join(self.build, 'tests', 'odd', 'deny'), 'clone']
         if p4_test.run([*deny, '/bin/true'])[0] == 77:
             print('skipped: no process: this machine cannot deny system calls')

@@ -192,7 +192,7 @@ class Tests:
         words = self.command(program, clusters)
         if has_terminal:
             words = ['script', '-qec', shlex.join(words), '/dev/null']
-        got, out, err, has_left = p4_test.run(words, env={**os.environ, 'P4_GRACE': '1', **env})
+        got, out, err, has_left = p4_test.run(words, env={**os.environ, 'P4_GRACE': '1', **p4_test.SANITIZED, **env})
         names = left_over(self.programs)
         fault = None
         if got is None:

@@ -34,6 +34,7 @@ struct chaos {
     struct chaos_ep **eps;  /* by process */
     struct list held;
     unsigned held_count;
+    _Atomic unsigned *held_of; /* by process, how many of them; read without the lock */
     unsigned *kept_in;      /* by process: the walk in which one of its records stayed */
     unsigned walk;
     int proc, procs;
@@ -89,6 +90,7 @@ static int hold(void *arg, int proc, struct net_head head, const void *payload, 
     held->len = len;
     copy_bytes(held->payload, payload, len); /* an empty one may come from a null buffer */
     list_append(&chaos->held, &held->link);
+    atomic_fetch_add_explicit(&chaos->held_of[proc], 1, memory_order_relaxed);
     return 0;
 }
 
@@ -104,6 +106,7 @@ static int let_go(struct chaos *chaos)
             chaos->kept_in[held->proc] = chaos->walk;
             continue;
         }
+        atomic_fetch_sub_explicit(&chaos->held_of[held->proc], 1, memory_order_relaxed);
         list_remove(link);
         mem_free(held);
         chaos->held_count--;
@@ -124,6 +127,7 @@ static void chaos_close(struct net *net)
         mem_free(chaos->eps[proc]);
     mem_free(chaos->eps);
     mem_free(chaos->kept_in);
+    mem_free((void *)chaos->held_of);
     mem_free(chaos);
 }
 
@@ -145,7 +149,8 @@ static int open_with(const struct net_ops *ops, const struct net_config *config,
     chaos->random = (uint64_t)seed_setting.value * 1000003u + (uint64_t)(config->proc + 65537 * config->lane);
     chaos->eps = mem_zalloc((size_t)config->procs * sizeof *chaos->eps);
     chaos->kept_in = mem_zalloc((size_t)config->procs * sizeof *chaos->kept_in);
-    if (!chaos->eps || !chaos->kept_in) {
+    chaos->held_of = mem_zalloc((size_t)config->procs * sizeof *chaos->held_of);
+    if (!chaos->eps || !chaos->kept_in || !chaos->held_of) {
         chaos_close(&chaos->net);
         return err(MPI_ERR_NO_MEM, "no memory for transport chaos");
     }
@@ -245,11 +250,13 @@ static int chaos_poll_ep(void *ep, const _Atomic uint32_t *done)
     return chaos->ops->poll_ep(inner_of(ep), done) + let_go(chaos);
 }
 
-/* Something may be held, or have been refused. */
+/* In the order in which records move. */
 static bool chaos_is_silent(const struct net_ep *ep)
 {
-    (void)ep;
-    return false;
+    const struct chaos *chaos = (const struct chaos *)(const void *)ep->net;
+
+    return chaos->ops->is_silent(((const struct chaos_ep *)(const void *)ep)->inner) &&
+           !atomic_load_explicit(&chaos->held_of[ep->proc], memory_order_relaxed);
 }
 
 static bool chaos_can_copy(struct net_ep *ep)
