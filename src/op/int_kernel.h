@@ -75,6 +75,38 @@
         } \
     }
 
+/* bfloat16: the upper half of a float. */
+static ALWAYS_INLINE float float_of_bfloat(uint16_t number)
+{
+    const uint32_t bits = (uint32_t)number << 16;
+    float value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* To nearest, ties to even; a NaN stays one. */
+static ALWAYS_INLINE uint16_t bfloat_of_float(float value)
+{
+    uint32_t bits, rounded;
+
+    memcpy(&bits, &value, sizeof bits);
+    rounded = bits + 0x7fff + (bits >> 16 & 1);
+    return (uint16_t)((__builtin_isnan(value) ? bits | 0x400000 : rounded) >> 16);
+}
+
+/* Of both the first, if it is better or NaN. */
+static ALWAYS_INLINE uint16_t bfloat_first(uint16_t a, uint16_t b, bool is_better)
+{
+    return is_better | (__builtin_isnan(float_of_bfloat(a)) != 0) ? a : b;
+}
+
+#define BFLOAT_KERNELS(suffix) \
+    KERNEL(max_##suffix, uint16_t, bfloat_first(a, b, float_of_bfloat(a) > float_of_bfloat(b))) \
+    KERNEL(min_##suffix, uint16_t, bfloat_first(a, b, float_of_bfloat(a) < float_of_bfloat(b))) \
+    KERNEL(sum_##suffix, uint16_t, bfloat_of_float(float_of_bfloat(a) + float_of_bfloat(b))) \
+    KERNEL(prod_##suffix, uint16_t, bfloat_of_float(float_of_bfloat(a) * float_of_bfloat(b)))
+
 /* A NaN wins, so that the result does not depend on who was combined with whom first. Of zeros of both signs it is
  * that of `inout`. */
 #define REAL_KERNELS(suffix, real) \

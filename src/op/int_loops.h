@@ -30,6 +30,7 @@ ORDER_KERNELS(int64, int64_t)
 
 EXTREME_KERNEL(max_float16, half_float, uint16_t, >)
 EXTREME_KERNEL(min_float16, half_float, uint16_t, <)
+BFLOAT_KERNELS(bfloat16)
 EXTREME_KERNEL(max_float, float, uint32_t, >)
 EXTREME_KERNEL(min_float, float, uint32_t, <)
 EXTREME_KERNEL(max_double, double, uint64_t, >)
@@ -63,7 +64,8 @@ TYPE_PAIRS(LOC_KERNELS)
 #define SIGNED_ROW(op) \
     [TYPE_INT8] = op##_int8, [TYPE_INT16] = op##_int16, [TYPE_INT32] = op##_int32, [TYPE_INT64] = op##_int64
 #define FLOAT_ROW(op) \
-    [TYPE_FLOAT16] = op##_float16, [TYPE_FLOAT] = op##_float, [TYPE_DOUBLE] = op##_double
+    [TYPE_FLOAT16] = op##_float16, [TYPE_BFLOAT16] = op##_bfloat16, [TYPE_FLOAT] = op##_float, \
+    [TYPE_DOUBLE] = op##_double
 #define COMPLEX_ROW(op) \
     [TYPE_COMPLEX_FLOAT16] = op##_complex_float16, [TYPE_COMPLEX_FLOAT] = op##_complex_float, \
     [TYPE_COMPLEX_DOUBLE] = op##_complex_double

@@ -5,6 +5,7 @@
 #include "op/int_op.h"
 
 #include <math.h>
+#include <mpix.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -18,12 +19,14 @@ enum { MAX_COUNT = 1000, MAX_EXTENT = 32, ROOM = MAX_COUNT * MAX_EXTENT + 64, GA
 struct row {
     MPI_Datatype handle;
     char group, form;
-    int len;     /* bytes of an element, of a pair's value, of a complex number's part */
+    int len;     /* bytes of an element, of a pair's value, of a complex number's part; 0: long double; or BFLOAT */
     int extent;
     int index;   /* pair: displacement of the index */
     char index_form;
     int index_len;
 };
+
+enum { BFLOAT = -2 };
 
 #define INT(handle, group, form, len) { handle, group, form, len, len, 0, 0, 0 }
 #define REAL(handle, len) { handle, 'F', 'f', len, len, 0, 0, 0 }
@@ -44,7 +47,8 @@ static const struct row rows[] = {
     INT(MPI_LOGICAL, 'L', 'u', 4), INT(MPI_LOGICAL1, 'L', 'u', 1), INT(MPI_LOGICAL2, 'L', 'u', 2),
     INT(MPI_LOGICAL4, 'L', 'u', 4), INT(MPI_LOGICAL8, 'L', 'u', 8), INT(MPI_LOGICAL16, 'L', 'u', 16),
     INT(MPI_C_BOOL, 'L', 'u', 1), INT(MPI_CXX_BOOL, 'L', 'u', 1), INT(MPI_BYTE, 'B', 'u', 1),
-    REAL(MPI_REAL2, 2), REAL(MPI_FLOAT, 4), REAL(MPI_DOUBLE, 8), REAL(MPI_LONG_DOUBLE, 0), REAL(MPI_REAL, 4),
+    REAL(MPI_REAL2, 2), REAL(MPIX_C_FLOAT16, 2), { MPIX_BFLOAT16, 'F', 'f', BFLOAT, 2, 0, 0, 0 },
+    REAL(MPI_FLOAT, 4), REAL(MPI_DOUBLE, 8), REAL(MPI_LONG_DOUBLE, 0), REAL(MPI_REAL, 4),
     REAL(MPI_DOUBLE_PRECISION, 8), REAL(MPI_REAL4, 4), REAL(MPI_REAL8, 8), REAL(MPI_REAL16, 16),
     CPLX(MPI_COMPLEX4, 2), CPLX(MPI_C_COMPLEX, 4), CPLX(MPI_C_FLOAT_COMPLEX, 4), CPLX(MPI_C_DOUBLE_COMPLEX, 8),
     CPLX(MPI_C_LONG_DOUBLE_COMPLEX, 0), CPLX(MPI_CXX_FLOAT_COMPLEX, 4), CPLX(MPI_CXX_DOUBLE_COMPLEX, 8),
@@ -92,6 +96,8 @@ static wide_float get_real(const unsigned char *p, int len)
     long double l;
     wide_float w;
 
+    if (len == BFLOAT)
+        return memcpy(&f, (const unsigned char[]){ 0, 0, p[0], p[1] }, sizeof f), f;
     if (len == 2)
         return memcpy(&h, p, sizeof h), h;
     if (len == 4)
@@ -103,6 +109,24 @@ static wide_float get_real(const unsigned char *p, int len)
     return memcpy(&w, p, sizeof w), w;
 }
 
+/* Of the two neighbours of `value` the nearer one, or the one that ends in a zero bit. No number here is near the
+ * greatest. */
+static void put_bfloat(unsigned char *p, float value)
+{
+    uint32_t bits, next;
+    float low, high;
+
+    memcpy(&bits, &value, sizeof bits);
+    bits &= 0xffff0000;
+    next = bits + 0x10000;
+    memcpy(&low, &bits, sizeof low);
+    memcpy(&high, &next, sizeof high);
+    if (isfinite(value) && fabsf(high - value) <= fabsf(value - low))
+        bits = fabsf(high - value) == fabsf(value - low) && (next >> 16 & 1) ? bits : next;
+    p[0] = (unsigned char)(bits >> 16);
+    p[1] = (unsigned char)(bits >> 24);
+}
+
 static void put_real(unsigned char *p, int len, wide_float value)
 {
     const half_float h = (half_float)value;
@@ -110,7 +134,9 @@ static void put_real(unsigned char *p, int len, wide_float value)
     const double d = (double)value;
     const long double l = (long double)value;
 
-    if (len == 2)
+    if (len == BFLOAT)
+        put_bfloat(p, f);
+    else if (len == 2)
         memcpy(p, &h, sizeof h);
     else if (len == 4)
         memcpy(p, &f, sizeof f);
@@ -124,7 +150,7 @@ static void put_real(unsigned char *p, int len, wide_float value)
 
 static int part_bytes(int len)
 {
-    return len ? len : (int)sizeof(long double);
+    return len == BFLOAT ? 2 : len ? len : (int)sizeof(long double);
 }
 
 static wide_complex get_complex(const unsigned char *p, int len)
@@ -232,7 +258,7 @@ static bool takes_first(MPI_Op op, const unsigned char *a, const unsigned char *
 /* Bytes of a long double that hold its value; the rest is padding. */
 static int value_bytes(int len)
 {
-    return len ? len : LDBL_MANT_DIG == 64 ? 10 : 16;
+    return len == BFLOAT ? 2 : len ? len : LDBL_MANT_DIG == 64 ? 10 : 16;
 }
 
 /* b = a op b; a and b are items. */
@@ -413,9 +439,9 @@ static void test_all(void)
             }
         }
     }
-    /* 19 C integers (with MPI_CHAR), 6 Fortran ones, 3 of several languages, 8 logical, 1 byte, 9 real, 13 complex, 9
+    /* 19 C integers (with MPI_CHAR), 6 Fortran ones, 3 of several languages, 8 logical, 1 byte, 11 real, 13 complex, 9
      * pairs */
-    CHECK_INT(tried, 2 * 37 + 2 * 50 + 3 * 27 + 3 * 29 + 2 * 9);
+    CHECK_INT(tried, 2 * 39 + 2 * 52 + 3 * 27 + 3 * 29 + 2 * 9);
     expect_error(op_check(obj_op(MPI_BAND), obj_type(MPI_DOUBLE)), MPI_ERR_OP,
                  "MPI_BAND cannot be applied to MPI_DOUBLE (floating point); it takes: C integer, "
                  "Fortran integer, byte, multi-language");

@@ -5,6 +5,7 @@
  * A type that the platform lacks stands in the table too: its handle is valid, its size undefined. */
 #include "type/type.h"
 
+#include <mpix.h>
 #include <wchar.h>
 
 #include "base/mem.h"
@@ -39,15 +40,22 @@
     { .signature = (signature_), .size = sizeof(c_type), .external = (external_), .form = (form_), \
       .align = _Alignof(c_type) }
 
+/* Types that the standard does not have (mpix.h). */
+#define EXTENSION(constant) \
+    .obj = { .kind = OBJ_TYPE, .predefined = (uint16_t)(uintptr_t)MPIX_##constant }, .name = "MPIX_" #constant
+
 /* Types that not every compiler has: `has` is 0 then. */
-#define SPECIAL(constant, has, c_type, kind_, class_, signature_, external_, form_) { \
-        HANDLE(constant), \
+#define ROW(head, has, c_type, kind_, class_, signature_, external_, form_) { \
+        head, \
         .size = (has) ? sizeof(c_type) : 0, .extent = (has) ? sizeof(c_type) : 0, \
         .true_extent = (has) ? sizeof(c_type) : 0, \
         .is_contig = true, .is_committed = (has), .is_basic = true, .is_supported = (has), .is_permanent = true, \
         .kind = (has) ? (kind_) : TYPE_OTHER, .type_class = (has) ? (class_) : TYPE_CLASS_NONE, \
         .units = (const struct type_unit[]){ UNIT(signature_, c_type, external_, form_) }, \
     }
+
+#define SPECIAL(constant, has, c_type, kind_, class_, signature_, external_, form_) \
+    ROW(HANDLE(constant), has, c_type, kind_, class_, signature_, external_, form_)
 
 #define BASIC(constant, c_type, kind_, class_, signature_) \
     SPECIAL(constant, 1, c_type, kind_, class_, signature_, sizeof(c_type), SWAP(sizeof(c_type)))
@@ -132,6 +140,10 @@ static struct type predefined[] = {
     FLOATING(DOUBLE, double, TYPE_DOUBLE),
     SPECIAL(LONG_DOUBLE, 1, long double, TYPE_LONG_DOUBLE, TYPE_CLASS_FLOATING, NUMBER(TYPE_LONG_DOUBLE),
             EXTERNAL_LONG_DOUBLE, FORM_LONG_DOUBLE),
+    ROW(EXTENSION(C_FLOAT16), HAS_FLOAT16, half_float, TYPE_FLOAT16, TYPE_CLASS_FLOATING, NUMBER(TYPE_FLOAT16),
+        sizeof(half_float), SWAP(sizeof(half_float))),
+    ROW(EXTENSION(BFLOAT16), 1, uint16_t, TYPE_BFLOAT16, TYPE_CLASS_FLOATING, NUMBER(TYPE_BFLOAT16), sizeof(uint16_t),
+        FORM_SWAP_2),
     COMPLEX_NUMBER(C_FLOAT_COMPLEX, _Complex float, TYPE_COMPLEX_FLOAT),
     COMPLEX_NUMBER(C_DOUBLE_COMPLEX, _Complex double, TYPE_COMPLEX_DOUBLE),
     COMPLEX_LONG_DOUBLE(C_LONG_DOUBLE_COMPLEX),

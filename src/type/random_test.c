@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random types, six constructors deep, against a walk over their type maps: packing and unpacking in any two parts,
- * lists of blocks, sizes, bounds, elements, signatures, external32, outlines. Arguments: --full for many more cases; a
- * number as seed. */
+ * lists of blocks, sizes, bounds, elements, signatures, external32, outlines, huge extents. Arguments: --full for many
+ * more cases; a number as seed. */
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -17,7 +17,8 @@ enum {
     REACH = 6000,            /* how far from the buffer's address data may lie */
     ITEMS = 3,
     STREAM = ENTRIES * 32 * ITEMS,
-    ALL_SPLITS = 64,         /* streams up to this long are cut everywhere */
+    ALL_SPLITS = 64,         /* streams up to this long are cut everywhere, … */
+    FULL_SPLITS = 1000,      /* … with --full */
     SOME_SPLITS = 6,
     AROUND = 64,             /* bytes about the data that must not be touched */
     BLOCKS = 5,              /* of one constructor */
@@ -26,6 +27,7 @@ enum {
 };
 
 static uint64_t seed, state;
+static int all_splits = ALL_SPLITS;
 
 static uint64_t any(void)
 {
@@ -508,7 +510,7 @@ static void check_moving(const struct pair *pair, int items)
     memset(expected + window, 0xA5, (size_t)window_len);
     for (int i = 0; i < total; i++)
         expected[places[i]] = stream[i];
-    if (total <= ALL_SPLITS)
+    if (total <= all_splits)
         for (int at = 0; at <= total; at++)
             check_split(pair->type, items, total, at);
     else
@@ -623,6 +625,45 @@ static void check_flat(const struct pair *pair, int items)
     check_external_cuts(pair, items, (size_t)size);
 }
 
+/* Blocks of `items` items whose places in memory are `extent` apart, far outside of the test's memory. */
+static void check_far_blocks(const struct type *type, MPI_Count count, int items, int size, MPI_Count extent)
+{
+    static struct type_block blocks[STREAM];
+    const int total = items * size, from = between(0, total - 1), len = between(1, total - from);
+    const size_t n = type_list_blocks(type, memory + REACH, count, (size_t)from, (size_t)len, blocks);
+    uint64_t begin = 0;
+
+    REQUIRE(n > 0 && n <= type_block_count(type, count) && blocks[n - 1].end == (uint64_t)len);
+    for (size_t i = 0; i < n; begin = blocks[i++].end)
+        for (uint64_t at = begin; at < blocks[i].end; at++) {
+            const int byte = from + (int)at;
+            const uint64_t item = (uint64_t)(byte / size) * (uint64_t)extent;
+            REQUIRE(blocks[i].address + (at - begin) == (uintptr_t)memory + (uintptr_t)places[byte % size] + item);
+        }
+}
+
+/* The same data with an extent of up to 32 TB in either direction, which nobody can touch but which can be told. */
+static void check_huge(const struct pair *pair)
+{
+    const MPI_Count extent = (((MPI_Count)1 << between(31, 45)) + between(-9, 9)) * (any() & 1 ? 1 : -1);
+    const int items = between(1, ITEMS), size = walk(&pair->model, 1), lb = between(-20, 20);
+    const MPI_Count reach = (items - 1) * (extent < 0 ? -extent : extent);
+    struct type *one, *many;
+
+    CHECK_INT(type_resized(pair->type, lb, extent, true, &one), 0);
+    CHECK_INT(type_contiguous(items, one, false, &many), 0);
+    REQUIRE(one->lb == lb && one->extent == extent && one->true_extent == pair->type->true_extent);
+    REQUIRE(one->true_lb == pair->type->true_lb && many->size == (MPI_Count)items * size);
+    if (size) {
+        REQUIRE(many->true_extent == one->true_extent + reach);
+        REQUIRE(many->true_lb == one->true_lb - (extent < 0 ? reach : 0));
+        check_far_blocks(one, items, items, size, extent);
+        check_far_blocks(many, 1, items, size, extent);
+    }
+    CHECK_INT(type_free(one), 0);
+    CHECK_INT(type_free(many), 0);
+}
+
 /* Items must stay within the test's memory. */
 static int choose_items(const struct model *m)
 {
@@ -662,6 +703,7 @@ static void run_case(void)
     check_numbers(&pair);
     check_moving(&pair, items);
     check_flat(&pair, items);
+    check_huge(&pair);
     if (any() % 4 == 0)
         check_rebuilt(&pair, items);
     drop(&pair);
@@ -673,10 +715,12 @@ int main(int argc, char **argv)
     uint64_t first = (uint64_t)time(NULL) * 1000003u;
 
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--full") == 0)
+        if (strcmp(argv[i], "--full") == 0) {
             cases = FULL_CASES;
-        else
+            all_splits = FULL_SPLITS;
+        } else {
             first = strtoull(argv[i], NULL, 0);
+        }
     }
     type_init();
     printf("seed %llu\n", (unsigned long long)first);

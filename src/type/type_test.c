@@ -2,6 +2,7 @@
 /* Predefined types against a list of their own, copying against a walk over single bytes. */
 #include "type/type.h"
 
+#include <mpix.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -41,6 +42,7 @@ static const struct expected expected[] = {
     ONE(INTEGER4, 4), ONE(REAL4, 4), ONE(COMPLEX4, 4), ONE(LOGICAL8, 8), ONE(INTEGER8, 8),
     ONE(REAL8, 8), ONE(COMPLEX8, 8), ONE(LOGICAL16, 16), ONE(INTEGER16, 16), ONE(REAL16, 16),
     ONE(COMPLEX16, 16), ONE(COMPLEX32, 32),
+    { MPIX_C_FLOAT16, "MPIX_C_FLOAT16", 2, 2, 0 }, { MPIX_BFLOAT16, "MPIX_BFLOAT16", 2, 2, 0 },
     EXPECT(FLOAT_INT, 8, 8, 4), EXPECT(DOUBLE_INT, 12, 16, 8), EXPECT(LONG_INT, 12, 16, 8),
     EXPECT(2INT, 8, 8, 4), EXPECT(SHORT_INT, 6, 8, 4), EXPECT(LONG_DOUBLE_INT, 20, 32, 16),
     EXPECT(2REAL, 8, 8, 4), EXPECT(2DOUBLE_PRECISION, 16, 16, 8), EXPECT(2INTEGER, 8, 8, 4),

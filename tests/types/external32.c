@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <wchar.h>
 
+#if __has_include(<mpix.h>)
+#include <mpix.h> /* types that not every MPI has */
+#endif
+
 enum { MOST = 64 };
 
 struct vector {
@@ -85,6 +89,10 @@ static const struct vector vectors[] = {
     V(MPI_INTEGER8, int64_t, -2, "fffffffffffffffe"),
     W(MPI_INTEGER16, int64_t, 0x0807060504030201, 0x100F0E0D0C0B0A09, "100f0e0d0c0b0a090807060504030201"),
     V(MPI_REAL2, uint16_t, 0x3C01, "3c01"),
+#if defined(MPIX_BFLOAT16)
+    V(MPIX_C_FLOAT16, uint16_t, 0x3C01, "3c01"),
+    V(MPIX_BFLOAT16, uint16_t, 0x3F81, "3f81"),
+#endif
     V(MPI_REAL4, float, 1.0f, "3f800000"),
     V(MPI_REAL8, double, 1.0, "3ff0000000000000"),
     W(MPI_REAL16, uint64_t, 0x0807060504030201u, 0x3FFF0E0D0C0B0A09u, "3fff0e0d0c0b0a090807060504030201"),
@@ -165,6 +173,27 @@ static void check(const char *name, MPI_Datatype type, const void *value, size_t
     CHECK(memcmp(got, want, n) == 0, "%s: another value after the way back", name);
 }
 
+/* Pairs that have no name: value, then index, without the gap (§6.9.4). */
+static void check_unnamed_pairs(void)
+{
+    const struct {
+        int64_t value;
+        int index;
+    } first = { -2, 3 };
+    const struct {
+        unsigned char value;
+        long index;
+    } second = { 200, -5 };
+    MPI_Datatype type;
+
+    CHECK_OK(MPI_Type_get_value_index(MPI_INT64_T, MPI_INT, &type));
+    if (type != MPI_DATATYPE_NULL)
+        check("INT64_T and INT", type, &first, sizeof first, "fffffffffffffffe00000003");
+    CHECK_OK(MPI_Type_get_value_index(MPI_UNSIGNED_CHAR, MPI_LONG, &type));
+    if (type != MPI_DATATYPE_NULL)
+        check("UNSIGNED_CHAR and LONG", type, &second, sizeof second, "c8fffffffb");
+}
+
 /* Integers that do not fit keep their low bytes and their sign. */
 static void check_narrow(void)
 {
@@ -234,6 +263,7 @@ int main(int argc, char **argv)
         check(vectors[i].name, vectors[i].type, vectors[i].value, vectors[i].size, vectors[i].bytes);
     for (i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         check(pairs[i].name, pairs[i].type, pairs[i].value, pairs[i].size, pairs[i].bytes);
+    check_unnamed_pairs();
     check_narrow();
     check_derived();
     check_errors();
