@@ -57,6 +57,7 @@ PLAN = [
     Measure('comm', 'communicators', 2, [], 2, 15),
     Measure('comm', 'communicators', 4, [], 2, 20),
     Measure('comm', 'communicators', 8, [], 2, 30),
+    Measure('rma', 'rma', 2, ['--pin'], 3, 40),
     Measure('idle', 'idle', 2, [], 2, 10),
     Measure('memory', 'memory', 8, [], 2, 10),
     Measure('bandwidth', 'bandwidth', 2, ['--pin'], 3, 20),

@@ -12,7 +12,7 @@ import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAMS = ['latency', 'bandwidth', 'rate', 'matching', 'barrier', 'communicators', 'idle', 'memory', 'threads',
+PROGRAMS = ['latency', 'bandwidth', 'rate', 'matching', 'barrier', 'communicators', 'rma', 'idle', 'memory', 'threads',
             'typed', 'pack', 'op', 'coll', 'overlap', 'empty']
 CFLAGS = ['-std=gnu11', '-D_GNU_SOURCE', '-O2', '-pthread']
 

@@ -22,6 +22,7 @@ TITLES = {
     'matching': 'Round trip past N other entries',
     'barrier': 'Barrier, by ranks',
     'comm': 'Making a communicator and freeing it, by call and ranks',
+    'rma': 'One-sided: time of a call with its flush, by call, window and bytes',
     'idle_cpu': 'Processor time of a rank blocked in a receive, by blocked ranks',
     'bandwidth': 'Windowed bandwidth, by bytes', 'bandwidth_blocking': 'Blocking bandwidth, by bytes',
     'threads_latency': 'Half a round trip with MPI_THREAD_MULTIPLE, by bytes',
