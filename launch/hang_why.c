@@ -12,7 +12,8 @@ enum { ROOTS_MAX = 8, CYCLES_MAX = 8, CYCLE_SHOWN = 16 };
 
 /* What advice fits. */
 struct advice {
-    bool is_missing, is_mismatch, is_near, is_sending, is_receiving, is_gone, is_any;
+    bool is_missing, is_mismatch, is_near, is_sending, is_receiving, is_gone, is_any,
+        is_window;
 };
 
 struct why {
@@ -260,7 +261,8 @@ static void note_way(struct why *why, int rank)
     const struct job_status *status = status_of(why, rank);
 
     why->advice.is_sending |= status->way == JOB_SENDING;
-    why->advice.is_receiving |= status->way == JOB_RECEIVING && !status->sequence;
+    why->advice.is_receiving |= status->way == JOB_RECEIVING && !status->sequence && status->tag != JOB_NO_VALUE;
+    why->advice.is_window |= status->way == JOB_RECEIVING && !status->sequence && status->tag == JOB_NO_VALUE;
 }
 
 static void add_cycles(struct why *why)
@@ -362,6 +364,9 @@ static void add_advice(const struct why *why)
                "root";
     else if (advice->is_missing)
         text = "a collective call ends when every member of the communicator makes it; look for one that leaves early";
+    else if (advice->is_window)
+        text = "epochs of windows end in pairs: MPI_Win_start waits for MPI_Win_post, MPI_Win_wait for "
+               "MPI_Win_complete, MPI_Win_lock for MPI_Win_unlock of those who hold the lock";
     else if (advice->is_near)
         text = "a message meets its receive when communicator, source and tag agree: compare the two sides";
     else if (advice->is_gone)

@@ -245,6 +245,45 @@ static void finalize(void)
         receive(0, 8, world);
 }
 
+static MPI_Win field(void)
+{
+    MPI_Win win;
+    int *base;
+
+    MPI_Win_allocate(sizeof *base, 1, MPI_INFO_NULL, world, &base, &win);
+    MPI_Win_set_name(win, "field");
+    return win;
+}
+
+/* Rank 0 keeps the lock while it waits for a message of rank 1, which wants it first. */
+static void lock(void)
+{
+    MPI_Win win = field();
+
+    if (rank == 0)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+    MPI_Barrier(world);
+    if (rank == 0)
+        receive(1, 7, world);
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+}
+
+/* Rank 0 starts to access rank 1, which waits to be accessed by rank 2; that one waits for rank 0. */
+static void epochs(void)
+{
+    MPI_Win win = field();
+    MPI_Group all, one;
+
+    MPI_Comm_group(world, &all);
+    MPI_Group_incl(all, 1, &next, &one);
+    if (rank == 0)
+        MPI_Win_start(one, 0, win);
+    if (rank == 2)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win), MPI_Win_unlock(0, win), receive(0, 7, world);
+    MPI_Win_post(one, 0, win);
+    MPI_Win_wait(win);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -254,7 +293,7 @@ static const struct {
     { "posted", posted },     { "finalised", finalised },   { "gone", gone },         { "any", any },
     { "waitall", waitall },   { "waitany", waitany },       { "asleep", asleep },     { "polling", polling },
     { "reversed", reversed }, { "subset", subset },         { "threads", threads },   { "grequest", grequest },
-    { "finalize", finalize },
+    { "finalize", finalize }, { "lock", lock },             { "epochs", epochs },
 };
 
 int main(int argc, char **argv)
