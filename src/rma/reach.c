@@ -188,82 +188,73 @@ int win_peek(struct win *win, int rank, void *local, uint64_t address, size_t le
     return likely(!failed) ? 0 : peek_failed(rank, len, failed);
 }
 
-/* Blocks of the target's side are copied in groups: a part of the data, packed here if it has gaps on our side. */
-enum { BLOCKS = 4096, PACKED = 65536 };
+/* The target's side is copied in groups of blocks; data with gaps on our side go through a buffer. */
+enum { PACKED = 65536 };
 
 struct mover {
     struct win *win;
     const struct win_data *data;
     const struct win_aim *aim;
-    uint64_t address; /* of the target's side, there */
-    bool is_put;
-    size_t part; /* bytes at a time */
+    uint64_t address;    /* of the target's side, there */
+    bool is_put, is_run; /* run: our side has no gaps */
     struct peek_list list;
-    struct type_block blocks[BLOCKS];
+    struct type_block blocks[PEEK_PIECES];
     char packed[PACKED];
 };
 
-/* Copy between `local` and the blocks, which begin at byte `at` of the data. */
-static int move_blocks(struct mover *m, size_t count, char *local, size_t at)
+static int move_blocks(struct mover *m, size_t count, char *local, size_t len)
 {
     const int pid = pid_of(&m->win->target[m->aim->rank]);
+    size_t at = 0;
+    int failed;
 
-    for (size_t i = 0; i < count;) {
-        const size_t first = at;
-        size_t n = 0;
-        int failed;
-
-        for (; n < PEEK_PIECES && i < count; n++, i++) {
-            const size_t len = m->blocks[i].end - at;
-
-            m->list.there[n] = (struct iovec){ (void *)(uintptr_t)m->blocks[i].address, len };
-            at += len;
-        }
-        m->list.here[0] = (struct iovec){ local, at - first };
-        m->list.here_count = 1;
-        m->list.there_count = n;
-        failed = m->is_put ? peek_write_list(pid, &m->list) : peek_read_list(pid, &m->list);
-        if (failed)
-            return peek_failed(m->aim->rank, at - first, failed);
-        local += at - first;
-    }
-    return 0;
+    for (size_t i = 0; i < count; at = m->blocks[i++].end)
+        m->list.there[i] = (struct iovec){ (void *)(uintptr_t)m->blocks[i].address, m->blocks[i].end - at };
+    m->list.here[0] = (struct iovec){ local, len };
+    m->list.here_count = 1;
+    m->list.there_count = count;
+    failed = m->is_put ? peek_write_list(pid, &m->list) : peek_read_list(pid, &m->list);
+    return failed ? peek_failed(m->aim->rank, len, failed) : 0;
 }
 
-/* Bytes [at, at + len) of the data. */
-static int move_part(struct mover *m, size_t at, size_t len)
+/* From byte `at` of the data on, *len bytes or fewer. */
+static int move_part(struct mover *m, size_t at, size_t *len)
 {
     const struct win_data *data = m->data;
-    const bool is_run = type_is_run(data->type, data->count);
-    char *const local = is_run ? type_run(data->type, data->buf) + at : m->packed;
-    const size_t count = type_list_blocks(m->aim->type, (const void *)(uintptr_t)m->address, m->aim->count,
-                                          at, len, m->blocks);
+    char *const local = m->is_run ? type_run(data->type, data->buf) + at : m->packed;
+    const size_t count =
+        type_next_blocks(m->aim->type, (uintptr_t)m->address, at, *len, m->blocks, PEEK_PIECES);
     int rc;
 
-    if (m->is_put && !is_run)
-        type_pack(data->type, data->buf, data->count, at, local, len);
-    rc = move_blocks(m, count, local, at);
-    if (!rc && !m->is_put && !is_run)
-        type_unpack(data->type, data->buf, data->count, at, local, len);
+    *len = m->blocks[count - 1].end;
+    if (m->is_put && !m->is_run)
+        type_pack(data->type, data->buf, data->count, at, local, *len);
+    rc = move_blocks(m, count, local, *len);
+    if (!rc && !m->is_put && !m->is_run)
+        type_unpack(data->type, data->buf, data->count, at, local, *len);
     return rc;
 }
 
 static int move_all(struct mover *m, size_t bytes)
 {
+    size_t len;
     int rc = 0;
 
-    for (size_t at = 0; at < bytes && !rc; at += m->part)
-        rc = move_part(m, at, size_min(m->part, bytes - at));
+    for (size_t at = 0; at < bytes && !rc; at += len) {
+        len = m->is_run ? bytes - at : size_min(PACKED, bytes - at);
+        rc = move_part(m, at, &len);
+    }
     return rc;
 }
 
 int win_peek_move(struct win *win, const struct win_data *data, const struct win_aim *aim,
                   const struct win_place *place, bool is_put)
 {
+    const bool is_run = type_is_run(data->type, data->count);
     struct mover *m;
     int rc;
 
-    if (type_is_run(aim->type, aim->count) && type_is_run(data->type, data->count))
+    if (is_run && type_is_run(aim->type, aim->count))
         return win_peek(win, aim->rank, type_run(data->type, data->buf),
                         (uintptr_t)type_run(aim->type, (const void *)(uintptr_t)place->address), place->bytes,
                         is_put);
@@ -275,7 +266,7 @@ int win_peek_move(struct win *win, const struct win_data *data, const struct win
     m->aim = aim;
     m->address = place->address;
     m->is_put = is_put;
-    m->part = type_block_count(aim->type, aim->count) <= BLOCKS ? PACKED : BLOCKS;
+    m->is_run = is_run;
     rc = move_all(m, place->bytes);
     mem_free(m);
     return rc;

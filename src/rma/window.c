@@ -184,7 +184,7 @@ int win_shared_query(const struct win *win, int rank, MPI_Count *size, MPI_Count
     if (win->create_flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return err(MPI_ERR_RMA_FLAVOR, "a dynamic window has no memory that could be shared");
     target = &win->target[rank == MPI_PROC_NULL ? first_with_memory(win) : rank];
-    base = target->base;
+    base = target->size ? target->base : NULL;
     *size = base ? (MPI_Count)target->size : 0;
     *disp_unit = (MPI_Count)target->unit;
     memcpy(base_out, &base, sizeof base);

@@ -201,11 +201,12 @@ static void shared(int is_apart)
         CHECK_OK(MPI_Win_shared_query(win, rank, &found, &unit, &there));
         CHECK_INT(found, size_of(rank));
         CHECK_INT(unit, 4);
-        if (!is_apart && rank)
+        if (!is_apart && before && found)
             CHECK(there == before, "the segment of rank %d follows that of %d", rank, rank - 1);
         for (MPI_Aint i = 0; i < found; i++)
             CHECK_INT(there[i], rank + 1);
-        before = there + found;
+        if (found)
+            before = there + found;
     }
     CHECK_OK(MPI_Win_shared_query(win, MPI_PROC_NULL, &found, &unit, &there));
     CHECK_INT(found, 100);
