@@ -143,6 +143,8 @@ enum { NODE_WAKES_ALL = -1, NODE_WAKES_LAST = -2 /* all wait for all */, NODE_WA
 /* Bytes [at, at + len) of the block, or of each of them, to or from where a member's data lie in the round. */
 typedef void node_fill_fn(void *arg, char *place, size_t at, size_t len);
 typedef void node_drain_fn(void *arg, uint32_t round, size_t at, size_t len);
+/* What needs no other member; once, when what others wait for is on its way. */
+typedef int node_own_fn(void *arg);
 
 static ALWAYS_INLINE int node_pass(struct node_call *call, const struct node_work *work, uint32_t round)
 {
@@ -151,12 +153,13 @@ static ALWAYS_INLINE int node_pass(struct node_call *call, const struct node_wor
     return work->next < work->end ? node_await(call, round, work->next, work->end) : 0;
 }
 
-/* Rounds until all has gone; one if there is nothing. */
+/* Rounds until all has gone; one if there is nothing. `own` may be NULL; after an error of it, too, the others get what
+ * they wait for. */
 static ALWAYS_INLINE int node_run(struct node_call *call, const struct node_work *work, node_fill_fn *fill,
-                                  node_drain_fn *drain, void *arg)
+                                  node_own_fn *own, node_drain_fn *drain, void *arg)
 {
     size_t filled = 0, drained = 0;
-    int rc = 0;
+    int rc = 0, failed = 0;
 
     do {
         uint32_t round = call->comm->shelf.round + 1;
@@ -176,6 +179,8 @@ static ALWAYS_INLINE int node_run(struct node_call *call, const struct node_work
                 node_wake(call, work->wakes);
             filled += len;
         } while (++posted < NODE_AHEAD && filled < work->total);
+        if (own && !drained)
+            failed = own(arg);
         for (; posted > 0 && !rc; posted--, round++) {
             const size_t len = size_min(work->part, work->total - drained);
 
@@ -185,7 +190,7 @@ static ALWAYS_INLINE int node_run(struct node_call *call, const struct node_work
             drained += len;
         }
     } while (filled < work->total && !rc);
-    return rc;
+    return failed ? failed : rc;
 }
 
 /* --- copying from one member's memory to another's, without a copy between (node_copy.c) --- */
@@ -256,16 +261,29 @@ struct node_blocks {
     int reader, readers_end;    /* members that take from it, itself left out */
     bool is_in_place;           /* what it takes overwrites what it brings */
     bool has_one;               /* who brings something brings one block for all */
+    bool varies;                /* not everybody knows all lengths */
     bool has_own;               /* this member has a block for itself: */
     struct coll_block own_from, own_to;
 };
 
-enum { NODE_EACH = -1 };
+enum { NODE_EACH = -1, NODE_EACH_MIN = 8192 /* bytes of a block from which on many are better read where they are */ };
+
+/* Are blocks, of which a member brings so many, better read where they are? */
+static inline bool node_is_long(size_t bytes, int blocks)
+{
+    return bytes >= NODE_COPY_MIN || (bytes >= NODE_EACH_MIN && bytes * (size_t)blocks >= NODE_COPY_MIN);
+}
 
 /* All bring and all take: each is busy with what it takes. */
 static inline bool node_is_mutual(const struct node_blocks *b)
 {
     return b->out && b->first < b->end;
+}
+
+/* Does each read what each of several others brings for all? */
+static inline bool node_is_read_by_all(const struct node_blocks *b)
+{
+    return b->has_one && node_is_mutual(b) && node_copies_clash(b->call);
 }
 
 /* The block for itself, if there is one. Errors: those of coll_copy; E0702. */
@@ -284,5 +302,39 @@ static inline struct coll_block node_in(const struct node_blocks *b, int rank)
 {
     return coll_data_block(b->in, b->in_index == NODE_EACH ? rank : b->in_index);
 }
+
+/* --- blocks whose lengths only some know, in slots (node_slots.c) --- */
+
+/* What a member says in its line of the first round, before all that lies there. */
+struct node_head {
+    uint32_t stride;    /* bytes of a slot; 0: there are none */
+    uint32_t len;       /* of all blocks; or: */
+};
+
+enum { NODE_SLOTS_MOST = NODE_FLAT_MAX_CROWDED };
+#define NODE_SLOTS_VARY UINT32_MAX       /* lengths stand before the slots */
+#define NODE_SLOTS_NONE (UINT32_MAX - 1) /* no slots: memory is shown */
+
+static inline const struct node_head *node_head(const struct node_call *call, int rank, uint32_t first)
+{
+    return (const struct node_head *)(const void *)shelf_line(call->comm, rank, first)->data;
+}
+
+/* The blocks that this member brings. */
+struct node_slots {
+    struct node_head head;
+    int count, rounds;
+    struct coll_block block[NODE_SLOTS_MOST];
+    size_t len[NODE_SLOTS_MOST];
+};
+
+/* False: they are too long or too many. */
+bool node_slots_plan(const struct node_blocks *b, struct node_slots *slots);
+/* Put them there; call->round is the first round again. */
+void node_slots_post(const struct node_blocks *b, const struct node_slots *slots);
+/* Others have more rounds than the `rounds` that this member has posted, which takes part in them. */
+void node_slots_follow(const struct node_blocks *b, int rounds);
+/* Take the block that `rank` has in a slot. Error: MPI_ERR_TRUNCATE, E0700. */
+int node_slots_take(const struct node_blocks *b, int rank);
 
 #endif

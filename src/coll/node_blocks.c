@@ -3,15 +3,11 @@
  *
  *   short blocks    in rounds: who brings blocks writes a part of each, who wants them reads them; one hop, and parts
  *                   are on their way while others are used
- *   long ones, and lengths that not everybody knows
- *                   from memory to memory (node_box.c); where the system does not let members do that, in as many
- *                   rounds as the longest block needs, which all ask each other for */
+ *   long ones       from memory to memory (node_box.c), and so if not everybody knows the lengths: then short blocks
+ *                   go through slots (node_slots.c). Where the system does not let members do that, in as many rounds
+ *                   as the longest block needs, which all ask each other for */
 #include "base/err.h"
 #include "coll/int_node.h"
-
-enum {
-    EACH_MIN = 8192, /* bytes of a block from which on many are better read where they are */
-};
 
 /* --- in rounds --- */
 
@@ -90,6 +86,11 @@ int node_copy_own(const struct node_blocks *b)
     return coll_copy(&b->own_from, &b->own_to);
 }
 
+static int copy_own(void *arg)
+{
+    return node_copy_own(((const struct rounds *)arg)->b);
+}
+
 /* `blocks`: that those bring who bring any. */
 static int run_rounds(const struct node_blocks *b, size_t bytes, int blocks)
 {
@@ -98,15 +99,12 @@ static int run_rounds(const struct node_blocks *b, size_t bytes, int blocks)
     struct node_work work = { .total = bytes, .part = part_of(blocks), .blocks = blocks, .brings = b->out != NULL,
                               .next = b->first, .end = b->end, .wakes = NODE_WAKES_NOBODY };
     struct rounds r = { b, blocks };
-    int rc;
 
     if (takes == size && readers == size)
         work.wakes = NODE_WAKES_LAST;
     else if (readers)
         work.wakes = readers == 1 ? b->reader : NODE_WAKES_ALL;
-    rc = node_copy_own(b); /* after an error, too, others get what they wait for */
-    node_note(&rc, node_run(b->call, &work, fill, drain, &r));
-    return rc;
+    return node_run(b->call, &work, fill, copy_own, drain, &r);
 }
 
 /* The longest block of all members. */
@@ -126,15 +124,13 @@ static int ask_longest(const struct node_blocks *b, size_t *bytes)
     return rc;
 }
 
-static int move(const struct node_blocks *b, bool varies, size_t bytes, int blocks)
+static int move(const struct node_blocks *b, size_t bytes, int blocks)
 {
-    const bool is_long = bytes >= NODE_COPY_MIN || (bytes >= EACH_MIN && bytes * (size_t)blocks >= NODE_COPY_MIN);
-    const bool is_read_by_all = b->has_one && node_is_mutual(b) && node_copies_clash(b->call);
     int rc = 0;
 
-    if ((varies || (is_long && !is_read_by_all)) && node_copies(b->call, &rc))
+    if ((b->varies || (node_is_long(bytes, blocks) && !node_is_read_by_all(b))) && node_copies(b->call, &rc))
         return node_copy_blocks(b);
-    if (!rc && varies)
+    if (!rc && b->varies)
         rc = ask_longest(b, &bytes);
     return rc ? rc : run_rounds(b, bytes, blocks);
 }
@@ -165,14 +161,15 @@ int node_gather(struct comm *comm, const struct coll_data *send, const struct co
     struct node_call call;
     struct node_blocks b = { .call = &call, .out = is_root ? NULL : send, .in = recv, .in_index = NODE_EACH,
                              .end = is_root ? comm->size : 0, .reader = root,
-                             .readers_end = is_root ? root : root + 1, .has_one = true };
+                             .readers_end = is_root ? root : root + 1, .has_one = true,
+                             .varies = varies };
     int rc = node_begin(&call, comm, varies ? NODE_GATHERV : NODE_GATHER, root, bytes);
 
     if (!rc && is_root)
         rc = coll_check_data(recv, comm->size, "recvbuf");
     if (is_root && !coll_is_in_place(send->buf))
         set_own(&b, send, 0, recv, root);
-    return rc ? rc : move(&b, varies, bytes, 1);
+    return rc ? rc : move(&b, bytes, 1);
 }
 
 int node_scatter(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root)
@@ -182,14 +179,14 @@ int node_scatter(struct comm *comm, const struct coll_data *send, const struct c
     struct node_call call;
     struct node_blocks b = { .call = &call, .out = is_root ? send : NULL, .out_index = NODE_EACH, .in = recv,
                              .first = root, .end = is_root ? root : root + 1,
-                             .readers_end = is_root ? comm->size : 0 };
+                             .readers_end = is_root ? comm->size : 0, .varies = varies };
     int rc = node_begin(&call, comm, varies ? NODE_SCATTERV : NODE_SCATTER, root, bytes);
 
     if (!rc && is_root)
         rc = coll_check_data(send, comm->size, "sendbuf");
     if (is_root && !coll_is_in_place(recv->buf))
         set_own(&b, send, root, recv, 0);
-    return rc ? rc : move(&b, varies, bytes, comm->size);
+    return rc ? rc : move(&b, bytes, comm->size);
 }
 
 int node_allgather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv)
@@ -198,14 +195,14 @@ int node_allgather(struct comm *comm, const struct coll_data *send, const struct
     struct node_call call;
     struct node_blocks b = { .call = &call, .out = is_in_place ? recv : send,
                              .out_index = is_in_place ? comm->rank : 0, .in = recv, .in_index = NODE_EACH,
-                             .end = comm->size, .readers_end = comm->size, .has_one = true };
+                             .end = comm->size, .readers_end = comm->size, .has_one = true, .varies = varies };
     int rc = node_begin(&call, comm, varies ? NODE_ALLGATHERV : NODE_ALLGATHER, -1, bytes_of(recv));
 
     if (!rc)
         rc = coll_check_data(recv, comm->size, "recvbuf");
     if (!is_in_place)
         set_own(&b, send, 0, recv, comm->rank);
-    return rc ? rc : move(&b, varies, bytes_of(recv), 1);
+    return rc ? rc : move(&b, bytes_of(recv), 1);
 }
 
 static enum node_op kind_of_alltoall(const struct coll_data *recv)
@@ -219,7 +216,7 @@ int node_alltoall(struct comm *comm, const struct coll_data *send, const struct 
     struct node_call call;
     struct node_blocks b = { .call = &call, .out = is_in_place ? recv : send, .out_index = NODE_EACH,
                              .in = recv, .in_index = NODE_EACH, .end = comm->size, .readers_end = comm->size,
-                             .is_in_place = is_in_place };
+                             .is_in_place = is_in_place, .varies = varies };
     int rc = node_begin(&call, comm, kind_of_alltoall(recv), -1, bytes_of(recv));
 
     if (!rc)
@@ -228,5 +225,5 @@ int node_alltoall(struct comm *comm, const struct coll_data *send, const struct 
         rc = coll_check_data(send, comm->size, "sendbuf");
     if (!is_in_place)
         set_own(&b, send, comm->rank, recv, comm->rank);
-    return rc ? rc : move(&b, varies, bytes_of(recv), comm->size);
+    return rc ? rc : move(&b, bytes_of(recv), comm->size);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: coll. Blocks from memory to memory. In one round, who brings blocks puts a table into its cell which says for
- * each reader where its block lies and how long it is: in the same cell, if all of them fit, or in its memory. Readers
- * fetch. Who has shown its memory waits for their last step.
+ * each reader where its block lies in its memory and how long it is. Readers fetch. Who has shown its memory waits for
+ * their last step. Where lengths vary, a member whose blocks are short puts them into slots instead (node_slots.c).
  *
- *   line         struct node_window: `value` is 1 if memory is shown
- *   cell         struct box for the one or for each reader, then the blocks that are in the cell; of who only reads:
- *                struct box for the one or for each that brings, with the place that its block goes to
+ *   line         struct node_head: are there slots, or is memory shown?
+ *   cell         struct box for the one or for each reader; of who only reads: struct box for the one or for each that
+ *                brings, with the place that its block goes to
  *
  * Where some bring and others take, both sides copy: who brings a long block writes its end to where it goes, who takes
  * it reads its beginning, in shares that let all be ready at the same time.
@@ -24,7 +24,7 @@ enum {
 };
 
 struct box {
-    uint64_t at;  /* an address, or, below SHELF_CELL, a place in the cell */
+    uint64_t at;  /* an address */
     uint64_t len;
 };
 
@@ -46,12 +46,6 @@ static struct box *table_of(const struct node_blocks *b, int rank)
 
 /* --- who brings --- */
 
-struct plan {
-    int boxes;          /* one for all, or one for each */
-    size_t total;       /* bytes of all blocks */
-    size_t packed;      /* of those that have to be packed if they do not fit into the cell */
-};
-
 static bool is_brought(const struct node_blocks *b, int rank)
 {
     return b->out_index != NODE_EACH || rank != b->call->comm->rank;
@@ -62,59 +56,76 @@ static bool is_packed(const struct node_blocks *b, const struct coll_block *bloc
     return b->is_in_place || !type_is_run(block->type, block->count);
 }
 
-static struct plan plan_of(const struct node_blocks *b)
+/* One for all, or one for each. */
+static int count_boxes(const struct node_blocks *b)
 {
-    struct plan plan = { .boxes = b->out_index == NODE_EACH ? b->call->comm->size : 1 };
-
-    for (int rank = 0; rank < plan.boxes; rank++) {
-        const struct coll_block block = node_out(b, rank);
-        const size_t len = is_brought(b, rank) ? type_bytes(block.type, block.count) : 0;
-
-        plan.total += len;
-        plan.packed += is_packed(b, &block) ? len : 0;
-    }
-    return plan;
+    return b->out_index == NODE_EACH ? b->call->comm->size : 1;
 }
 
-/* Fill the table and what it points to: in the cell if there is room, else packed to `temp` or where they lie. */
-static bool fill_boxes(const struct node_blocks *b, const struct plan *plan, char *temp)
+/* Bytes that have to be packed before others can read them. */
+static size_t count_packed(const struct node_blocks *b)
+{
+    size_t packed = 0;
+
+    for (int rank = 0; rank < count_boxes(b); rank++) {
+        const struct coll_block block = node_out(b, rank);
+
+        if (is_brought(b, rank) && is_packed(b, &block))
+            packed += type_bytes(block.type, block.count);
+    }
+    return packed;
+}
+
+/* Fill the table and what it points to: packed to `temp` or where they lie. */
+static void fill_boxes(const struct node_blocks *b, char *temp)
 {
     struct box *table = table_of(b, b->call->comm->rank);
-    char *const cell = (char *)table;
-    size_t at = (size_t)plan->boxes * sizeof *table;
-    const bool fits = at + plan->total <= NODE_PART;
 
-    for (int rank = 0; rank < plan->boxes; rank++) {
+    for (int rank = 0; rank < count_boxes(b); rank++) {
         const struct coll_block block = node_out(b, rank);
         const size_t len = is_brought(b, rank) ? type_bytes(block.type, block.count) : 0;
-        char *place = fits ? cell + at : temp;
 
-        table[rank] = (struct box){ .at = at, .len = len };
+        table[rank] = (struct box){ .len = len };
         if (!len)
             continue;
-        if (!fits)
-            table[rank].at = is_packed(b, &block) ? (uintptr_t)temp : (uintptr_t)type_run(block.type, block.buf);
-        if (fits || is_packed(b, &block))
-            node_pack(&block, 0, place, len);
-        at += fits ? len : 0;
-        temp += !fits && is_packed(b, &block) ? len : 0;
+        if (is_packed(b, &block)) {
+            table[rank].at = (uintptr_t)temp;
+            node_pack(&block, 0, temp, len);
+            temp += len;
+        } else {
+            table[rank].at = (uintptr_t)type_run(block.type, block.buf);
+        }
     }
-    return !fits;
 }
 
-/* Where blocks go to; nowhere if the layout has gaps. */
-static void fill_places(const struct node_blocks *b)
+/* Where blocks go to, if who brings them may write a part; nowhere if the layout has gaps. False: there is no such
+ * block. */
+static bool fill_places(const struct node_blocks *b)
 {
     struct box *table = table_of(b, b->call->comm->rank);
     const int first = b->in_index == NODE_EACH ? b->first : 0, end = b->in_index == NODE_EACH ? b->end : 1;
+    bool has_long = false;
 
-    for (int i = first; i < end; i++) {
+    if (!b->has_one)
+        return false;
+    for (int i = first; i < end && !has_long; i++) {
+        const struct coll_block to = node_in(b, i);
+        has_long = type_bytes(to.type, to.count) >= SHARED_MIN;
+    }
+    for (int i = first; i < end && has_long; i++) {
         const struct coll_block to = node_in(b, i);
         const bool is_run = type_is_run(to.type, to.count);
 
         table[i].at = is_run ? (uintptr_t)type_run(to.type, to.buf) : 0;
         table[i].len = type_bytes(to.type, to.count);
     }
+    return has_long;
+}
+
+/* Does a member show memory, or places? */
+static bool has_table(const struct node_blocks *b, int rank)
+{
+    return node_head(b->call, rank, b->call->round)->len == NODE_SLOTS_NONE;
 }
 
 /* What this member has shown and others read: their ends. */
@@ -129,7 +140,7 @@ static int push_ends(const struct node_blocks *b)
         const struct box *block = from + (b->out_index == NODE_EACH ? rank : 0);
         const size_t at = rank == own ? block->len : share_of_reader(b, block->len);
 
-        if (at < block->len && to->at && to->len == block->len)
+        if (at < block->len && has_table(b, rank) && to->at && to->len == block->len)
             rc = node_push(b->call, rank, (const char *)(uintptr_t)block->at + at, to->at + at, block->len - at);
     }
     return rc;
@@ -138,24 +149,35 @@ static int push_ends(const struct node_blocks *b)
 /* Post the table. *temp is to be freed when all have read. */
 static int show(const struct node_blocks *b, char **temp)
 {
-    struct plan plan = { 0 };
-    struct node_window window = { 0 };
+    const size_t packed = b->out ? count_packed(b) : 0;
+    struct node_head head = { 0, NODE_SLOTS_NONE };
     struct shelf_line *line;
 
-    if (b->out)
-        plan = plan_of(b);
-    if (plan.packed && (size_t)plan.boxes * sizeof(struct box) + plan.total > NODE_PART) {
-        *temp = mem_alloc(plan.packed);
+    if (packed) {
+        *temp = mem_alloc(packed);
         if (!*temp)
-            return err(MPI_ERR_NO_MEM, "no memory for %zu bytes of blocks that are not in a row", plan.packed);
+            return err(MPI_ERR_NO_MEM, "no memory for %zu bytes of blocks that are not in a row", packed);
     }
     line = node_open(b->call, true);
     if (b->out)
-        window.value = fill_boxes(b, &plan, *temp);
-    else
-        fill_places(b);
-    memcpy(line->data, &window, sizeof window);
+        fill_boxes(b, *temp);
+    else if (!fill_places(b))
+        head.len = 0;
+    memcpy(line->data, &head, sizeof head);
     node_post(b->call, line);
+    return 0;
+}
+
+/* In slots, if that goes; *rounds is how many rounds it takes. */
+static int bring(const struct node_blocks *b, char **temp, int *rounds)
+{
+    struct node_slots slots;
+
+    *rounds = 1;
+    if (!b->varies || !b->out || !node_slots_plan(b, &slots))
+        return show(b, temp);
+    *rounds = slots.rounds;
+    node_slots_post(b, &slots);
     return 0;
 }
 
@@ -179,17 +201,14 @@ static int fetch_gaps(const struct node_blocks *b, int rank, const struct box *b
     return rc;
 }
 
-static int take(const struct node_blocks *b, int rank)
+static int take_long(const struct node_blocks *b, int rank)
 {
     const struct box *box = table_of(b, rank) + (b->has_one ? 0 : b->call->comm->rank);
     const struct coll_block to = node_in(b, rank);
     const size_t room = type_bytes(to.type, to.count), len = size_min(box->len, room);
     int rc;
 
-    if (box->at < SHELF_CELL) {
-        node_unpack(&to, 0, (const char *)table_of(b, rank) + box->at, len);
-        rc = 0;
-    } else if (type_is_run(to.type, to.count)) {
+    if (type_is_run(to.type, to.count)) {
         rc = node_fetch(b->call, rank, type_run(to.type, to.buf), box->at,
                         box->len == room ? share_of_reader(b, len) : len);
     } else {
@@ -211,8 +230,10 @@ static bool take_all(const struct node_blocks *b, int *rc)
         const int rank = (comm->rank + distance) % comm->size;
 
         if (rank >= b->first && rank < b->end) {
-            node_note(rc, take(b, rank));
-            is_shown = is_shown || node_window(b->call, rank)->value;
+            const bool is_long = has_table(b, rank);
+
+            node_note(rc, is_long ? take_long(b, rank) : node_slots_take(b, rank));
+            is_shown = is_shown || is_long;
         }
     }
     return is_shown;
@@ -222,7 +243,7 @@ static bool take_all(const struct node_blocks *b, int *rc)
 static void await_ends(const struct node_blocks *b)
 {
     for (int rank = b->first; rank < b->end; rank++) {
-        if (rank != b->call->comm->rank && node_window(b->call, rank)->value) {
+        if (rank != b->call->comm->rank && has_table(b, rank)) {
             const struct coll_block to = node_in(b, rank);
 
             node_await_step(b->call, 1, rank, rank + 1);
@@ -236,11 +257,14 @@ static void await_ends(const struct node_blocks *b)
 
 static int meet(const struct node_blocks *b)
 {
-    const int size = b->call->comm->size;
+    const int size = b->call->comm->size, readers = b->readers_end - b->reader;
 
-    if (b->end - b->first == size && b->readers_end - b->reader == size)
+    if (b->end - b->first == size && readers == size)
         return node_meet(b->call, b->call->round);
-    node_wake_all(b->call);
+    if (readers == 1)
+        node_wake(b->call, b->reader);
+    else if (readers || !b->varies)
+        node_wake_all(b->call);
     return b->first < b->end ? node_await(b->call, b->call->round, b->first, b->end) : 0;
 }
 
@@ -249,7 +273,7 @@ int node_copy_blocks(const struct node_blocks *b)
     struct node_call *call = b->call;
     char *temp = NULL;
     bool shows, reads;
-    int rc = show(b, &temp), failed = rc ? 0 : node_copy_own(b);
+    int rounds, rc = bring(b, &temp, &rounds), failed = rc ? 0 : node_copy_own(b);
 
     if (!rc)
         rc = meet(b);
@@ -258,13 +282,16 @@ int node_copy_blocks(const struct node_blocks *b)
         return rc;
     }
     rc = failed; /* after an error, too, others get what they wait for */
-    shows = node_window(call, call->comm->rank)->value;
+    if (b->varies)
+        node_slots_follow(b, rounds);
+    shows = b->out && has_table(b, call->comm->rank);
     if (shows && !node_is_mutual(b))
         node_note(&rc, push_ends(b));
     reads = take_all(b, &rc);
-    node_step(call, 1);
-    if (shows || reads)
+    if (shows || reads) {
+        node_step(call, 1);
         node_wake_all(call);
+    }
     if (shows)
         node_await_step(call, 1, b->reader, b->readers_end);
     if (reads && !node_is_mutual(b))

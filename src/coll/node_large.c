@@ -189,7 +189,7 @@ static int collect_from_cells(struct results *r)
 
     for (int rank = 0; rank < size; rank++)
         work.total = size_max(work.total, slice_at(r->l, rank + 1, &r->shares) - slice_at(r->l, rank, &r->shares));
-    rc = node_run(r->l->call, &work, fill_result, drain_results, r);
+    rc = node_run(r->l->call, &work, fill_result, NULL, drain_results, r);
     node_note(&r->l->rc, rc);
     return r->l->rc;
 }

@@ -89,6 +89,6 @@ int node_bcast(struct comm *comm, void *buf, MPI_Count count, struct type *type,
     }
     if (rc)
         return rc;
-    return is_root ? node_run(&b.call, &work, fill_bcast, drain_bcast, &b.block)
-                   : node_run(&b.call, &work, fill_bcast, drain_bcast, &b);
+    return is_root ? node_run(&b.call, &work, fill_bcast, NULL, drain_bcast, &b.block)
+                   : node_run(&b.call, &work, fill_bcast, NULL, drain_bcast, &b);
 }

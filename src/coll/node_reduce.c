@@ -246,7 +246,7 @@ static int run(struct reduction *r, const struct node_work *work)
     if (!rc && sliced)
         rc = run_slices(r, work->total, work->part, has_result);
     else if (!rc)
-        rc = node_run(&r->call, work, fill_operand, drain_result, r);
+        rc = node_run(&r->call, work, fill_operand, NULL, drain_result, r);
     drop_room(r);
     return rc;
 }
@@ -328,18 +328,24 @@ static void drain_block(void *arg, uint32_t round, size_t at, size_t len)
         combine(r, round, len, from - at, to - from, item_at(r, out, from - first));
 }
 
-/* In place and in several turns, operands that are still to go out lie where the result belongs. */
-static int scatter_block(struct reduction *r)
+/* In place and in several turns, operands that are still to go out lie where the result belongs. Who has an empty block
+ * waits for nobody; `takers` have another one, the last of them is `taker`. */
+static int scatter_block(struct reduction *r, int takers, int taker)
 {
     const struct coll_args *args = r->args;
-    const struct node_work work = { .total = r->call.bytes, .part = part_of(r->type), .blocks = 1, .brings = true,
-                                    .end = r->call.comm->size, .wakes = NODE_WAKES_LAST };
+    struct node_work work = { .total = r->call.bytes, .part = part_of(r->type), .blocks = 1, .brings = true,
+                              .end = r->count ? r->call.comm->size : 0, .wakes = NODE_WAKES_LAST };
     int rc = make_room(r, false);
+
+    if (takers == 1)
+        work.wakes = r->count ? NODE_WAKES_NOBODY : taker;
+    else if (takers < r->call.comm->size)
+        work.wakes = takers ? NODE_WAKES_ALL : NODE_WAKES_NOBODY;
 
     if (!rc && coll_is_in_place(args->send.buf) && work.total > work.part)
         rc = coll_temp_alloc(&r->result, r->type, r->count);
     if (!rc)
-        rc = node_run(&r->call, &work, fill_operand, drain_block, r);
+        rc = node_run(&r->call, &work, fill_operand, NULL, drain_block, r);
     if (!rc && r->result.memory)
         type_copy(args->recv.buf, r->count, r->type, r->result.buf, r->count, r->type);
     drop_room(r);
@@ -368,12 +374,16 @@ int node_reduce_scatter(struct comm *comm, const struct coll_args *args)
     struct coll_args all = *args; /* of the blocks of all together */
     struct reduction r;
     MPI_Count before = 0;
-    int rc;
+    int rc, takers = 0, taker = 0;
 
     all.recv.count = 0;
     for (int rank = 0; rank < comm->size; rank++) {
+        const MPI_Count count = count_of(&args->recv, rank);
+
         before = rank == comm->rank ? all.recv.count : before;
-        all.recv.count += count_of(&args->recv, rank);
+        all.recv.count += count;
+        takers += count > 0;
+        taker = count ? rank : taker;
     }
     rc = begin(&r, comm, &all, args->recv.counts.p ? NODE_REDUCE_SCATTER : NODE_REDUCE_SCATTER_BLOCK, -1);
     r.skip = before;
@@ -382,5 +392,5 @@ int node_reduce_scatter(struct comm *comm, const struct coll_args *args)
         rc = check_buffers(&all, r.count);
     if (!rc && is_large(&r, &rc))
         return node_reduce_scatter_large(&r.call, &all, before, r.count);
-    return rc ? rc : scatter_block(&r);
+    return rc ? rc : scatter_block(&r, takers, taker);
 }

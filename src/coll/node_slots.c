@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll. Blocks whose lengths not all members know, through the memory of the shelf: who brings short ones puts
+ * each into a slot, in its line if all fit there, else in its cells.
+ *
+ *   line         struct node_head: bytes of a slot; the length of all blocks, or that they vary
+ *   line, cell   the lengths, if they vary; the slots, one for all or one for each other member by its rank
+ *
+ * Slots that do not fit into a part of a cell (node_part) go in several rounds, a part of each in a round. All members
+ * have the same number of rounds: who brings less posts the others as well. So only calls have several in which
+ * everybody reads the lines of all who bring something. */
+#include "base/err.h"
+#include "coll/int_node.h"
+
+enum { IN_LINE = SHELF_INLINE - sizeof(struct node_head) };
+
+/* Where slots lie. Follows from the head and the number of slots. */
+struct layout {
+    size_t table;       /* bytes of the lengths before them */
+    size_t part;        /* bytes of each slot in a round */
+    int rounds;
+    bool is_in_line;
+};
+
+static struct layout layout_of(const struct node_head *head, int count)
+{
+    const size_t stride = head->stride, n = (size_t)count;
+    struct layout l = { .table = head->len == NODE_SLOTS_VARY ? n * sizeof(uint32_t) : 0, .part = stride, .rounds = 1 };
+
+    l.is_in_line = l.table + n * stride <= IN_LINE;
+    if (unlikely(l.table + n * stride > node_part())) {
+        l.part = (node_part() - l.table) / n / CACHE_LINE * CACHE_LINE;
+        l.rounds = (int)((stride + l.part - 1) / l.part);
+    }
+    return l;
+}
+
+static char *place_of(const struct node_call *call, const struct layout *l, int rank, uint32_t round)
+{
+    return l->is_in_line ? (char *)shelf_line(call->comm, rank, round)->data + sizeof(struct node_head)
+                         : shelf_cell(call->comm, rank, round);
+}
+
+/* Do all see the lines of all who bring something? */
+static bool is_seen_by_all(const struct node_blocks *b)
+{
+    return b->readers_end - b->reader != 1 || b->call->comm->size == 2;
+}
+
+/* --- who brings --- */
+
+bool node_slots_plan(const struct node_blocks *b, struct node_slots *slots)
+{
+    const int size = b->call->comm->size, own = b->call->comm->rank;
+    size_t longest = 0, shortest = SIZE_MAX;
+
+    slots->count = b->has_one ? 1 : size - 1;
+    if (slots->count > NODE_SLOTS_MOST)
+        return false;
+    for (int i = 0; i < slots->count; i++) {
+        slots->block[i] = node_out(b, i + (i >= own));
+        slots->len[i] = type_bytes(slots->block[i].type, slots->block[i].count);
+        longest = size_max(longest, slots->len[i]);
+        shortest = size_min(shortest, slots->len[i]);
+    }
+    if (node_is_long(longest, b->has_one ? 1 : size) && !node_is_read_by_all(b))
+        return false;
+    slots->head = (struct node_head){ (uint32_t)longest, longest == shortest ? (uint32_t)longest : NODE_SLOTS_VARY };
+    slots->rounds = layout_of(&slots->head, slots->count).rounds;
+    return slots->rounds == 1 || (slots->rounds <= NODE_AHEAD && is_seen_by_all(b));
+}
+
+/* The part of each block that goes in the round that begins at `at`. */
+static void fill(const struct node_slots *slots, const struct layout *l, char *to, size_t at)
+{
+    for (int i = 0; i < slots->count; i++, to += l->part) {
+        if (at < slots->len[i])
+            node_pack(&slots->block[i], at, to, size_min(l->part, slots->len[i] - at));
+    }
+}
+
+void node_slots_post(const struct node_blocks *b, const struct node_slots *slots)
+{
+    struct node_call *call = b->call;
+    const struct layout l = layout_of(&slots->head, slots->count);
+    const uint32_t first = call->comm->shelf.round + 1;
+
+    for (int i = 0; i < l.rounds; i++) {
+        struct shelf_line *line = node_open(call, !l.is_in_line);
+        char *place = place_of(call, &l, call->comm->rank, call->round);
+
+        if (!i)
+            memcpy(line->data, &slots->head, sizeof slots->head);
+        for (int slot = 0; !i && l.table && slot < slots->count; slot++)
+            ((uint32_t *)(void *)place)[slot] = (uint32_t)slots->len[slot];
+        fill(slots, &l, place + l.table, (size_t)i * l.part);
+        node_post(call, line);
+    }
+    call->round = first;
+}
+
+/* --- who takes --- */
+
+static int count_of(const struct node_blocks *b)
+{
+    return b->has_one ? 1 : b->call->comm->size - 1;
+}
+
+void node_slots_follow(const struct node_blocks *b, int rounds)
+{
+    struct node_call *call = b->call;
+    const uint32_t first = call->round;
+    const size_t count = (size_t)count_of(b);
+
+    for (int rank = b->first; rank < b->end; rank++) {
+        const struct node_head *head = node_head(call, rank, first);
+
+        if (unlikely(count * (head->stride + sizeof(uint32_t)) > node_part())) {
+            for (const int most = layout_of(head, (int)count).rounds; rounds < most; rounds++)
+                node_post(call, node_open(call, false));
+        }
+    }
+    call->round = first;
+}
+
+int node_slots_take(const struct node_blocks *b, int rank)
+{
+    struct node_call *call = b->call;
+    const uint32_t first = call->round;
+    const struct node_head head = *node_head(call, rank, first);
+    const int own = call->comm->rank, slot = b->has_one ? 0 : own - (own > rank);
+    const struct layout l = layout_of(&head, count_of(b));
+    const struct coll_block to = node_in(b, rank);
+    const size_t room = type_bytes(to.type, to.count);
+    size_t len = head.len, taken;
+    int rc = 0;
+
+    if (l.table)
+        len = ((const uint32_t *)(const void *)place_of(call, &l, rank, first))[slot];
+    taken = size_min(len, room);
+    for (size_t at = 0; at < taken && !rc; at += l.part) {
+        const uint32_t round = first + (uint32_t)(at / l.part);
+
+        if (at)
+            rc = node_await(call, round, rank, rank + 1);
+        if (!rc)
+            node_unpack(&to, at, place_of(call, &l, rank, round) + l.table + (size_t)slot * l.part,
+                        size_min(l.part, taken - at));
+    }
+    if (unlikely(len > room) && !rc)
+        rc = err(MPI_ERR_TRUNCATE, "got %zu bytes, from rank %d; there is room for %zu bytes", len, rank, room);
+    return rc;
+}
