@@ -66,7 +66,7 @@ struct channel {
 
 struct p2p_comm {
     struct channel channel[2];
-    bool owns_peers;           /* its table of peers is no part of the lane's */
+    struct peer_table *table;  /* of its peers; NULL: they are a part of the lane's */
     struct p2p_box *box;       /* for parcels; owned; NULL: nobody has asked for it */
 };
 
@@ -94,6 +94,7 @@ struct lane {
     struct list streams;           /* sends that stream DATA */
     struct list no_record;         /* receives that wait for a record */
     struct list offers;            /* sends that the receiver must act on, for debuggers; not counted in work */
+    struct list tables;            /* of peers by rank, see channel.c */
     struct list orphans;           /* messages for contexts that are not open here yet; not counted in work */
     unsigned holds;                /* entries of held_back */
     unsigned detached;             /* operations whose user has let go, buffered sends among them */
@@ -419,6 +420,8 @@ void message_destroy(struct message *message);
 
 /* lane.c: the next open lane from `*number` on, which then is past it; NULL: no more. Any thread. */
 struct lane *lane_next(int *number);
+/* Lane number `number`, opened if it is not open yet. Errors: those of its transports, MPI_ERR_NO_MEM. */
+int lane_get(int number, struct lane **out);
 
 /* counters.c: take in what a context has counted. */
 struct p2p_counters;

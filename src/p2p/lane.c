@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: p2p. The lanes: transports, peers, the table of contexts, polling. The first one is open from the start, the
+/* Room: p2p. The lanes: transports, peers, polling. The first one is open from the start, the
  * others are when a communicator needs them; one that is not open is not polled, and what arrives for it waits in its
  * part of the segment.
  * Knows: base, sys (lock), progress, match, net and the transports' tables, obj. */
@@ -103,6 +103,7 @@ static void init_lists(struct lane *lane)
     list_init(&lane->offers);
     list_init(&lane->parts);
     list_init(&lane->orphans);
+    list_init(&lane->tables);
     mem_pool_init(&lane->requests, sizeof(struct p2p_req), 16);
     mem_pool_init(&lane->pairs, sizeof(struct p2p_pair), 8);
     mem_pool_init(&lane->messages, sizeof(struct message) + P2P_POOLED_DATA, 16);
@@ -171,8 +172,7 @@ static int lane_open(struct lane *lane, int number)
     return 0;
 }
 
-/* The lane, opened if need be. */
-static int lane_get(int number, struct lane **out)
+int lane_get(int number, struct lane **out)
 {
     int rc = 0;
 
@@ -398,187 +398,4 @@ int lane_poll_peer(void *arg, const _Atomic uint32_t *done)
     if (unlikely(!lane_enter(lane)))
         return 0;
     return lane_leave(lane, peer->ops->poll_ep(peer->ep, done));
-}
-
-/* --- contexts --- */
-
-static unsigned first_slot(const struct lane *lane, uint32_t ctx)
-{
-    return (ctx * UINT32_C(2654435761)) >> 7 & (lane->channel_slots - 1);
-}
-
-struct channel *channel_find(struct lane *lane, uint32_t ctx)
-{
-    for (unsigned i = first_slot(lane, ctx); lane->channels[i]; i = (i + 1) & (lane->channel_slots - 1)) {
-        if (lane->channels[i]->ctx == ctx)
-            return lane->channels[i];
-    }
-    return NULL;
-}
-
-static void channel_insert(struct lane *lane, struct channel *channel)
-{
-    unsigned i = first_slot(lane, channel->ctx);
-
-    while (lane->channels[i])
-        i = (i + 1) & (lane->channel_slots - 1);
-    lane->channels[i] = channel;
-    lane->channel_count++;
-}
-
-/* Table with `slots` places and all that is in it now. */
-static int channels_resize(struct lane *lane, unsigned slots)
-{
-    struct channel **old = lane->channels;
-    const unsigned old_slots = lane->channel_slots;
-    struct channel **table = mem_zalloc(slots * sizeof *table);
-
-    if (!table)
-        return err(MPI_ERR_NO_MEM, "no memory for a table of %u contexts", slots);
-    lane->channels = table;
-    lane->channel_slots = slots;
-    lane->channel_count = 0;
-    for (unsigned i = 0; i < old_slots; i++) {
-        if (old[i])
-            channel_insert(lane, old[i]);
-    }
-    mem_free(old);
-    return 0;
-}
-
-/* Linear probing: whoever stood behind the hole is entered anew. */
-static void channel_remove(struct lane *lane, struct channel *channel)
-{
-    const unsigned mask = lane->channel_slots - 1;
-    unsigned i = first_slot(lane, channel->ctx);
-
-    while (lane->channels[i] != channel)
-        i = (i + 1) & mask;
-    lane->channels[i] = NULL;
-    lane->channel_count--;
-    for (i = (i + 1) & mask; lane->channels[i]; i = (i + 1) & mask) {
-        struct channel *moved = lane->channels[i];
-        lane->channels[i] = NULL;
-        lane->channel_count--;
-        channel_insert(lane, moved);
-    }
-    lane->last_channel = NULL;
-}
-
-/* Messages that came before their communicator existed here: keep them in order. Nothing is posted yet. */
-static void adopt_orphans(struct lane *lane, struct channel *channel)
-{
-    LIST_FOR_EACH_SAFE(link, &lane->orphans) {
-        struct message *message = CONTAINER_OF(link, struct message, out.link);
-        if (message->ctx != channel->ctx)
-            continue;
-        list_remove(link);
-        message->channel = channel;
-        match_keep(&channel->match, &message->arrival, match_key(message->source, message->tag));
-    }
-}
-
-static void channel_open(struct lane *lane, struct channel *channel, struct comm *comm, uint32_t ctx,
-                         peer_ref *peers)
-{
-    *channel = (struct channel){
-        .lane = lane,
-        .comm = comm,
-        .peers = peers,
-        .eager_word = wire_head(WIRE_EAGER, 0, 0, ctx, 0).word[0],
-        .source_key = match_key(comm->rank, 0),
-        .ctx = ctx,
-    };
-    match_ctx_init(&channel->match, &lane->match, ctx);
-    channel_insert(lane, channel);
-    adopt_orphans(lane, channel);
-}
-
-/* Peers by rank: where ranks are processes in a row that is a part of the lane's table. */
-static peer_ref *peers_of(struct lane *lane, const struct comm *comm)
-{
-    const struct group *group = comm->remote_group;
-
-    if (!group->list && (group->step == 1 || group->size == 1))
-        return lane->peers + group->first;
-    comm->p2p->owns_peers = true;
-    return mem_zalloc((size_t)group->size * sizeof(peer_ref));
-}
-
-static int channels_open(struct lane *lane, struct comm *comm, peer_ref *peers)
-{
-    if ((lane->channel_count + 2) * 2 > lane->channel_slots) {
-        const int rc = channels_resize(lane, lane->channel_slots * 2);
-        if (rc)
-            return rc;
-    }
-    channel_open(lane, &comm->p2p->channel[0], comm, comm->ctx, peers);
-    channel_open(lane, &comm->p2p->channel[1], comm, comm->ctx + 1, peers);
-    return 0;
-}
-
-int p2p_comm_open(struct comm *comm)
-{
-    struct lane *lane;
-    peer_ref *peers;
-    int rc = lane_get(p2p_lane_of(comm->ctx), &lane);
-
-    if (rc)
-        return rc;
-    comm->p2p = mem_alloc_aligned(CACHE_LINE, sizeof *comm->p2p);
-    if (!comm->p2p)
-        return err(MPI_ERR_NO_MEM, "no memory for a communicator");
-    comm->p2p->owns_peers = false;
-    comm->p2p->box = NULL;
-    peers = peers_of(lane, comm);
-    lane_lock(lane);
-    rc = peers ? channels_open(lane, comm, peers)
-               : err(MPI_ERR_NO_MEM, "no memory for a table of %d processes", comm->size);
-    lane_unlock(lane);
-    if (rc) {
-        if (comm->p2p->owns_peers)
-            mem_free(peers);
-        mem_free(comm->p2p);
-        comm->p2p = NULL;
-    }
-    return rc;
-}
-
-static void drop_message(struct match_arrival *arrival, void *arg)
-{
-    (void)arg;
-    message_destroy(CONTAINER_OF(arrival, struct message, arrival));
-}
-
-/* A receive that nothing can satisfy any more: the communicator is gone from under it. */
-static void drop_posted(struct match_entry *entry, void *arg)
-{
-    struct p2p_req *r = CONTAINER_OF(entry, struct p2p_req, match);
-
-    (void)arg;
-    if (match_key_source(entry->node.key) < 0) {
-        part_drop_posted(entry);
-        return;
-    }
-    r->req.error = err(MPI_ERR_COMM, "the communicator was freed while a receive was posted");
-    p2p_complete(r);
-}
-
-void p2p_comm_close(struct comm *comm)
-{
-    struct lane *lane = comm->p2p->channel[0].lane;
-
-    lane_lock(lane);
-    for (int i = 0; i < 2; i++) {
-        struct channel *channel = &comm->p2p->channel[i];
-        channel_remove(lane, channel);
-        counters_add_match(&lane->counters, &channel->match);
-        match_ctx_fini(&channel->match, drop_posted, drop_message, NULL);
-    }
-    lane_unlock(lane);
-    send_buffer_destroy(comm->buffer);
-    if (comm->p2p->owns_peers)
-        mem_free(comm->p2p->channel[0].peers);
-    mem_free(comm->p2p);
-    comm->p2p = NULL;
 }
