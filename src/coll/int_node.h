@@ -195,7 +195,13 @@ static ALWAYS_INLINE int node_run(struct node_call *call, const struct node_work
 
 /* --- copying from one member's memory to another's, without a copy between (node_copy.c) --- */
 
-enum { NODE_COPY_MIN = 65536 /* bytes that a member brings, from which on that is faster */ };
+/* Bytes that a member brings, from which on that is faster; the second where all copy at once, each on its processor. */
+enum { NODE_COPY_MIN = 65536, NODE_COPY_MIN_ALL = 32768 };
+
+static inline size_t node_copy_min_all(void)
+{
+    return progress_is_oversubscribed() ? NODE_COPY_MIN : NODE_COPY_MIN_ALL;
+}
 
 /* Two processes that copy from one and the same third one hinder each other in the system, by its locks and its counts
  * of users of pages (1 MB takes 33 us alone, 57 when they copy from different places, 140 from the same). So what more

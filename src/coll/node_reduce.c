@@ -232,10 +232,10 @@ static bool is_sliced(const struct reduction *r)
 }
 
 /* Directly from memory to memory? The same at all members, since they have the same arguments. */
-static bool is_large(struct reduction *r, int *rc)
+static bool is_large(struct reduction *r, size_t least, int *rc)
 {
     *rc = 0;
-    return r->call.bytes >= NODE_COPY_MIN && r->type->is_contig && node_copies(&r->call, rc);
+    return r->call.bytes >= least && r->type->is_contig && node_copies(&r->call, rc);
 }
 
 static int run(struct reduction *r, const struct node_work *work)
@@ -258,7 +258,7 @@ int node_allreduce(struct comm *comm, const struct coll_args *args)
 
     if (!rc)
         rc = coll_check_reduction(args, args->recv.count, true);
-    if (!rc && is_large(&r, &rc))
+    if (!rc && is_large(&r, node_copy_min_all(), &rc))
         return node_allreduce_large(&r.call, args);
     if (rc)
         return rc;
@@ -275,7 +275,7 @@ int node_reduce(struct comm *comm, const struct coll_args *args)
 
     if (!rc)
         rc = coll_check_reduction(args, args->recv.count, is_root);
-    if (!rc && is_large(&r, &rc))
+    if (!rc && is_large(&r, NODE_COPY_MIN, &rc))
         return node_reduce_large(&r.call, args);
     if (rc)
         return rc;
@@ -295,7 +295,7 @@ static int scan(struct comm *comm, const struct coll_args *args, enum node_op op
     r.is_exclusive = op == NODE_EXSCAN;
     if (!rc)
         rc = coll_check_reduction(args, args->recv.count, end > 0);
-    if (!rc && !node_copies_clash(&r.call) && is_large(&r, &rc))
+    if (!rc && !node_copies_clash(&r.call) && is_large(&r, NODE_COPY_MIN, &rc))
         return node_scan_large(&r.call, args, r.is_exclusive);
     if (rc)
         return rc;
@@ -390,7 +390,7 @@ int node_reduce_scatter(struct comm *comm, const struct coll_args *args)
     r.count = count_of(&args->recv, comm->rank);
     if (!rc)
         rc = check_buffers(&all, r.count);
-    if (!rc && is_large(&r, &rc))
+    if (!rc && is_large(&r, node_copy_min_all(), &rc))
         return node_reduce_scatter_large(&r.call, &all, before, r.count);
     return rc ? rc : scatter_block(&r, takers, taker);
 }
