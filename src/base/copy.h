@@ -54,9 +54,10 @@ static inline void copy_long(void *to, const void *from, size_t len)
     char *out = to;
     const char *in = from;
 
-    for (; len > COPY_BLOCK; len -= COPY_BLOCK, out += COPY_BLOCK, in += COPY_BLOCK)
-        memcpy(out, in, COPY_BLOCK);
-    memcpy(out, in, len);
+    for (size_t part; len; len -= part, out += part, in += part) {
+        part = size_min(len, COPY_BLOCK);
+        memcpy(out, in, part);
+    }
 }
 
 #endif
