@@ -195,7 +195,7 @@ static ALWAYS_INLINE int node_run(struct node_call *call, const struct node_work
 
 /* --- copying from one member's memory to another's, without a copy between (node_copy.c) --- */
 
-/* Bytes that a member brings, from which on that is faster; the second where all copy at once, with a processor each. */
+/* Bytes that a member brings, from which on that is faster; the second where all copy, with a processor each. */
 enum { NODE_COPY_MIN = 65536, NODE_COPY_MIN_ALL = 32768 };
 
 static inline size_t node_copy_min_all(void)
