@@ -149,8 +149,7 @@ int io_op_end(struct io_op *op, int rc)
     return rc ? rc : converted;
 }
 
-/* A read that met the end of the file leaves the pointer there, unless somebody else has moved it meanwhile. */
-static void draw_back(const struct io_op *op)
+void io_draw_back(const struct io_op *op)
 {
     const struct io_access *const a = &op->access;
     struct file *const file = a->file;
@@ -173,7 +172,7 @@ int io_run(const struct io_call *call, MPI_Status *status)
         return rc;
     rc = io_op_end(&op, io_move_all(&op.access, &op.done));
     if (call->where == IO_POINTER)
-        draw_back(&op);
+        io_draw_back(&op);
     status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, op.req.bytes, false);
     io_op_fini(&op);
     return rc;

@@ -22,7 +22,11 @@ struct io_view {
     const struct io_datarep *datarep;
     bool is_run;                   /* the stream is one run of bytes */
     bool is_rising;                /* it never goes back, and no byte comes twice */
+    struct io_view **peers;        /* what an exchange knows of the views of all ranks; owned; NULL: nothing yet */
+    int peer_count;
 };
+
+struct io_op;
 
 struct file {
     struct obj obj;                /* first: the handle is its address */
@@ -46,6 +50,9 @@ struct file {
     MPI_Offset position;           /* of the individual file pointer, in etypes */
     int pending;                   /* operations under way */
     int detached;                  /* those of them that the user has let go of */
+    struct io_op *active;          /* the collective one whose turn it is; NULL: none */
+    /* of the thread that makes collective calls: */
+    struct io_op *split;           /* begun, and not ended; NULL: none */
 };
 
 /* --- errors (file_error.c) --- */
@@ -73,6 +80,8 @@ uint64_t io_hash(const void *bytes, size_t size);
 int io_view_create(const struct file *file, MPI_Offset disp, struct type *etype, struct type *filetype,
                    const struct io_datarep *datarep, struct io_view **out);
 void io_view_unref(struct io_view *view);
+/* Forget them. */
+void io_view_drop_peers(struct io_view *view);
 /* The file's, with a reference for the caller. */
 struct io_view *io_view_of(struct file *file);
 /* Where byte `at` of the stream lies in the file. The view has data. */

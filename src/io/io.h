@@ -77,6 +77,14 @@ struct io_call {
 int io_run(const struct io_call *call, MPI_Status *status);
 int io_start(const struct io_call *call, struct req **out);
 
+/* By all together: collective. The second one does not wait for the others. Errors of one are errors of all. */
+int io_run_all(const struct io_call *call, MPI_Status *status);
+int io_start_all(const struct io_call *call, struct req **out);
+/* The second one in two halves, one at a time for each file; `begun` and `call` are the names of both. Error:
+ * MPI_ERR_OTHER if they do not belong together. */
+int io_begin_all(const struct io_call *call);
+int io_end_all(struct file *file, const char *begun, const char *call, MPI_Status *status);
+
 /* The individual file pointer. Errors: MPI_ERR_ARG for a place before the beginning or another `whence`. */
 int io_seek(struct file *file, MPI_Offset offset, int whence);
 int io_get_position(struct file *file, MPI_Offset *offset);

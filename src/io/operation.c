@@ -2,7 +2,7 @@
 /* Room: io. Nonblocking operations as requests. Those of one process move a piece of their data whenever something is
  * polled.
  * Knows: operations, moving, progress. Does not know: views. */
-#include "io/operation.h"
+#include "io/exchange.h"
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -30,7 +30,9 @@ static struct io_op *op_of(const struct req *req)
 
 static void destroy(struct io_op *op)
 {
-    io_op_fini(op);
+    io_exchange_end(op);
+    if (op->access.view)
+        io_op_fini(op);
     op->req.obj.kind = OBJ_FREED;
     mem_pool_put(&ops.pool, op);
 }
@@ -47,7 +49,7 @@ static void count(struct io_op *op, int pending, int detached)
 
 static void end(struct io_op *op, int rc)
 {
-    op->req.error = io_op_end(op, rc);
+    op->req.error = op->access.view ? io_op_end(op, rc) : rc;
     count(op, -1, op->is_detached ? -1 : 0);
     if (op->is_detached) {
         destroy(op);
@@ -70,6 +72,38 @@ static bool move_piece(struct io_op *op, int *rc)
     return *rc || moved < wanted || op->done == op->access.len;
 }
 
+/* The next collective operation of a file, behind `from`, whose turn it is now. */
+static void pass_turn(struct file *file, const struct list *from)
+{
+    struct io_op *next = NULL;
+
+    for (struct list *link = from->next; link != &ops.list && !next; link = link->next) {
+        struct io_op *const op = CONTAINER_OF(link, struct io_op, link);
+
+        if (op->is_collective && op->access.file == file)
+            next = op;
+    }
+    pthread_mutex_lock(&file->lock);
+    file->active = next;
+    pthread_mutex_unlock(&file->lock);
+}
+
+/* True: it is over. */
+static bool move_collective(struct io_op *op, int *rc, int *events)
+{
+    if (op->access.file->active != op)
+        return false;
+    *rc = 0;
+    if (!op->exchange) {
+        *rc = io_exchange_begin(op, op->failed);
+        ++*events;
+    }
+    if (!*rc && !io_exchange_move(op, rc, events))
+        return false;
+    pass_turn(op->access.file, &op->link);
+    return true;
+}
+
 static int poll_all(void *arg)
 {
     int events = 0, rc;
@@ -82,8 +116,8 @@ static int poll_all(void *arg)
     LIST_FOR_EACH_SAFE(link, &ops.list) {
         struct io_op *const op = CONTAINER_OF(link, struct io_op, link);
 
-        events++;
-        if (!move_piece(op, &rc))
+        events += !op->is_collective;
+        if (!(op->is_collective ? move_collective(op, &rc, &events) : move_piece(op, &rc)))
             continue;
         list_remove(&op->link);
         progress_work(-1);
@@ -124,6 +158,19 @@ static int op_detach(struct req *req)
 
 static void op_describe(const struct req *req, struct blocked *out)
 {
+    const struct io_op *const op = op_of(req);
+    const struct req *pending;
+
+    pthread_mutex_lock(&ops.lock);
+    pending = op->exchange && !req_is_done(&op_of(req)->req) ? op->exchange->pending : NULL;
+    if (pending) { /* the others */
+        pending->ops->describe(pending, out);
+        out->call = "MPI_Wait";
+        out->of = op->call;
+    }
+    pthread_mutex_unlock(&ops.lock);
+    if (pending)
+        return;
     *out = (struct blocked){ .call = "MPI_Wait", .of = op_of(req)->call, .comm = op_of(req)->access.file->comm };
 }
 
@@ -140,7 +187,7 @@ static const struct req_ops op_ops = {
     .owner = op_owner,
 };
 
-static struct io_op *create(void)
+struct io_op *io_op_create(void)
 {
     struct io_op *op;
 
@@ -176,20 +223,27 @@ static bool is_immediate(const struct io_op *op)
            atomic_load_explicit(&a->file->is_atomic, memory_order_relaxed);
 }
 
-static void enqueue(struct io_op *op)
+void io_op_enqueue(struct io_op *op)
 {
+    struct file *const file = op->access.file;
+
+    count(op, 1, op->is_detached);
     pthread_mutex_lock(&ops.lock);
     if (!ops.is_polled)
         progress_add(poll_all, NULL);
     ops.is_polled = true;
     list_append(&ops.list, &op->link);
     progress_work(1);
+    pthread_mutex_lock(&file->lock);
+    if (op->is_collective && !file->active)
+        file->active = op;
+    pthread_mutex_unlock(&file->lock);
     pthread_mutex_unlock(&ops.lock);
 }
 
 int io_start(const struct io_call *call, struct req **out)
 {
-    struct io_op *const op = create();
+    struct io_op *const op = io_op_create();
     int rc;
 
     if (!op)
@@ -200,11 +254,12 @@ int io_start(const struct io_call *call, struct req **out)
         return rc;
     }
     *out = &op->req;
-    count(op, 1, 0);
-    if (is_immediate(op))
+    if (is_immediate(op)) {
+        count(op, 1, 0);
         end(op, io_move_all(&op->access, &op->done));
-    else
-        enqueue(op);
+    } else {
+        io_op_enqueue(op);
+    }
     return 0;
 }
 

@@ -19,9 +19,9 @@ struct io_op {
     struct type *user_type;    /* referenced with a stage */
     size_t done;               /* bytes moved */
     const char *call;          /* for reports */
+    int failed;                /* what is wrong with the call, for a collective one */
     bool is_blocking;
     bool is_collective;        /* it takes its turn among those of the file */
-    bool is_split;             /* begun by a call for which there is an end */
     bool is_detached;          /* the user has let go of the request */
     struct io_exchange *exchange; /* of a collective one under way */
 };
@@ -35,8 +35,12 @@ void io_op_fini(struct io_op *op);
  * that or the error of a conversion. req.bytes is what the status tells. */
 int io_op_end(struct io_op *op, int rc);
 
-/* Make a request of it that moves by itself from now on, or is complete already. Error: MPI_ERR_NO_MEM. */
-int io_op_start(const struct io_call *call, struct req **out);
+/* A request, not under way yet. NULL: no memory. */
+struct io_op *io_op_create(void);
+/* From now on it moves by itself. */
+void io_op_enqueue(struct io_op *op);
+/* A read that met the end of the file leaves the pointer there, unless somebody else has moved it meanwhile. */
+void io_draw_back(const struct io_op *op);
 
 /* Wait until no operation is under way that nobody can wait for any more. Returns how many others there are. */
 int io_op_settle(struct file *file);

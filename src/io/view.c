@@ -5,14 +5,25 @@
 #include "base/mem.h"
 #include "io/int_io.h"
 
+void io_view_drop_peers(struct io_view *view)
+{
+    for (int i = 0; view->peers && i < view->peer_count; i++)
+        io_view_unref(view->peers[i]);
+    mem_free(view->peers);
+    view->peers = NULL;
+}
+
 void io_view_unref(struct io_view *view)
 {
     if (!view || atomic_fetch_sub_explicit(&view->refs, 1, memory_order_acq_rel) != 1)
         return;
+    io_view_drop_peers(view);
     if (view->layout)
         type_unref(view->layout);
-    type_unref(view->etype);
-    type_unref(view->filetype);
+    if (view->etype) { /* those of other processes have none */
+        type_unref(view->etype);
+        type_unref(view->filetype);
+    }
     mem_free(view);
 }
 

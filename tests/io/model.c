@@ -87,7 +87,7 @@ static long long place(const struct plan *p, int at)
     return disp + ((long long)(at / p->count_slots) * slots + p->slots[at % p->count_slots]) * file_bytes();
 }
 
-static void make_plans(struct plan *plans, uint64_t *state)
+static void make_plans(enum way way, struct plan *plans, uint64_t *state)
 {
     static const struct basic kinds[] = {
         { MPI_BYTE, 1, 1 }, { MPI_SHORT, 2, 2 }, { MPI_INT, 4, 4 }, { MPI_DOUBLE, 8, 8 }, { MPI_LONG, 8, 4 },
@@ -111,6 +111,8 @@ static void make_plans(struct plan *plans, uint64_t *state)
         plans[i].gap = test_below(state, 2) ? (int)test_below(state, 3) : 0;
         plans[i].is_derived = (int)test_below(state, 2);
         plans[i].by_pointer = (int)test_below(state, 2);
+        if (way >= TOGETHER) /* all make the same call */
+            plans[i].by_pointer = plans[0].by_pointer;
     }
 }
 
@@ -212,9 +214,59 @@ static void access_alone(enum way way, const struct request *r, MPI_Status *stat
         finish(request, status);
 }
 
+static void access_together(const struct request *r, MPI_Status *status)
+{
+    if (is_write && r->by_pointer)
+        CHECK_OK(MPI_File_write_all(fh, r->buf, r->count, r->type, status));
+    else if (is_write)
+        CHECK_OK(MPI_File_write_at_all(fh, r->offset, r->buf, r->count, r->type, status));
+    else if (r->by_pointer)
+        CHECK_OK(MPI_File_read_all(fh, r->buf, r->count, r->type, status));
+    else
+        CHECK_OK(MPI_File_read_at_all(fh, r->offset, r->buf, r->count, r->type, status));
+}
+
+static void access_later(const struct request *r, MPI_Status *status)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    if (is_write && r->by_pointer)
+        CHECK_OK(MPI_File_iwrite_all(fh, r->buf, r->count, r->type, &request));
+    else if (is_write)
+        CHECK_OK(MPI_File_iwrite_at_all(fh, r->offset, r->buf, r->count, r->type, &request));
+    else if (r->by_pointer)
+        CHECK_OK(MPI_File_iread_all(fh, r->buf, r->count, r->type, &request));
+    else
+        CHECK_OK(MPI_File_iread_at_all(fh, r->offset, r->buf, r->count, r->type, &request));
+    finish(request, status);
+}
+
+static void access_split(const struct request *r, MPI_Status *status)
+{
+    if (is_write && r->by_pointer) {
+        CHECK_OK(MPI_File_write_all_begin(fh, r->buf, r->count, r->type));
+        CHECK_OK(MPI_File_write_all_end(fh, r->buf, status));
+    } else if (is_write) {
+        CHECK_OK(MPI_File_write_at_all_begin(fh, r->offset, r->buf, r->count, r->type));
+        CHECK_OK(MPI_File_write_at_all_end(fh, r->buf, status));
+    } else if (r->by_pointer) {
+        CHECK_OK(MPI_File_read_all_begin(fh, r->buf, r->count, r->type));
+        CHECK_OK(MPI_File_read_all_end(fh, r->buf, status));
+    } else {
+        CHECK_OK(MPI_File_read_at_all_begin(fh, r->offset, r->buf, r->count, r->type));
+        CHECK_OK(MPI_File_read_at_all_end(fh, r->buf, status));
+    }
+}
+
 static void access_file(enum way way, const struct request *r, MPI_Status *status)
 {
-    if (way == ALONE || way == PENDING)
+    if (way == TOGETHER)
+        access_together(r, status);
+    else if (way == LATER)
+        access_later(r, status);
+    else if (way == SPLIT)
+        access_split(r, status);
+    else
         access_alone(way, r, status);
 }
 
@@ -342,7 +394,7 @@ static void check_position(const struct plan *p, enum way way, int whole, int by
 
     (void)bytes;
     CHECK_OK(MPI_File_get_position(fh, &position));
-    if (!is_write && way != PENDING && way != LATER && whole < p->count)
+    if (!is_write && way != PENDING && way != LATER && way != SPLIT && whole < p->count)
         CHECK(position >= p->offset + whole && position <= p->offset + p->count, "position is %lld",
               (long long)position);
     else
@@ -391,7 +443,7 @@ static void play(enum way way, int number)
     char what[64];
 
     snprintf(what, sizeof what, "way %d, round %d", way, number);
-    make_plans(plans, &state);
+    make_plans(way, plans, &state);
     etype = make_etype();
     filetype = make_filetype(&plans[test_rank], etype, &state);
     CHECK_OK(MPI_File_set_view(fh, disp, etype, filetype, reps[rep], MPI_INFO_NULL));

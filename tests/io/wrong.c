@@ -120,13 +120,22 @@ static void early(void)
     MPI_File_close(&fh);
 }
 
+static void halves(void)
+{
+    char c;
+
+    open_own(MPI_MODE_RDWR);
+    MPI_File_read_all_begin(fh, &c, 1, MPI_CHAR);
+    MPI_File_write_all_end(fh, &c, MPI_STATUS_IGNORE);
+}
+
 static const struct {
     const char *name;
     void (*make)(void);
 } mistakes[] = {
     { "missing", missing }, { "elsewhere", elsewhere }, { "differ", differ }, { "amode", amode },
     { "other_file", other_file }, { "view", view }, { "mode", mode }, { "offset", offset }, { "datarep", datarep },
-    { "conversion", conversion }, { "cancel", cancel }, { "early", early },
+    { "conversion", conversion }, { "cancel", cancel }, { "early", early }, { "halves", halves },
 };
 
 int main(int argc, char *argv[])
