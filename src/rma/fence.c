@@ -17,6 +17,7 @@ int win_fence(struct win *win, int assertion)
     win->comm->coll_outer = "MPI_Win_fence";
     rc = coll_barrier(win->comm);
     win->comm->coll_outer = NULL;
+    win_own_memory_written(win);
     win->is_open = !(assertion & MPI_MODE_NOSUCCEED);
     win->epoch = win->is_open ? WIN_EPOCH_FENCE : WIN_EPOCH_NONE;
     return rc;

@@ -11,9 +11,10 @@
 #include "base/mem.h"
 #include "sys/share.h"
 
-/* Of the file, for each process; no file may have more than 2^63 bytes, in some file systems 2^44. */
-#define PART_MAX (UINT64_C(1) << 40)
-#define FILE_MAX (UINT64_C(1) << 62)
+/* Of the file, for each process, and all of it; the last in a file system, where 2^44 may be the most. */
+#define PART_MAX  (UINT64_C(1) << 40)
+#define FILE_MAX  (UINT64_C(1) << 62)
+#define OTHER_MAX (UINT64_C(1) << 43)
 
 struct range {
     struct range *next; /* behind it */
@@ -30,7 +31,8 @@ static struct {
 void heap_open(const struct rma_config *config)
 {
     const uint64_t start = ((uint64_t)config->offset + HEAP_ALIGN - 1) / HEAP_ALIGN * HEAP_ALIGN;
-    uint64_t part = FILE_MAX / (uint64_t)(config->procs > 0 ? config->procs : 1) / HEAP_ALIGN * HEAP_ALIGN;
+    const uint64_t all = config->segment && !share_is_memory_file(config->segment_fd) ? OTHER_MAX : FILE_MAX;
+    uint64_t part = all / (uint64_t)(config->procs > 0 ? config->procs : 1) / HEAP_ALIGN * HEAP_ALIGN;
 
     if (part > PART_MAX)
         part = PART_MAX;
@@ -133,7 +135,11 @@ void heap_give(uint64_t offset)
 
 void *heap_map(uint64_t offset, uint64_t size)
 {
-    return share_map(heap.config.segment, heap.config.segment_fd, offset, size);
+    void *start = share_map(heap.config.segment, heap.config.segment_fd, offset, size);
+
+    if (start)
+        (void)madvise(start, size, MADV_DOFORK);
+    return start;
 }
 
 void heap_unmap(void *start, uint64_t size)

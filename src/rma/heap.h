@@ -24,7 +24,7 @@ uint64_t heap_take(uint64_t size);
 /* The one that took it gives it back; others may have it mapped but do not look at it. */
 void heap_give(uint64_t offset);
 
-/* Map a range that somebody has taken. NULL with errno. */
+/* Map a range that somebody has taken; forked children have it, too. NULL with errno. */
 void *heap_map(uint64_t offset, uint64_t size);
 void heap_unmap(void *start, uint64_t size);
 

@@ -93,11 +93,14 @@ static void test_none(void)
     mem_fail_after(-1);
     CHECK_INT(getrlimit(RLIMIT_FSIZE, &old), 0);
     limit = (struct rlimit){ 1 << 20, old.rlim_max };
-    CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0); /* a soft one stands aside */
+    CHECK(heap_take(1 << 20) != 0);
+    CHECK_INT(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    CHECK_INT(limit.rlim_cur, 1 << 20);
+    limit.rlim_max = 1 << 20;
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0); /* for good, if this is not root */
     CHECK_INT(heap_take(1 << 30), 0);
     CHECK_INT(errno, EFBIG);
-    CHECK_INT(setrlimit(RLIMIT_FSIZE, &old), 0);
-    CHECK(heap_take(1) != 0);
     heap_close();
     CHECK_INT(heap_take(1), 0); /* there is no segment */
     CHECK(!heap_proc(0));

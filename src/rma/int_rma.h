@@ -3,6 +3,7 @@
 #ifndef RMA_INT_RMA_H
 #define RMA_INT_RMA_H
 
+#include "base/memcheck.h"
 #include "obj/blocked.h"
 #include "rma/message.h"
 #include "rma/rma.h"
@@ -62,6 +63,13 @@ static inline void win_complete_messages(struct win *win, int rank, bool is_loca
 static inline void win_order(void)
 {
     atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* Others may have written to our memory, which valgrind does not see. At the end of an epoch. */
+static inline void win_own_memory_written(const struct win *win)
+{
+    if (!win->is_mapped && win->bytes)
+        memcheck_written(win->base, (size_t)win->bytes);
 }
 
 /* No request is left: give back what they lay in. */

@@ -148,6 +148,8 @@ int win_lock(struct win *win, int type, int rank, int assertion)
     win->target[rank].access = assertion & MPI_MODE_NOCHECK ? WIN_ACCESS_UNCHECKED
                                : is_shared                  ? WIN_ACCESS_SHARED
                                                             : WIN_ACCESS_EXCLUSIVE;
+    if (rank == win->rank)
+        win_own_memory_written(win);
     return 0;
 }
 
@@ -259,8 +261,8 @@ int win_flush_all(struct win *win, bool is_local)
 
 int win_sync(struct win *win)
 {
-    (void)win;
     win_order();
+    win_own_memory_written(win);
     win_let_others();
     return 0;
 }

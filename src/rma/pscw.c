@@ -131,6 +131,7 @@ static void end_exposure(struct win *win, const struct pair_wait *w)
     use_up(w, win->waited);
     win->post_count = -1;
     win_order();
+    win_own_memory_written(win);
 }
 
 int win_wait(struct win *win)

@@ -2,7 +2,6 @@
 /* Room: rma. Put and get (MPI 5.0 §12.3.1, §12.3.2, §12.3.5). Memory that is mapped here is copied to or from at
  * once, and that is all: the first branch. */
 #include "base/copy.h"
-#include "base/memcheck.h"
 #include "rma/int_rma.h"
 
 /* May this be done by one copy? Then its length is *bytes, and the place at the target is returned; else NULL. */

@@ -54,26 +54,39 @@ void *share_map(const struct job_head *head, int fd, size_t offset, size_t size)
     return start;
 }
 
-/* Memory files have a seal that keeps extend from making them shorter when two do it at once. */
-static bool is_memory_file(int fd)
+bool share_is_memory_file(int fd)
 {
     const int seals = fcntl(fd, F_GET_SEALS);
 
     return seals >= 0 && seals & F_SEAL_SHRINK;
 }
 
+/* The seal keeps extend from making the file shorter when two do it at once. */
+static int reserve(int fd, uint64_t offset, uint64_t size)
+{
+    if (share_is_memory_file(fd))
+        return extend(fd, offset + size) ? errno : 0;
+    return fallocate(fd, 0, (off_t)offset, (off_t)size) ? errno : 0;
+}
+
+/* Beyond the limit on the size of files the system would send a signal. The soft limit stands aside for this moment. */
 int share_reserve(const struct job_head *head, int fd, uint64_t offset, uint64_t size)
 {
-    struct rlimit limit;
+    struct rlimit limit, wider;
+    int failed;
 
     if (!is_segment(head, fd))
         return EBADF;
-    if (offset + size < size || offset + size > INT64_MAX ||
-        (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < offset + size))
-        return EFBIG; /* the system would send a signal */
-    if (is_memory_file(fd))
-        return extend(fd, offset + size) ? errno : 0;
-    return fallocate(fd, 0, (off_t)offset, (off_t)size) ? errno : 0;
+    if (offset + size < size || offset + size > INT64_MAX)
+        return EFBIG;
+    if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur >= offset + size)
+        return reserve(fd, offset, size);
+    wider = (struct rlimit){ limit.rlim_max, limit.rlim_max };
+    if (limit.rlim_max < offset + size || setrlimit(RLIMIT_FSIZE, &wider))
+        return EFBIG;
+    failed = reserve(fd, offset, size);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    return failed;
 }
 
 void share_release(const struct job_head *head, int fd, uint64_t offset, uint64_t size)

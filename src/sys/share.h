@@ -3,6 +3,7 @@
 #ifndef SYS_SHARE_H
 #define SYS_SHARE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,9 @@ struct job_head;
  * segment is mapped already: by it a descriptor is known that the program has closed and used for something else.
  * Forked children do not have it. NULL with errno (EBADF in that case). Unmap with munmap. Any thread. */
 void *share_map(const struct job_head *head, int fd, size_t offset, size_t size);
+
+/* Is the segment a memory file, with all the length that a file can have? Else it lies in a file system. */
+bool share_is_memory_file(int fd);
 
 /* Make the file reach to offset + size, whatever others do with it at the same time; a file in a file system, which may
  * be full one day, gets memory for these bytes at once. 0, or an errno: EBADF as above; EFBIG if the process's limit on
