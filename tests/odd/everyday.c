@@ -115,6 +115,36 @@ static void threads(void)
         CHECK_OK(MPI_Comm_free(&comms[i]));
 }
 
+/* Everybody to the next one's window, and back from there. */
+static void use_window(MPI_Win win, unsigned char *mem, size_t len)
+{
+    const int next = (test_rank + 1) % test_size, before = (test_rank + test_size - 1) % test_size;
+
+    memset(out, test_rank, len);
+    CHECK_OK(MPI_Win_fence(0, win));
+    CHECK_OK(MPI_Put(out, (int)len, MPI_BYTE, next, 0, (int)len, MPI_BYTE, win));
+    CHECK_OK(MPI_Win_fence(0, win));
+    CHECK(mem[0] == (unsigned char)before && !memcmp(mem, mem + 1, len - 1), "%zu bytes were put by %d", len, before);
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win));
+    CHECK_OK(MPI_Get(in, (int)len, MPI_BYTE, next, 0, (int)len, MPI_BYTE, win));
+    CHECK_OK(MPI_Win_unlock(next, win));
+    CHECK(!memcmp(in, out, len), "%zu bytes come back from %d", len, next);
+    CHECK_OK(MPI_Win_free(&win));
+}
+
+static void windows(void)
+{
+    unsigned char *mem = test_alloc(200000);
+    MPI_Win win;
+
+    CHECK_OK(MPI_Win_create(mem, 200000, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    use_window(win, mem, 200000);
+    free(mem);
+    CHECK_OK(MPI_Win_allocate(BIG, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win));
+    use_window(win, mem, BIG);
+}
+
 static void truncate_last(void)
 {
     char word[8] = "1234567";
@@ -153,6 +183,7 @@ int main(int argc, char **argv)
     ring(MPI_COMM_WORLD, 2);
     with_gaps();
     collectives(MPI_COMM_WORLD);
+    windows();
     sleepers();
     if (!strcmp(what, "threads"))
         threads();
