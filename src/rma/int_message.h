@@ -20,6 +20,8 @@ enum win_parcel { PARCEL_CALL = 1, PARCEL_REPLY, PARCEL_FLUSH, PARCEL_FLUSHED };
 enum win_action {
     ACTION_PUT,     /* data: the piece */
     ACTION_GET,     /* no data; replies */
+    ACTION_COMBINE, /* data: the piece, but for MPI_NO_OP; a reply of the same length if `asked` */
+    ACTION_SWAP,    /* data: the new value and the one to compare with; reply: the old one */
 };
 
 struct win_call_head {
@@ -28,8 +30,9 @@ struct win_call_head {
     uint64_t at, len;     /* the piece: bytes of the stream */
     uint64_t asked;       /* comes back in replies; 0: none is wanted */
     uint32_t outline_len;
-    uint16_t action;      /* enum win_action */
-    uint16_t op;          /* handle of a predefined operator */
+    uint8_t action;       /* enum win_action */
+    uint8_t kind;         /* COMBINE, SWAP: enum type_kind of the elements */
+    uint16_t op;          /* COMBINE: handle of a predefined operator */
 };
 
 struct win_reply_head {
@@ -43,6 +46,8 @@ enum {
     MESSAGE_TYPES = 4,       /* types of origins that are kept */
 };
 
+struct win_reply;
+
 /* A parcel that has come or is coming. */
 struct win_parcel_in {
     struct list link;     /* in the queue of its origin, if it waits for others */
@@ -51,6 +56,7 @@ struct win_parcel_in {
     bool is_here;
     size_t len;
     size_t done;          /* bytes of the data that have been dealt with, where that goes in steps */
+    struct win_reply *reply; /* that is being filled; owned; NULL: none */
     unsigned char bytes[] ALIGNED(16);
 };
 

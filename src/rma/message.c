@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "obj/req.h"
+#include "op/op.h"
 #include "rma/int_message.h"
 
 /* --- what is read --- */
@@ -59,21 +60,8 @@ static void reading(struct asked *a)
     atomic_fetch_add_explicit(&a->win->pending, 1, memory_order_relaxed);
 }
 
-static void asked_free(struct asked *a)
-{
-    type_unref(a->result.type);
-    mem_free(a);
-}
-
-/* It could not be sent. */
-static void asked_drop(struct asked *a)
-{
-    if (a->req)
-        win_request_drop(a->req);
-    asked_free(a);
-}
-
-static void asked_done(struct asked *a)
+/* All has come, or been given up. */
+static void asked_end(struct asked *a)
 {
     struct win_messages *m = messages_of(a->win);
 
@@ -83,7 +71,18 @@ static void asked_done(struct asked *a)
     if (a->req)
         win_request_complete(a->req, 0);
     progress_notify();
-    asked_free(a);
+    type_unref(a->result.type);
+    mem_free(a);
+}
+
+/* So many bytes could not be asked for. With the lock. */
+static COLD void asked_less(struct asked *a, size_t bytes)
+{
+    if (a->req)
+        a->req->ops->detach(a->req); /* the user is not given it */
+    a->left -= bytes;
+    if (!a->left)
+        asked_end(a);
 }
 
 /* --- going out --- */
@@ -130,7 +129,7 @@ static void unflushed(struct win *win, int rank)
 static struct win_call_head head_of(enum win_action action, const struct win_aim *aim, const struct win_place *place,
                                     const struct type_outline *outline)
 {
-    return (struct win_call_head){ .address = place->address, .count = aim->count, .action = (uint16_t)action,
+    return (struct win_call_head){ .address = place->address, .count = aim->count, .action = (uint8_t)action,
                                    .outline_len = (uint32_t)outline->len };
 }
 
@@ -160,7 +159,7 @@ static int send_bare(struct win *win, int rank, const struct win_call_head *head
     return bytes ? send_call(win, rank, bytes, sizeof *head + outline->len) : no_memory(rank, 0);
 }
 
-/* All pieces of an operation with data. */
+/* All pieces of an operation with data. After an error head->at says how much has gone. */
 static int send_pieces(struct win *win, const struct win_data *from, int rank, struct win_call_head *head,
                        const struct type_outline *outline, size_t bytes, size_t most)
 {
@@ -209,12 +208,94 @@ int win_message_get(struct win *win, const struct win_data *data, const struct w
     head.asked = (uintptr_t)a;
     head.len = place->bytes;
     p2p_box_lock(win->comm);
+    reading(a);
     rc = send_bare(win, aim->rank, &head, outline);
-    if (!rc)
-        reading(a);
-    p2p_box_unlock(win->comm);
     if (rc)
-        asked_drop(a);
+        asked_less(a, place->bytes);
+    p2p_box_unlock(win->comm);
+    return rc;
+}
+
+/* --- combining --- */
+
+/* In pieces of whole elements, each with a reply if something is asked for. */
+static int send_combine(struct win *win, const struct win_data *from, int rank, struct win_call_head *head,
+                        const struct type_outline *outline, size_t bytes, size_t element)
+{
+    const size_t most = MESSAGE_PIECE / element * element;
+    int rc = 0;
+
+    if (head->op != (uintptr_t)MPI_NO_OP)
+        return send_pieces(win, from, rank, head, outline, bytes, most);
+    for (size_t at = 0; at < bytes && !rc; at += most) {
+        head->at = at;
+        head->len = size_min(bytes - at, most);
+        rc = send_bare(win, rank, head, outline);
+    }
+    return rc;
+}
+
+int win_message_combine(struct win *win, const struct win_data *from, const struct win_data *result,
+                        const struct win_aim *aim, const struct win_place *place, const struct op *op,
+                        const struct type *element, struct req **request)
+{
+    const struct type_outline *outline;
+    struct win_call_head head;
+    struct asked *a = NULL;
+    int rc = type_get_outline(aim->type, &outline);
+
+    if (!rc && result)
+        rc = asked_create(win, result, aim->rank, "MPI_Rget_accumulate", request, &a);
+    if (rc)
+        return rc;
+    head = head_of(ACTION_COMBINE, aim, place, outline);
+    head.asked = (uintptr_t)a;
+    head.op = op->obj.predefined;
+    head.kind = element->kind;
+    p2p_box_lock(win->comm);
+    if (a)
+        reading(a);
+    else
+        unflushed(win, aim->rank);
+    rc = send_combine(win, from, aim->rank, &head, outline, place->bytes, (size_t)element->size);
+    if (rc && a)
+        asked_less(a, place->bytes - head.at);
+    p2p_box_unlock(win->comm);
+    if (!rc && request && !a)
+        *request = win_done_request();
+    return rc;
+}
+
+int win_message_swap(struct win *win, const void *from, const void *compare, const struct win_data *result,
+                     const struct win_aim *aim, const struct win_place *place)
+{
+    const size_t len = (size_t)aim->type->size;
+    const struct type_outline *outline;
+    struct win_call_head head;
+    struct asked *a = NULL;
+    void *bytes;
+    char *data;
+    int rc = type_get_outline(aim->type, &outline);
+
+    if (!rc)
+        rc = asked_create(win, result, aim->rank, "MPI_Compare_and_swap", NULL, &a);
+    if (rc)
+        return rc;
+    head = head_of(ACTION_SWAP, aim, place, outline);
+    head.asked = (uintptr_t)a;
+    head.kind = aim->type->kind;
+    head.len = len;
+    bytes = new_call(&head, outline, 2 * len, &data);
+    if (bytes) {
+        memcpy(data, from, len);
+        memcpy(data + len, compare, len);
+    }
+    p2p_box_lock(win->comm);
+    reading(a);
+    rc = bytes ? send_call(win, aim->rank, bytes, sizeof head + outline->len + 2 * len) : no_memory(aim->rank, len);
+    if (rc)
+        asked_less(a, len);
+    p2p_box_unlock(win->comm);
     return rc;
 }
 
@@ -229,7 +310,7 @@ static void on_reply(const struct win_parcel_in *in)
     type_unpack(a->result.type, a->result.buf, a->result.count, head->at, in->bytes + sizeof *head, len);
     a->left -= len;
     if (!a->left)
-        asked_done(a);
+        asked_end(a);
 }
 
 static void on_flushed(struct win_messages *m, int rank)

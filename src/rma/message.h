@@ -6,6 +6,7 @@
 
 #include "rma/window.h"
 
+struct op;
 struct req;
 
 /* Local, for a window whose memory is not mapped by all. Nothing may be sent before all have done it. Error:
@@ -18,6 +19,13 @@ int win_message_put(struct win *win, const struct win_data *data, const struct w
                     const struct win_place *place, struct req **request);
 int win_message_get(struct win *win, const struct win_data *data, const struct win_aim *aim,
                     const struct win_place *place, struct req **request);
+/* Combine; `from` is not looked at with MPI_NO_OP; `result`: NULL, nobody wants what was there. */
+int win_message_combine(struct win *win, const struct win_data *from, const struct win_data *result,
+                        const struct win_aim *aim, const struct win_place *place, const struct op *op,
+                        const struct type *element, struct req **request);
+/* One element, predefined. */
+int win_message_swap(struct win *win, const void *from, const void *compare, const struct win_data *result,
+                     const struct win_aim *aim, const struct win_place *place);
 /* Return when nothing is pending at `rank`, -1: at any target; `is_local`: when the buffers of this process may be
  * used. */
 void win_message_flush(struct win *win, int rank, bool is_local);

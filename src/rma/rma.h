@@ -15,6 +15,7 @@
 struct blocked;
 struct info;
 struct job_head;
+struct op;
 struct req;
 
 struct rma_config {
@@ -79,6 +80,22 @@ int win_put(struct win *win, const struct win_data *from, const struct win_aim *
 int win_get(struct win *win, const struct win_data *to, const struct win_aim *from);
 int win_rput(struct win *win, const struct win_data *from, const struct win_aim *to, struct req **request);
 int win_rget(struct win *win, const struct win_data *to, const struct win_aim *from, struct req **request);
+
+/* --- §12.3.4: the same, combined with what is there, each element by itself as one operation. `op` is predefined. With
+ * MPI_NO_OP the origin's side is not looked at. Errors besides: MPI_ERR_OP, MPI_ERR_TYPE for types that are not made of
+ * one and the same predefined one. --- */
+
+int win_accumulate(struct win *win, const struct win_data *from, const struct win_aim *to, const struct op *op);
+int win_get_accumulate(struct win *win, const struct win_data *from, const struct win_data *result,
+                       const struct win_aim *to, const struct op *op);
+int win_raccumulate(struct win *win, const struct win_data *from, const struct win_aim *to, const struct op *op,
+                    struct req **request);
+int win_rget_accumulate(struct win *win, const struct win_data *from, const struct win_data *result,
+                        const struct win_aim *to, const struct op *op, struct req **request);
+/* One element, of to->type, which must be predefined. */
+int win_fetch_and_op(struct win *win, const void *from, void *result, const struct win_aim *to, const struct op *op);
+int win_compare_and_swap(struct win *win, const void *from, const void *compare, void *result,
+                         const struct win_aim *to);
 
 /* --- §12.5: synchronization. Errors of all: MPI_ERR_RMA_SYNC if the call does not go with the epoch, MPI_ERR_ASSERT
  * for an assertion that is none. --- */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: rma. Operations by messages, at the target: what comes from one origin waits in a queue and is done in order,
- * while somebody polls. What cannot be done at once, for want of memory or because too many replies are on their way,
- * is tried again with every poll.
+ * while somebody polls. What cannot be done at once, for want of memory, because too many replies are on their way or a
+ * stripe is taken, is tried again with every poll.
  * Knows: int_message.h, our own memory. Does not know: what an origin waits for. */
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/combine.h"
 #include "rma/int_message.h"
 
 enum { LATER = -1 }; /* nothing more could be done now */
@@ -54,22 +55,20 @@ static int keep(struct win_messages *m, const void *outline, size_t len, struct 
 /* The type of an outline, for this call only. */
 static int find_type(struct win_messages *m, const void *outline, size_t len, struct type **out)
 {
-    int rc;
 
     for (int i = 0; i < MESSAGE_TYPES; i++)
         if (is_kept(m, i, outline, len)) {
             *out = m->kept[i].type;
             return 0;
         }
-    rc = type_from_outline(outline, len, out);
-    if (rc)
+    if (type_from_outline(outline, len, out))
         return LATER; /* no memory: an outline of this library has no faults */
     return (*out)->obj.predefined ? 0 : keep(m, outline, len, *out);
 }
 
 /* --- replies --- */
 
-struct reply {
+struct win_reply {
     struct win_messages *m;
     struct win_reply_head head;
     char data[];
@@ -77,32 +76,32 @@ struct reply {
 
 static void reply_gone(void *arg)
 {
-    struct reply *reply = arg;
+    struct win_reply *reply = arg;
 
     reply->m->replies--;
     mem_free(reply);
 }
 
-/* With `len` bytes, from `at` on; NULL: later. */
-static struct reply *new_reply(struct win_messages *m, uint64_t asked, size_t at, size_t len)
+/* With room for `len` bytes, from `at` on; NULL: later. */
+static struct win_reply *new_reply(struct win_messages *m, uint64_t asked, size_t at, size_t len)
 {
-    struct reply *reply = m->replies < MESSAGE_REPLIES ? mem_alloc(sizeof *reply + len) : NULL;
+    struct win_reply *reply = m->replies < MESSAGE_REPLIES ? mem_alloc(sizeof *reply + len) : NULL;
 
     if (reply) {
         reply->m = m;
         reply->head = (struct win_reply_head){ asked, at };
+        m->replies++;
     }
     return reply;
 }
 
-static int send_reply(struct reply *reply, int rank, size_t len)
+/* LATER: it could not be sent, and is there as before. */
+static int send_reply(struct win_reply *reply, int rank, size_t len)
 {
-    reply->m->replies++;
-    if (!p2p_parcel_send(reply->m->win->comm, rank, PARCEL_REPLY, &reply->head, sizeof reply->head + len, reply_gone,
-                         reply))
-        return 0;
-    reply_gone(reply);
-    return LATER;
+    return p2p_parcel_send(reply->m->win->comm, rank, PARCEL_REPLY, &reply->head, sizeof reply->head + len, reply_gone,
+                           reply)
+               ? LATER
+               : 0;
 }
 
 /* --- calls --- */
@@ -125,16 +124,78 @@ static int do_get(struct win_messages *m, struct win_parcel_in *in, const struct
 {
     while (in->done < call->head->len) {
         const size_t len = size_min(call->head->len - in->done, MESSAGE_PIECE);
-        struct reply *reply = new_reply(m, call->head->asked, in->done, len);
+        struct win_reply *reply = new_reply(m, call->head->asked, in->done, len);
 
         if (!reply)
             return LATER;
         type_pack(call->type, call->buf, call->head->count, in->done, reply->data, len);
-        if (send_reply(reply, in->rank, len))
+        if (send_reply(reply, in->rank, len)) {
+            reply_gone(reply);
             return LATER;
+        }
         in->done += len;
     }
     return 0;
+}
+
+/* COMBINE and SWAP: what is to be done, from where it was left. */
+static int start_combine(struct win_messages *m, struct win_parcel_in *in, const struct call *call, struct combine *c)
+{
+    const struct win_call_head *head = call->head;
+    struct type *const byte = obj_type(MPI_BYTE);
+    struct type *element;
+
+    if (type_of_kind((enum type_kind)head->kind, &element))
+        return LATER;
+    if (head->asked && !in->reply && !(in->reply = new_reply(m, head->asked, head->at, head->len)))
+        return LATER;
+    *c = (struct combine){
+        .win = m->win, .rank = m->win->rank, .way = WIN_WAY_DIRECT, .op = obj_op((MPI_Op)(uintptr_t)head->op),
+        .element = element ? element : byte, .address = head->address, .type = call->type, .count = head->count,
+        .from = { (void *)(uintptr_t)call->data, (MPI_Count)head->len, byte },
+        .from_at = head->at, .result_at = head->at,
+        .at = head->at + in->done, .end = head->at + head->len,
+    };
+    if (in->reply)
+        c->result = (struct win_data){ in->reply->data, (MPI_Count)head->len, byte };
+    return 0;
+}
+
+static int answer(struct win_parcel_in *in, size_t len)
+{
+    struct win_reply *reply = in->reply;
+
+    if (!reply)
+        return 0;
+    if (send_reply(reply, in->rank, len))
+        return LATER;
+    in->reply = NULL;
+    return 0;
+}
+
+static int do_combine(struct win_messages *m, struct win_parcel_in *in, const struct call *call)
+{
+    struct combine c;
+    int rc = start_combine(m, in, call, &c);
+
+    if (rc)
+        return rc;
+    rc = combine_run(&c);
+    in->done = c.at - call->head->at;
+    return rc ? LATER : answer(in, call->head->len);
+}
+
+static int do_swap(struct win_messages *m, struct win_parcel_in *in, const struct call *call)
+{
+    struct combine c;
+    int rc = start_combine(m, in, call, &c);
+
+    if (rc)
+        return rc;
+    if (!in->done && combine_swap_striped(&c, call->data + call->head->len))
+        return LATER;
+    in->done = call->head->len;
+    return answer(in, call->head->len);
 }
 
 static int do_call(struct win_messages *m, struct win_parcel_in *in)
@@ -146,7 +207,12 @@ static int do_call(struct win_messages *m, struct win_parcel_in *in)
     call.data = (const char *)outline + head->outline_len;
     if (find_type(m, outline, head->outline_len, &call.type))
         return LATER;
-    return head->action == ACTION_PUT ? do_put(&call) : do_get(m, in, &call);
+    switch (head->action) {
+    case ACTION_PUT: return do_put(&call);
+    case ACTION_GET: return do_get(m, in, &call);
+    case ACTION_COMBINE: return do_combine(m, in, &call);
+    }
+    return do_swap(m, in, &call);
 }
 
 static int do_one(struct win_messages *m, struct win_parcel_in *in)

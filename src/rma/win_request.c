@@ -130,11 +130,6 @@ void win_request_complete(struct req *req, int rc)
         release(req);
 }
 
-void win_request_drop(struct req *req)
-{
-    release(req);
-}
-
 void request_close(void)
 {
     if (store.pool.size && !store.pool.live) {

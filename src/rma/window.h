@@ -201,8 +201,6 @@ struct req *win_done_request(void);
 int win_request_create(struct win *win, const char *call, int rank, struct req **out);
 /* From any thread. */
 void win_request_complete(struct req *req, int rc);
-/* Nobody has been given it. */
-void win_request_drop(struct req *req);
 
 /* --- waiting --- */
 

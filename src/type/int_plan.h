@@ -192,6 +192,9 @@ static inline bool plan_unit_same(const struct type_unit *a, const struct type_u
 size_t unit_number(const struct type_unit *unit);
 const struct type_unit *unit_of_number(uint64_t number);
 
+/* One of those with a name; NULL: none is of this kind. */
+struct type *predefined_of_kind(enum type_kind kind);
+
 /* --- signatures (signature.c) --- */
 
 /* Hash of `count` times a sequence of `elements` elements that has this hash. */

@@ -204,6 +204,33 @@ static void check_no_memory(void)
     type_unref(type);
 }
 
+/* What the data consist of. */
+static void check_elements(void)
+{
+    struct type *type = sample(), *pair;
+
+    CHECK(!type_element(type));
+    type_unref(type);
+    type = make_struct(2, (MPI_Datatype[]){ MPI_INT, MPI_INT32_T }, (MPI_Count[]){ 0, 20 });
+    CHECK(type_is_alike(type_element(type), int_type()));
+    CHECK(!type_is_alike(type_element(type), obj_type(MPI_LOGICAL)) && type_element(type)->is_basic);
+    type_unref(type);
+    type = make_struct(2, (MPI_Datatype[]){ MPI_DOUBLE_INT, MPI_DOUBLE_INT }, (MPI_Count[]){ 0, 40 });
+    CHECK(type_element(type) == obj_type(MPI_DOUBLE_INT));
+    type_unref(type);
+    type = make_struct(2, (MPI_Datatype[]){ MPI_DOUBLE_INT, MPI_SHORT_INT }, (MPI_Count[]){ 0, 40 });
+    CHECK(!type_element(type) && !type_element(type));
+    type_unref(type);
+    CHECK_INT(type_contiguous(0, int_type(), false, &type), 0);
+    CHECK(!type_element(type));
+    type_unref(type);
+    for (int kind = TYPE_OTHER + 1; kind < TYPE_KINDS; kind++) {
+        CHECK_INT(type_of_kind((enum type_kind)kind, &pair), 0);
+        CHECK(!pair || pair->kind == kind);
+        CHECK(pair || kind == TYPE_FLOAT16 || kind == TYPE_COMPLEX_FLOAT16 || kind >= TYPE_FLOAT_INT);
+    }
+}
+
 int main(void)
 {
     type_init();
@@ -214,6 +241,7 @@ int main(void)
     check_too_deep();
     check_nonsense();
     check_no_memory();
+    check_elements();
     type_fini();
     obj_fini();
     CHECK_INT(mem_live(), 0);

@@ -146,3 +146,14 @@ void pair_fini(void)
         made.first = next;
     }
 }
+
+int type_of_kind(enum type_kind kind, struct type **out)
+{
+    *out = predefined_of_kind(kind);
+    for (int value = 0; value < TYPE_KINDS && !*out; value++)
+        for (int wide = 0; wide < 2; wide++)
+            if (kinds[value][wide] == kind)
+                return type_pair(predefined_of_kind((enum type_kind)value),
+                                 obj_type(wide ? MPI_INT64_T : MPI_INT32_T), out);
+    return 0;
+}

@@ -190,6 +190,9 @@ static struct type predefined[] = {
             NUMBER(TYPE_COMPLEX_FLOAT128), sizeof(wide_complex), FORM_SWAP_16),
 };
 
+_Static_assert(sizeof(wide_complex) <= TYPE_ELEMENT_MAX && sizeof(struct type_long_double_int) <= TYPE_ELEMENT_MAX &&
+               sizeof(_Complex long double) <= TYPE_ELEMENT_MAX, "the largest");
+
 /* Plans of the predefined types. Those of a pair: two blocks for the map, and for moving bytes one or two. */
 static struct predefined_plan {
     struct plan whole, value, index, list;
@@ -272,6 +275,14 @@ const struct type_unit *unit_of_number(uint64_t number)
     const struct type *const type = number < ARRAY_LEN(predefined) ? &predefined[number] : NULL;
 
     return type && type->is_basic && type->is_supported ? &type->units[0] : NULL;
+}
+
+struct type *predefined_of_kind(enum type_kind kind)
+{
+    for (size_t i = 0; i < ARRAY_LEN(predefined); i++)
+        if (predefined[i].kind == kind && predefined[i].is_supported)
+            return &predefined[i];
+    return NULL;
 }
 
 void type_init(void)

@@ -83,6 +83,45 @@ MPI_Count type_count_items(const struct type *type, MPI_Count bytes)
     return bytes % type->size == 0 ? bytes / type->size : MPI_UNDEFINED;
 }
 
+/* One more old type takes part. Where all data are of one unit, others can only have had no items. */
+static const struct type *join_element(const struct type *type, const struct type *so_far, const struct type *old)
+{
+    const struct type_unit *const unit = type->map.plan->unit;
+    const struct type *const element = type_element(old);
+
+    if (old->size == 0)
+        return so_far;
+    if (unit)
+        return element && element->map.plan->unit && plan_unit_same(element->map.plan->unit, unit) ? element : so_far;
+    return element && (!so_far || type_is_alike(so_far, element)) ? element : type;
+}
+
+static const struct type *find_element(const struct type *type)
+{
+    const struct type_contents *const c = type->contents;
+    const struct type *element = NULL;
+
+    for (MPI_Count i = 0; i < c->types && element != type; i++)
+        element = join_element(type, element, c->type[i]);
+    return element ? element : type;
+}
+
+const struct type *type_element(const struct type *type)
+{
+    const struct type *element;
+
+    if (type->is_permanent)
+        return type->is_supported ? type : NULL;
+    if (type->size == 0)
+        return NULL;
+    element = atomic_load_explicit(&type->element, memory_order_relaxed);
+    if (!element) { /* another thread may find the same */
+        element = find_element(type);
+        atomic_store_explicit(&((struct type *)(uintptr_t)type)->element, element, memory_order_relaxed);
+    }
+    return element == type ? NULL : element;
+}
+
 /* Elements in the first `bytes` bytes of a map; MPI_UNDEFINED if the last one is partial. */
 static MPI_Count elements_in(const struct plan *map, size_t bytes)
 {

@@ -74,6 +74,7 @@ struct type {
     struct attrs *attrs;         /* of the user; owned; NULL: none */
     _Atomic uint32_t more_handles; /* that MPI_Type_get_contents has given, beside the first one */
     struct type_outline *_Atomic outline; /* once somebody has asked for it; owned */
+    const struct type *_Atomic element; /* the same of type_element: NULL: not asked yet, the type itself: none */
 };
 
 /* For messages and MPI_Type_get_name; "" for a derived type that was given none. */
@@ -303,6 +304,20 @@ struct external_cursor {
 /* The next `len` bytes of the stream, whatever their number: an element is converted when its last byte has come. */
 void external_unpack_next(struct external_cursor *cursor, const struct type *type, void *buf, MPI_Count count,
                           const void *in, size_t len);
+
+enum { TYPE_ELEMENT_MAX = 32 }; /* extent of a predefined type */
+
+/* §12.3.4: the predefined type that all data of this one consist of, itself if it is predefined; NULL if they are of
+ * several, or there are none. Of equal ones (MPI_INT, MPI_INT32_T), any. Any thread. */
+const struct type *type_element(const struct type *type);
+/* Are two predefined types represented in the same way, and do they mean the same? */
+static inline bool type_is_alike(const struct type *a, const struct type *b)
+{
+    return a->kind == b->kind && a->signature == b->signature && a->size == b->size;
+}
+
+/* A predefined type of a kind, not TYPE_OTHER. Error: MPI_ERR_NO_MEM. */
+int type_of_kind(enum type_kind kind, struct type **out);
 
 /* A type told in bytes, for another process of the job. */
 struct type_outline {
