@@ -74,10 +74,11 @@ static void table_remove(const struct message *m)
 
 struct message *buffer_find(const void *data)
 {
-    const struct message *m = (const struct message *)data - 1;
+    const struct message *m;
 
-    if (!table.slots || (uintptr_t)data % CACHE_LINE)
+    if (!table.slots || !data || (uintptr_t)data % CACHE_LINE)
         return NULL;
+    m = (const struct message *)data - 1;
     for (unsigned i = first_slot(m); table.slot[i]; i = (i + 1) & (table.slots - 1)) {
         if (table.slot[i] == m)
             return table.slot[i];

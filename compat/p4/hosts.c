@@ -356,8 +356,9 @@ static void tell_peers(int entry)
     const struct remote *r = &hosts.remote[entry];
     char *rest = NULL, *ports = mem_strdup(r->ports + 6);
     int id = p4_cluster_first(entry);
+    const int end = id + hosts.pg->entries[entry].numslaves_in_group;
 
-    for (char *port = strtok_r(ports, " ", &rest); port; port = strtok_r(NULL, " ", &rest), id++) {
+    for (char *port = strtok_r(ports, " ", &rest); port && id < end; port = strtok_r(NULL, " ", &rest), id++) {
         hosts_set_peer(id, strcmp(r->address, "-") ? r->address : "127.0.0.1", port, r->form);
         for (int i = 1; i < hosts.pg->num_entries; i++) {
             if (i != entry)

@@ -63,6 +63,10 @@ bool line_read(int fd, char line[LINE_MAX_LEN], int seconds);
 bool line_write(int fd, const char *format, ...) PRINTF_LIKE(2, 3);
 bool line_write_args(int fd, const char *format, va_list args) PRINTF_LIKE(2, 0);
 
+/* config.c: one line of what the master of a cluster is told, and changed here. `hub`: the address that "-" stands for.
+ * False: that cannot be. */
+bool config_take(char *line, struct cluster_plan *plan, const char *hub);
+
 /* keeper.c: what another keeper says. */
 void keeper_heard_gone(int id, int from_fd);
 void keeper_heard_end(int code);

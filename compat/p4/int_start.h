@@ -36,6 +36,8 @@ void options_take(int *argc, char **argv);
 
 /* Read the file into *pg. 0; or -1: it cannot be opened, and errno says why. Wrong lines end in p4_error. */
 int procgroup_read(const char *path, struct p4_procgroup *pg);
+/* The same of a file that is open, and stays so; `path` is for messages. */
+void procgroup_parse(FILE *file, const char *path, struct p4_procgroup *pg);
 /* The file to read: NULL, there is none. */
 const char *procgroup_find(const char *program);
 /* Wrong entries end in p4_error; `where` (procgroup file or table) is for its text. Returns how many processes there

@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "p4/int_hosts.h"
 #include "p4/int_keeper.h"
-#include "p4/int_message.h"
 #include "sys/segment.h"
 
 enum { PATIENCE_S = 90 }; /* the others may take their time */
@@ -65,44 +64,6 @@ static _Noreturn void lost(void)
     p4_fail("E0619: the connection to the first host has ended before all was known");
 }
 
-static void take_config(const char *line, struct cluster_plan *plan)
-{
-    if (sscanf(line, "config %d %d %d %d %zu", &plan->count, &p4_own.first, &p4_own.total, &p4_own.debug_level,
-               &p4_own.arena_size) != 5 || plan->count < 1 || p4_own.total > P4_MAXPROCS)
-        lost();
-    p4_own.id = p4_own.first;
-    p4_own.last = p4_own.first + plan->count - 1;
-}
-
-static void take_clusters(char *line)
-{
-    char *rest = NULL;
-    int first[P4_MAXPROCS], n = 0;
-
-    strtok_r(line, " ", &rest);
-    for (char *word; n < P4_MAXPROCS && (word = strtok_r(NULL, " ", &rest)); n++)
-        first[n] = atoi(word);
-    p4_set_clusters(first, n);
-}
-
-static void take_peer(const char *line, const char *hub)
-{
-    char address[56], port[8], form[16];
-    int id;
-
-    if (sscanf(line, "peer %d %55s %7s %15s", &id, address, port, form) == 4 && id >= 0 && id < P4_MAXPROCS)
-        hosts_set_peer(id, strcmp(address, "-") ? address : hub, port, form);
-}
-
-static void take_here(const char *line)
-{
-    int first, count, place;
-
-    if (sscanf(line, "here %d %d %d", &first, &count, &place) == 3 && first >= 0 && count > 0 && place >= 0 &&
-        first + count <= p4_own.total && place + count <= P4_MAXPROCS)
-        route_set_places(first, count, place);
-}
-
 /* Lines up to one that begins with `last`. */
 static void take_lines(int fd, const char *last, struct cluster_plan *plan, const char *hub)
 {
@@ -113,20 +74,8 @@ static void take_lines(int fd, const char *last, struct cluster_plan *plan, cons
             lost();
         if (!strcmp(line, last))
             return;
-        if (!strncmp(line, "config ", 7))
-            take_config(line, plan);
-        else if (!strncmp(line, "clusters ", 9))
-            take_clusters(line);
-        else if (!strncmp(line, "directory ", 10))
-            options.directory = mem_strdup(line + 10);
-        else if (!strncmp(line, "output ", 7))
-            options.out = mem_strdup(line + 7);
-        else if (!strcmp(line, "xdr"))
-            options.is_xdr_forced = true;
-        else if (!strncmp(line, "here ", 5))
-            take_here(line);
-        else if (!strncmp(line, "peer ", 5))
-            take_peer(line, hub);
+        if (!config_take(line, plan, hub))
+            lost();
     }
 }
 

@@ -25,6 +25,7 @@
 
 enum {
     PATIENCE_S = 2, /* between the wish that a process ends and its end by force */
+    LOOK_FORCE_MS = 100,
     LOOK_MS = 1000, /* between looks whether all wait for each other */
 };
 
@@ -35,6 +36,7 @@ static struct keeper {
     int alive;
     bool is_ending;
     uint64_t force_ns;    /* with is_ending: when to use force; 0: it has been used */
+    int force_looks;      /* and how often to look for the end of the others before */
     int signals;          /* descriptor of the signals in the table above */
     sigset_t before;      /* signals that the master had blocked */
 } keeper = { .signals = -1 };
@@ -80,6 +82,7 @@ static void begin_ending(int code)
     keeper.is_ending = true;
     hub_tell(-1, "end %d", job_end_code(control->end));
     keeper.force_ns = clock_ns() + (uint64_t)PATIENCE_S * 1000000000;
+    keeper.force_looks = PATIENCE_S * 1000 / LOOK_FORCE_MS; /* all may have been stopped for a while */
     signal_all(SIGTERM);
     if (has_master())
         finish_signal(keeper.master, SIGUSR1);
@@ -210,7 +213,7 @@ static void wait_for_news(void)
     wait[0] = (struct pollfd){ .fd = keeper.signals, .events = POLLIN };
     for (int i = 0; i < count; i++)
         wait[i + 1] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
-    if (poll(wait, (nfds_t)count + 1, keeper.force_ns ? 100 : keeper.plan->has_others ? -1 : LOOK_MS) <= 0) {
+    if (poll(wait, (nfds_t)count + 1, keeper.force_ns ? LOOK_FORCE_MS : keeper.plan->has_others ? -1 : LOOK_MS) <= 0) {
         if (!keeper.plan->has_others && !keeper.is_ending)
             stall_look(keeper.plan->count);
         return;
@@ -248,7 +251,7 @@ static _Noreturn void keep(void)
         if (is_over())
             break;
         wait_for_news();
-        if (keeper.force_ns && clock_ns() >= keeper.force_ns)
+        if (keeper.force_ns && --keeper.force_looks < 0 && clock_ns() >= keeper.force_ns)
             use_force();
     }
     if (!keeper.is_ending)

@@ -45,6 +45,17 @@ static int count_of(const char *field, int line)
     return count > P4_MAXPROCS ? P4_MAXPROCS + 1 : count < -1 ? -1 : (int)count;
 }
 
+/* From a word that begins with # on. */
+static void cut_remark(char *line)
+{
+    for (char *at = strchr(line, '#'); at; at = strchr(at + 1, '#')) {
+        if (at > line && strchr(blanks, at[-1])) {
+            *at = 0;
+            return;
+        }
+    }
+}
+
 /* Fields are host, count, program, login. */
 static void read_entry(char *line, int number, struct p4_procgroup *pg)
 {
@@ -56,28 +67,25 @@ static void read_entry(char *line, int number, struct p4_procgroup *pg)
 
     if (pg->num_entries == P4_MAX_PROCGROUP_ENTRIES)
         p4_fail("E0603: %s:%d: there are more than %d lines", file_name, number, P4_MAX_PROCGROUP_ENTRIES);
-    if (more && *more != '#')
+    if (more)
         p4_fail("E0603: %s:%d: \"%s\" is one field too many: a line has host, number, program, login", file_name,
                 number, more);
     memset(entry, 0, sizeof *entry);
     line_of[pg->num_entries] = number;
     copy_field(entry->host_name, sizeof entry->host_name, host, "host name", number);
     entry->numslaves_in_group = count_of(count, number);
-    if (program && *program != '#')
+    if (program)
         copy_field(entry->slave_full_pathname, sizeof entry->slave_full_pathname, program, "program", number);
-    if (program && *program != '#' && login && *login != '#')
+    if (login)
         copy_field(entry->username, sizeof entry->username, login, "login", number);
     pg->num_entries++;
 }
 
-int procgroup_read(const char *path, struct p4_procgroup *pg)
+void procgroup_parse(FILE *file, const char *path, struct p4_procgroup *pg)
 {
     char line[LINE_SIZE];
-    FILE *file = fopen(path, "re");
     int number = 0;
 
-    if (!file)
-        return -1;
     snprintf(file_name, sizeof file_name, "%s", path);
     pg->num_entries = 0;
     while (fgets(line, sizeof line, file)) {
@@ -85,14 +93,25 @@ int procgroup_read(const char *path, struct p4_procgroup *pg)
         number++;
         if (strlen(line) == sizeof line - 1 && line[sizeof line - 2] != '\n')
             p4_fail("E0603: %s:%d: the line is longer than %d characters", file_name, number, LINE_SIZE - 2);
-        if (*start && *start != '#')
+        if (*start && *start != '#') {
+            cut_remark(line);
             read_entry(line, number, pg);
+        }
     }
     if (ferror(file))
         p4_fail("E0603: %s: %s", file_name, strerror(errno));
-    fclose(file);
     if (!pg->num_entries)
         p4_fail("E0603: %s: no line names a host; the first one is \"local N\"", file_name);
+}
+
+int procgroup_read(const char *path, struct p4_procgroup *pg)
+{
+    FILE *file = fopen(path, "re");
+
+    if (!file)
+        return -1;
+    procgroup_parse(file, path, pg);
+    fclose(file);
     return 0;
 }
 

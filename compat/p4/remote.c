@@ -4,14 +4,10 @@
  * not take waits in a queue.
  *
  * A thread sleeps on all sockets and wakes whoever waits in the engine; it touches nothing else. Reading and
- * writing are done by polls.
- *
- *   a connection begins with    the key of the run (16 bytes), the id of the sender (8 bytes)
- *   then each message           both words of the envelope, the length (8 bytes each), the bytes
- * all numbers little-endian. The end of the stream says that the sender has ended; the reader closes in answer. */
+ * writing are done by polls. What the bytes mean is in int_stream.h. The end of the stream says that the sender has
+ * ended; the reader closes in answer. */
 #include "p4/int_remote.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -27,15 +23,12 @@
 #include "base/mem.h"
 #include "p4/int_door.h"
 #include "p4/int_start.h"
-
-enum { HEAD = 24 };
-
-#define LEN_MAX ((uint64_t)1 << 32)
+#include "p4/int_stream.h"
 
 /* A message on its way out. */
 struct out {
     struct list link;
-    unsigned char head[HEAD];
+    unsigned char head[STREAM_HEAD];
     const char *data;
     size_t len, sent; /* bytes of the message; of head and message together */
     void (*gone)(void *arg);
@@ -52,10 +45,8 @@ struct way {
 
 /* From one. */
 struct source {
-    int fd, id;        /* id -1: it has not said who it is */
-    unsigned char head[HEAD];
-    size_t head_got, len, got;
-    char *data;        /* where the message goes; NULL: its head is not complete */
+    int fd;
+    struct stream in;
 };
 
 static struct {
@@ -81,7 +72,7 @@ bool remote_is_gone(int id)
     if (!atomic_load_explicit(&control->peer[id].is_gone, memory_order_acquire)) /* pairs with keeper_heard_gone */
         return false;
     for (int i = 0; i < net.source_count; i++) {
-        if (net.source[i]->id == id)
+        if (net.source[i]->in.id == id)
             return false;
     }
     return true;
@@ -130,8 +121,9 @@ static bool write_some(int id)
 {
     struct way *way = net.way[id];
     struct out *out = CONTAINER_OF(list_first(&way->queue), struct out, link);
-    const size_t of_head = out->sent < HEAD ? HEAD - out->sent : 0, of_data = out->sent - (HEAD - of_head);
-    struct iovec parts[2] = { { out->head + HEAD - of_head, of_head },
+    const size_t of_head = out->sent < STREAM_HEAD ? STREAM_HEAD - out->sent : 0;
+    const size_t of_data = out->sent - (STREAM_HEAD - of_head);
+    struct iovec parts[2] = { { out->head + STREAM_HEAD - of_head, of_head },
                               { (void *)(uintptr_t)(out->data + of_data), out->len - of_data } };
     const struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
     const ssize_t sent = sendmsg(way->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -142,7 +134,7 @@ static bool write_some(int id)
         return false;
     }
     out->sent += (size_t)sent;
-    if (out->sent == HEAD + out->len)
+    if (out->sent == STREAM_HEAD + out->len)
         drop_first(way);
     return true;
 }
@@ -192,13 +184,6 @@ static struct out *out_create(const char *data, size_t len, bool is_copied)
     return out;
 }
 
-static void set_words(unsigned char *head, uint64_t a, uint64_t b, uint64_t c)
-{
-    const uint64_t words[3] = { htole64(a), htole64(b), htole64(c) };
-
-    memcpy(head, words, HEAD);
-}
-
 /* The way to a process, made at the first message; NULL: no memory. Failures are noted. */
 static struct way *way_to(int id)
 {
@@ -216,8 +201,7 @@ static struct way *way_to(int id)
     }
     *way = (struct way){ .fd = connect_to(id) };
     list_init(&way->queue);
-    memcpy(hello->head, control->key, sizeof control->key);
-    memcpy(hello->head + sizeof control->key, &(uint64_t){ htole64((uint64_t)p4_own.id) }, 8);
+    stream_hello(hello->head, p4_own.id);
     list_append(&way->queue, &hello->link);
     net.way[id] = way;
     if (way->fd < 0)
@@ -231,14 +215,12 @@ int remote_send(int to, const struct envelope *e, const void *data, size_t len, 
 {
     struct way *way;
     struct out *out;
-    uint64_t word[2];
 
     message_lock();
     way = remote_is_gone(to) ? NULL : way_to(to);
     out = way && way->fd >= 0 ? out_create(data, len, !gone) : NULL;
     if (out) {
-        wire_pack(e, word);
-        set_words(out->head, word[0], word[1], len);
+        stream_head(out->head, e, len);
         out->gone = gone;
         out->arg = arg;
         list_append(&way->queue, &out->link);
@@ -261,85 +243,32 @@ static void accept_all(void)
             continue;
         }
         s->fd = fd;
-        s->id = -1;
+        stream_init(&s->in);
         net.source[net.source_count++] = s;
         watch(fd);
     }
 }
 
-static void take_hello(struct source *s)
-{
-    uint64_t id;
-
-    memcpy(&id, s->head + sizeof control->key, sizeof id);
-    id = le64toh(id);
-    if (!memcmp(s->head, control->key, sizeof control->key) && id < (uint64_t)p4_own.total)
-        s->id = (int)id;
-}
-
-/* 24 bytes are there. False: the stream is no good. */
-static bool take_head(struct source *s)
-{
-    struct envelope e;
-    uint64_t words[3];
-
-    s->head_got = 0;
-    if (s->id < 0) {
-        take_hello(s);
-        return s->id >= 0;
-    }
-    memcpy(words, s->head, HEAD);
-    for (int i = 0; i < 3; i++)
-        words[i] = le64toh(words[i]);
-    e = wire_unpack(words);
-    if (words[2] > LEN_MAX || e.from != s->id)
-        return false;
-    s->len = (size_t)words[2];
-    s->got = 0;
-    s->data = intake_begin(&e, s->len);
-    return true;
-}
-
-static void take_end(struct source *s)
-{
-    char *const data = s->data;
-
-    s->data = NULL;
-    intake_end(data, 0);
-}
-
 /* What one read gives; false: there is nothing more now, or ever, and then *is_over. */
 static bool read_some(struct source *s, bool *is_over)
 {
-    ssize_t got;
+    size_t room;
+    void *place = stream_next(&s->in, &room);
+    const ssize_t got = recv(s->fd, place, room, 0);
 
-    if (s->data)
-        got = recv(s->fd, s->data + s->got, s->len - s->got, 0);
-    else
-        got = recv(s->fd, s->head + s->head_got, HEAD - s->head_got, 0);
-    if (got <= 0) {
+    if (got <= 0)
         *is_over = got == 0 || (errno != EAGAIN && errno != EINTR);
-        return false;
-    }
-    if (s->data)
-        s->got += (size_t)got;
     else
-        s->head_got += (size_t)got;
-    if (!s->data && s->head_got == HEAD && !take_head(s)) {
-        *is_over = true;
-        return false;
-    }
-    if (s->data && s->got == s->len)
-        take_end(s);
-    return true;
+        *is_over = !stream_take(&s->in, (size_t)got);
+    return got > 0 && !*is_over;
 }
 
 static void end_source(int i)
 {
     struct source *s = net.source[i];
 
-    if (s->id >= 0)
-        net.is_ended[s->id] = true;
+    if (s->in.id >= 0)
+        net.is_ended[s->in.id] = true;
     close(s->fd);
     mem_free(s);
     net.source[i] = net.source[--net.source_count];
