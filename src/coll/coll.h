@@ -76,6 +76,9 @@ size_t coll_segment_end(const struct coll_config *config);
 int coll_world_open(struct comm *world);
 /* The communicator is being taken apart; not collective, does not block. */
 void coll_comm_close(struct comm *comm);
+/* A word in the memory that the members share, for the room that has made the communicator; nobody else uses it. It
+ * holds anything at first. NULL, at all of them: they share none. Collective if no call has been made on it yet. */
+_Atomic int64_t *coll_shared_word(struct comm *comm);
 /* What a long wait that is not for a message waits for. False: not one of ours. */
 bool coll_describe_wait(const struct progress_long *told, struct blocked *out) COLD;
 

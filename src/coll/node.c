@@ -121,6 +121,11 @@ bool node_describe_wait(const struct progress_long *told, struct blocked *out)
     return true;
 }
 
+_Atomic int64_t *coll_shared_word(struct comm *comm)
+{
+    return node_has(comm) ? &shelf_head(comm)->word : NULL;
+}
+
 void node_wake_all(const struct node_call *call)
 {
     const struct comm *comm = call->comm;

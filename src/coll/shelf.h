@@ -48,6 +48,7 @@ struct shelf_member {
 
 struct shelf_head {
     _Atomic uint32_t late; /* members that wait for others to come to a round at all */
+    _Atomic int64_t word;  /* of whoever has made the communicator: coll_shared_word */
 } ALIGNED(CACHE_LINE);
 
 struct shelf_book {

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "base/err.h"
-#include "io/int_io.h"
+#include "io/operation.h"
 
 int io_sync_own(struct file *file)
 {
@@ -24,6 +24,7 @@ int io_sync(struct file *file)
 {
     int rc = 0;
 
+    io_op_drain(file);
     if (file->amode & MPI_MODE_RDONLY)
         rc = err(MPI_ERR_READ_ONLY, "E0907: file \"%.200s\" was opened with MPI_MODE_RDONLY: nothing is to be "
                  "synchronized", file->name);
@@ -45,8 +46,10 @@ static int try_lock(struct file *file)
 
 int io_set_atomicity(struct file *file, int flag)
 {
-    int rc = flag ? try_lock(file) : 0;
+    int rc;
 
+    io_op_drain(file);
+    rc = flag ? try_lock(file) : 0;
     rc = io_agree(file->comm, "MPI_File_set_atomicity", file->name, rc, flag != 0, "the flag for atomic mode");
     if (!rc)
         atomic_store(&file->is_atomic, flag != 0);

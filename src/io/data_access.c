@@ -70,14 +70,32 @@ static MPI_Offset advance(struct file *file, MPI_Offset etypes)
     return position;
 }
 
+MPI_Offset io_call_etypes(const struct io_call *call)
+{
+    struct io_view *const view = io_view_of(call->file);
+    size_t bytes = 0;
+    MPI_Offset etypes = 0;
+
+    if (view->etype_size && !check_amode(call) &&
+        !io_datarep_bytes(view->datarep, call->type, call->count, &bytes) && !check_amount(call, view, bytes))
+        etypes = (MPI_Offset)bytes / view->etype_size;
+    io_view_unref(view);
+    return etypes;
+}
+
 static int find_place(struct io_op *op, const struct io_call *call, size_t bytes)
 {
     const struct io_view *const view = op->access.view;
     const MPI_Offset etypes = view->etype_size ? (MPI_Offset)bytes / view->etype_size : 0;
     MPI_Offset offset = call->offset;
+    int rc = 0;
 
     if (call->where == IO_POINTER)
         offset = advance(call->file, etypes);
+    else if (call->where == IO_SHARED)
+        rc = io_shared_add(call->file, etypes, &offset);
+    if (rc)
+        return rc;
     return check_offset(call->file, view, offset, bytes, &op->access.at);
 }
 

@@ -64,8 +64,10 @@ static int check_size(const struct file *file, MPI_Offset size)
 static int change_size(struct file *file, const char *call, MPI_Offset size,
                        int (*change)(int fd, MPI_Offset size))
 {
-    int number, rc = io_agree(file->comm, call, file->name, check_size(file, size), (uint64_t)size, "the size");
+    int number, rc;
 
+    io_op_drain(file);
+    rc = io_agree(file->comm, call, file->name, check_size(file, size), (uint64_t)size, "the size");
     if (rc)
         return rc;
     if (!file->comm->rank) {
@@ -103,6 +105,7 @@ int io_get_size(struct file *file, MPI_Offset *size)
 
 int io_set_info(struct file *file, struct info *info)
 {
+    io_op_drain(file);
     io_hints_read(&file->hints, info, file->comm->size);
     return io_share(file, "MPI_File_set_info", &file->hints, sizeof file->hints);
 }

@@ -51,6 +51,9 @@ struct file {
     int pending;                   /* operations under way */
     int detached;                  /* those of them that the user has let go of */
     struct io_op *active;          /* the collective one whose turn it is; NULL: none */
+    _Atomic int64_t *pointer;      /* the shared file pointer, in etypes; NULL: rank 0 has it */
+    _Atomic int64_t own_pointer;   /* it is this one, perhaps */
+    bool is_boxed;                 /* rank 0 answers parcels */
     /* of the thread that makes collective calls: */
     struct io_op *split;           /* begun, and not ended; NULL: none */
 };
@@ -89,6 +92,16 @@ MPI_Offset io_view_place(const struct io_view *view, size_t at);
 /* How many bytes of the stream lie before `place` in the file; of a view that is not rising, those before the first one
  * that does not. */
 size_t io_view_before(const struct io_view *view, MPI_Offset place);
+
+/* --- the shared file pointer (shared_pointer.c) --- */
+
+/* Local; before another process uses it. Error: MPI_ERR_NO_MEM. */
+int io_shared_open(struct file *file);
+void io_shared_close(struct file *file);
+/* Move it on, and where it was; waits for rank 0 if that has it. */
+int io_shared_add(struct file *file, int64_t amount, int64_t *before);
+/* Rank 0 sets it, all others do nothing; nobody uses it meanwhile. */
+void io_shared_set(struct file *file, int64_t value);
 
 /* --- moving bytes (transfer.c) --- */
 

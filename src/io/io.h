@@ -41,7 +41,7 @@ int io_get_info(struct file *file, struct info **out);
 
 /* --- views (§14.3) --- */
 
-/* Collective. `disp` may be MPI_DISPLACEMENT_CURRENT in sequential mode. Errors: MPI_ERR_ARG for types that no view can
+/* Collective. `disp` may be MPI_DISPLACEMENT_CURRENT in sequential mode. Errors: MPI_ERR_IO for types that no view can
  * have, MPI_ERR_UNSUPPORTED_DATAREP, MPI_ERR_NOT_SAME for representations or extents of etypes that differ. */
 int io_set_view(struct file *file, MPI_Offset disp, struct type *etype, struct type *filetype, const char *datarep,
                 struct info *info);
@@ -73,7 +73,7 @@ struct io_call {
 #define IO_CALL(file_, way, where_, offset_, buf_, count_, type_, name_) \
     (&(struct io_call){ file_, way, where_, offset_, (void *)(uintptr_t)(buf_), count_, type_, "MPI_File_" name_ })
 
-/* By one process alone; the second one is local. IO_ORDERED is collective and blocking only. */
+/* By one process alone; the second one is local. */
 int io_run(const struct io_call *call, MPI_Status *status);
 int io_start(const struct io_call *call, struct req **out);
 
@@ -95,6 +95,15 @@ int io_get_position(struct file *file, MPI_Offset *offset);
 int io_set_atomicity(struct file *file, int flag);
 int io_is_atomic(struct file *file);
 int io_sync(struct file *file);
+
+/* --- the shared file pointer (§14.4.4): IO_SHARED in io_run and io_start --- */
+
+/* Collective, in the order of ranks; IO_ORDERED. The second one begins a split call. */
+int io_run_ordered(const struct io_call *call, MPI_Status *status);
+int io_begin_ordered(const struct io_call *call);
+/* Collective. */
+int io_seek_shared(struct file *file, MPI_Offset offset, int whence);
+int io_get_position_shared(struct file *file, MPI_Offset *offset);
 
 /* --- representations (§14.5.3) --- */
 

@@ -110,6 +110,18 @@ static int open_other(struct file *file, const struct found *first)
     return 0;
 }
 
+/* Both begin at 0, or at the end. */
+static int start_pointers(struct file *file)
+{
+    int rc = io_shared_open(file);
+
+    if (!rc && (file->amode & MPI_MODE_APPEND))
+        rc = io_get_size(file, &file->position);
+    if (!rc)
+        io_shared_set(file, file->position);
+    return rc;
+}
+
 /* Collective. After an error no process has it open. */
 static int open_together(struct file *file)
 {
@@ -129,6 +141,8 @@ static int open_together(struct file *file)
     file->hints = found.hints;
     if (!told && file->comm->rank)
         rc = open_other(file, &found);
+    if (!told && !rc)
+        rc = start_pointers(file);
     rc = io_agree(file->comm, "MPI_File_open", file->name, told ? told : rc, 0, "");
     if (rc) {
         close_descriptor(file);
@@ -142,6 +156,7 @@ static int open_together(struct file *file)
 
 static void destroy(struct file *file)
 {
+    io_shared_close(file);
     if (file->comm)
         comm_unref(file->comm);
     if (file->errhandler)
@@ -189,8 +204,6 @@ int io_open(struct comm *comm, const char *filename, int amode, struct info *inf
         rc = comm_create_for(comm, comm->group, "MPI_File_open", &file->comm);
     if (!rc)
         rc = open_together(file);
-    if (!rc && (amode & MPI_MODE_APPEND))
-        rc = io_get_size(file, &file->position);
     if (!rc)
         *out = file;
     else if (file)
@@ -211,9 +224,10 @@ static int remove_at_end(struct file *file)
 int io_close(struct file *file)
 {
     const bool is_deleted = file->amode & MPI_MODE_DELETE_ON_CLOSE;
-    const int pending = io_op_settle(file);
-    int number, rc = 0;
+    int number, pending, rc = 0;
 
+    io_op_drain(file);
+    pending = io_op_settle(file);
     if (pending)
         rc = err(MPI_ERR_FILE, "E0912: %d operations on file \"%.200s\" are not complete at rank %d", pending,
                  file->name, file->comm->rank);

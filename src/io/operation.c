@@ -280,6 +280,23 @@ int io_op_settle(struct file *file)
     return file->pending;
 }
 
+static bool is_drained(void *arg)
+{
+    struct file *const file = arg;
+    bool is_so;
+
+    pthread_mutex_lock(&file->lock);
+    is_so = !file->active;
+    pthread_mutex_unlock(&file->lock);
+    return is_so;
+}
+
+void io_op_drain(struct file *file)
+{
+    if (!is_drained(file))
+        progress_wait_until(is_drained, file);
+}
+
 void io_op_close(void)
 {
     if (ops.is_polled)

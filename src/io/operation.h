@@ -45,6 +45,11 @@ void io_draw_back(const struct io_op *op);
 /* Wait until no operation is under way that nobody can wait for any more. Returns how many others there are. */
 int io_op_settle(struct file *file);
 
+/* Wait for the collective operations under way, so that another collective call comes after them everywhere. */
+void io_op_drain(struct file *file);
+/* Etypes that a call moves; 0 if something is wrong with it. */
+MPI_Offset io_call_etypes(const struct io_call *call);
+
 void io_op_close(void);
 
 /* Where seeking leads to; `current`: what MPI_SEEK_CUR counts from (data_access.c). */

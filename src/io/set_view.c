@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "io/int_io.h"
+#include "io/operation.h"
 
 static int find_datarep(const struct file *file, const char *name, const struct io_datarep **out)
 {
@@ -13,10 +13,25 @@ static int find_datarep(const struct file *file, const char *name, const struct 
                           "native, internal, external32 and those of MPI_Register_datarep", name, file->name);
 }
 
+/* Where the shared file pointer is, when all have come. Collective. */
+static int find_current(struct file *file, MPI_Offset *disp)
+{
+    struct io_view *const view = io_view_of(file);
+    MPI_Offset current = 0;
+    int rc = io_agree(file->comm, "MPI_File_set_view", file->name, 0, 0, "");
+
+    if (!rc)
+        rc = io_shared_add(file, 0, &current);
+    if (!rc)
+        *disp = view->layout->size ? io_view_place(view, (size_t)(current * view->etype_size)) : view->disp;
+    io_view_unref(view);
+    return rc;
+}
+
 static int find_disp(struct file *file, MPI_Offset *disp)
 {
     if (*disp == MPI_DISPLACEMENT_CURRENT && (file->amode & MPI_MODE_SEQUENTIAL))
-        return 0; /* wherever it is: places in it do not count */
+        return find_current(file, disp);
     if (file->amode & MPI_MODE_SEQUENTIAL)
         return err(MPI_ERR_ARG, "E0908: disp is %lld for file \"%.200s\", which was opened with MPI_MODE_SEQUENTIAL; "
                    "it must be MPI_DISPLACEMENT_CURRENT", (long long)*disp, file->name);
@@ -52,10 +67,12 @@ int io_set_view(struct file *file, MPI_Offset disp, struct type *etype, struct t
     const struct io_datarep *found;
     struct io_view *view = NULL;
     bool is_rewritten;
-    int rc = find_datarep(file, datarep, &found);
+    int rc;
 
+    io_op_drain(file);
+    rc = find_disp(file, &disp);
     if (!rc)
-        rc = find_disp(file, &disp);
+        rc = find_datarep(file, datarep, &found);
     if (!rc)
         rc = io_view_create(file, disp, etype, filetype, found, &view);
     rc = io_agree(file->comm, "MPI_File_set_view", file->name, rc, view ? common_of(view) : 0,
@@ -65,6 +82,7 @@ int io_set_view(struct file *file, MPI_Offset disp, struct type *etype, struct t
         return rc;
     }
     is_rewritten = file->comm->size > 1 && !view->is_run && !(file->amode & MPI_MODE_RDONLY);
+    io_shared_set(file, 0);
     rc = io_any(file, "MPI_File_set_view", &is_rewritten);
     replace(file, view);
     atomic_store(&file->is_rewritten, is_rewritten);

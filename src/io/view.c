@@ -44,7 +44,7 @@ static int bad(const struct file *file, const struct type *type, const char *whi
 {
     char text[TYPE_TEXT_MAX];
 
-    return err(MPI_ERR_ARG, "E0906: %s %s of the view of file \"%.200s\" %s", which, type_describe(type, text),
+    return err(MPI_ERR_IO, "E0906: %s %s of the view of file \"%.200s\" %s", which, type_describe(type, text),
                file->name, why);
 }
 

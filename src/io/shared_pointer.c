@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: io. Shared file pointers (MPI 5.0 §14.4.4). The pointer, in etypes, is a word in the memory that the members of
+ * the file's communicator share. Where they share none, it lies at rank 0, which answers parcels whenever it is in MPI.
+ * Nothing of it is in a file system, so nothing is left behind.
+ * Knows: coll (the word), parcels. Does not know: data. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "coll/coll.h"
+#include "io/operation.h"
+#include "op/op.h"
+#include "p2p/parcel.h"
+
+/* What is asked for; it comes back with the value from before. */
+struct question {
+    int64_t amount;          /* to be added */
+    int64_t value;
+    uint64_t slot;           /* address, at the process that asks, of its struct slot */
+};
+
+struct slot {
+    int64_t value;
+    _Atomic uint32_t done;
+};
+
+enum { QUESTION, ANSWER };
+
+struct parcel {
+    int rank;
+    uint32_t word;
+    struct file *file;
+    struct question question;
+};
+
+/* --- served by rank 0 --- */
+
+static void *begin(void *arg, int rank, uint32_t word, size_t len)
+{
+    struct parcel *const parcel = mem_alloc(sizeof *parcel);
+
+    (void)len;
+    if (!parcel)
+        return NULL;
+    parcel->rank = rank;
+    parcel->word = word;
+    parcel->file = arg;
+    return &parcel->question;
+}
+
+static void end(void *arg, void *place)
+{
+    struct parcel *const parcel = CONTAINER_OF(place, struct parcel, question);
+    struct question *const q = &parcel->question;
+    struct slot *const slot = (struct slot *)(uintptr_t)q->slot;
+
+    (void)arg;
+    if (parcel->word == ANSWER) {
+        slot->value = q->value;
+        atomic_store_explicit(&slot->done, 1, memory_order_release); /* pairs with is_answered */
+        progress_notify();
+    } else {
+        q->value = atomic_fetch_add(&parcel->file->own_pointer, q->amount);
+        p2p_parcel_send(parcel->file->comm, parcel->rank, ANSWER, q, sizeof *q, NULL, NULL);
+    }
+    mem_free(parcel);
+}
+
+static const struct p2p_parcel_sink sink = { begin, end };
+
+static bool is_answered(void *arg)
+{
+    struct slot *const slot = arg;
+
+    return atomic_load_explicit(&slot->done, memory_order_acquire); /* pairs with end */
+}
+
+static int ask(struct file *file, int64_t amount, int64_t *before)
+{
+    struct slot slot = { 0 };
+    const struct question question = { amount, 0, (uintptr_t)&slot };
+    const int rc = p2p_parcel_send(file->comm, 0, QUESTION, &question, sizeof question, NULL, NULL);
+
+    if (rc)
+        return rc;
+    progress_wait_until(is_answered, &slot);
+    *before = slot.value;
+    return 0;
+}
+
+/* --- the pointer --- */
+
+int io_shared_open(struct file *file)
+{
+    if (file->comm->size == 1) {
+        file->pointer = &file->own_pointer;
+        return 0;
+    }
+    file->pointer = coll_shared_word(file->comm);
+    if (file->pointer)
+        return 0;
+    file->is_boxed = true;
+    if (!file->comm->rank)
+        file->pointer = &file->own_pointer;
+    return p2p_box_open(file->comm, &sink, file);
+}
+
+void io_shared_close(struct file *file)
+{
+    if (file->is_boxed)
+        p2p_box_close(file->comm);
+}
+
+int io_shared_add(struct file *file, int64_t amount, int64_t *before)
+{
+    if (!file->pointer)
+        return ask(file, amount, before);
+    *before = atomic_fetch_add(file->pointer, amount);
+    return 0;
+}
+
+void io_shared_set(struct file *file, int64_t value)
+{
+    if (!file->comm->rank)
+        atomic_store(file->pointer, value);
+}
+
+int io_get_position_shared(struct file *file, MPI_Offset *offset)
+{
+    if (file->amode & MPI_MODE_SEQUENTIAL)
+        return err(MPI_ERR_UNSUPPORTED_OPERATION,
+                   "E0907: file \"%.200s\" was opened with MPI_MODE_SEQUENTIAL: it has no positions", file->name);
+    return io_shared_add(file, 0, offset);
+}
+
+int io_seek_shared(struct file *file, MPI_Offset offset, int whence)
+{
+    struct io_view *view;
+    MPI_Offset current, target = 0;
+    int rc;
+
+    io_op_drain(file);
+    rc = io_agree(file->comm, "MPI_File_seek_shared", file->name, 0,
+                  (uint64_t)offset ^ (uint64_t)whence * UINT64_C(0x9E3779B97F4A7C15), "offset and whence");
+    if (rc)
+        return rc;
+    view = io_view_of(file);
+    if (!file->comm->rank) { /* the others wait */
+        rc = io_shared_add(file, 0, &current);
+        if (!rc)
+            rc = io_find_target(file, view, offset, whence, current, &target);
+        if (!rc)
+            io_shared_set(file, target);
+    }
+    io_view_unref(view);
+    return io_agree(file->comm, "MPI_File_seek_shared", file->name, rc, 0, "");
+}
+
+/* --- ordered access --- */
+
+/* What each brings, and where the first one begins. */
+static int find_offset(const struct io_call *call, MPI_Offset etypes, MPI_Offset *offset)
+{
+    struct file *const file = call->file;
+    struct comm *const comm = file->comm;
+    struct type *type = obj_type(MPI_INT64_T);
+    struct {
+        int64_t before, base;
+    } place = { 0, 0 };
+    int64_t amount = etypes;
+    int rc = 0;
+
+    comm->coll_outer = call->name;
+    if (comm->size > 1)
+        rc = coll_run(comm, COLL_ARGS(COLL_EXSCAN, COLL_SAME(&amount, 1, type), COLL_SAME(&place.before, 1, type),
+                                      obj_op(MPI_SUM), 0));
+    if (!comm->rank)
+        place.before = 0;
+    amount += place.before; /* at the last one: all */
+    if (!rc && comm->rank == comm->size - 1)
+        rc = io_shared_add(file, amount, &place.base);
+    if (!rc && comm->size > 1)
+        rc = coll_run(comm, COLL_ARGS(COLL_BCAST, COLL_SAME(&place.base, 1, type), COLL_NOTHING, NULL,
+                                      comm->size - 1));
+    comm->coll_outer = NULL;
+    *offset = place.base + place.before;
+    return rc;
+}
+
+/* The same call at the place where the rank's turn is. */
+static int place_call(const struct io_call *call, struct io_call *placed)
+{
+    *placed = *call;
+    io_op_drain(call->file);
+    return find_offset(call, io_call_etypes(call), &placed->offset);
+}
+
+int io_run_ordered(const struct io_call *call, MPI_Status *status)
+{
+    struct io_call placed;
+    const int rc = place_call(call, &placed);
+
+    return rc ? rc : io_run_all(&placed, status);
+}
+
+int io_begin_ordered(const struct io_call *call)
+{
+    struct io_call placed;
+    const int rc = call->file->split ? 0 : place_call(call, &placed);
+
+    return rc ? rc : io_begin_all(call->file->split ? call : &placed);
+}
