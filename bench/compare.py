@@ -69,10 +69,12 @@ PLAN = [
     Measure('coll', 'coll', 4, ['--budget', '0.03'], 3, 60, quick=FEW),
     Measure('coll', 'coll', 8, ['--budget', '0.02'], 2, 90, quick=FEW),
     Measure('coll', 'coll', 16, ['--budget', '0.02'], 2, 120, quick=FEW),
+    Measure('nonblocking', 'nonblocking', 2, ['--pin'], 3, 20, quick=['--max-size', '8']),
+    Measure('nonblocking', 'nonblocking', 4, [], 3, 20, quick=['--max-size', '8']),
     Measure('overlap', 'overlap', 2, ['--pin'], 3, 40, quick=['--max-size', '32768']),
 ]
 # Half an hour together: only when asked for by --only.
-APART = ['coll', 'overlap']
+APART = ['coll', 'nonblocking', 'overlap']
 GROUPS = list(dict.fromkeys(m.group for m in PLAN))
 QUICK = ['--batches', '3', '--batch-ms', '0.2', '--budget', '0.02']
 

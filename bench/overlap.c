@@ -1,118 +1,146 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bench: how much computation hides behind nonblocking collective operations, in percent of the operation's own time:
- * 100 where start, computation of that length and wait take as long as the computation, 0 where they take as long as
- * both one after the other. Names: overlap (nothing is called in between), overlap_tested (sixteen times MPI_Test);
- * parameter operation:ranks:bytes. Meant for no more ranks than cores. */
+/* Bench: how much of a nonblocking collective operation computation hides, in percent of the operation's own time: 100
+ * where start, computation of that length and wait take as long as the computation, 0 where they take as long as both
+ * one after the other. Names: overlap (nothing is called in between), overlap_tested (sixteen times MPI_Test);
+ * parameter operation:ranks:bytes. Meant for no more ranks than cores.
+ *
+ * All ranks begin each repetition together, after a barrier that is not timed, and the slowest one counts. The four
+ * kinds of repetitions take turns, since a machine is not equally fast at all times; each turn gives a share, and their
+ * median is the value. */
 #include <stdio.h>
 
 #include "colls.h"
 
-enum { PIECES = 16 };
+enum { PIECES = 16, FITTINGS = 3, FITTING_BATCHES = 9 };
+
+enum kind { ALONE, COMPUTING, BOTH, TESTED, KINDS };
 
 struct work {
     const struct coll *coll;
     const struct colls *all;
-    long steps;      /* of the computation */
-    bool is_called;  /* the operation takes part */
-    bool is_tested;
+    long steps;      /* of the computation, in each of its pieces */
 };
 
-static volatile double result;
+static volatile double result = 2;
 
+/* From a value that the compiler does not know: it would see that the loop never changes a 1, and leave it out. */
 static void compute(long steps)
 {
-    double x = 1;
+    double x = result;
 
     for (long i = 0; i < steps; i++)
         x = x * 0.999999 + 1e-6;
     result = x;
 }
 
-static void row(void *arg, long reps)
+static void repeat(const struct work *w, enum kind kind)
 {
-    struct work *w = arg;
+    MPI_Request request = MPI_REQUEST_NULL;
+    int is_done = 0;
+
+    if (kind != COMPUTING)
+        w->coll->start(w->all, &request);
+    for (int piece = 0; piece < PIECES && kind != ALONE; piece++) {
+        compute(w->steps);
+        if (kind == TESTED && !is_done)
+            MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Seconds of a repetition, of the slowest rank; the same at all ranks. */
+static double batch(const struct work *w, enum kind kind, long reps)
+{
+    double took = 0, slowest;
 
     for (long i = 0; i < reps; i++) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        int is_done = 0;
+        double start;
 
-        if (w->is_called)
-            w->coll->start(w->all, &request);
-        for (int piece = 0; piece < PIECES; piece++) {
-            compute(w->steps / PIECES);
-            if (w->is_tested && !is_done)
-                MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
-        }
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Barrier(w->all->comm);
+        start = stats_now();
+        repeat(w, kind);
+        took += stats_now() - start;
     }
-    MPI_Barrier(w->all->comm);
+    MPI_Allreduce(&took, &slowest, 1, MPI_DOUBLE, MPI_MAX, w->all->comm);
+    return slowest / (double)reps;
 }
 
-/* Median seconds of one repetition; the same at all ranks. */
-static double median_of(const struct bench *b, struct work *w)
+/* Repetitions that fill a batch. */
+static long count_reps(const struct bench *b, const struct work *w)
 {
-    double time[BENCH_MAX_BATCHES], median = 0;
-    const int batches = bench_measure(b, row, w, time);
+    long reps = 1;
 
-    if (b->rank == 0)
-        median = stats_median(time, batches);
-    MPI_Bcast(&median, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    return median;
+    batch(w, ALONE, 1);
+    while (batch(w, ALONE, reps) * (double)reps < 0.5 * b->batch_time)
+        reps *= 2;
+    return reps;
 }
 
-/* Steps of the computation in a second. */
-static double speed(void)
+static double median_of(const struct work *w, enum kind kind, long reps)
 {
-    const long steps = 20000000;
-    double start = stats_now(), each;
+    double time[FITTING_BATCHES];
 
-    compute(steps);
-    each = (stats_now() - start) / (double)steps;
-    MPI_Bcast(&each, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    return 1 / each;
+    for (int i = 0; i < FITTING_BATCHES; i++)
+        time[i] = batch(w, kind, reps);
+    return stats_median(time, FITTING_BATCHES);
 }
 
-static void measure(const struct bench *b, const struct colls *all, const struct coll *coll, double steps_a_second)
+/* A computation as long as the operation. */
+static void fit(struct work *w, long reps)
 {
-    struct work w = { .coll = coll, .all = all, .is_called = true };
-    const double alone = median_of(b, &w);
-    double computing, both;
+    w->steps = 100;
+    for (int i = 0; i < FITTINGS; i++) {
+        const double alone = median_of(w, ALONE, reps), computing = median_of(w, COMPUTING, reps);
+        const double steps = (double)w->steps * alone / computing;
+
+        w->steps = steps < 1 ? 1 : steps > 1e9 ? 1000000000 : (long)steps;
+    }
+}
+
+static void measure(const struct bench *b, const struct colls *all, const struct coll *coll)
+{
+    struct work w = { .coll = coll, .all = all };
+    static double share[KINDS][BENCH_MAX_BATCHES];
+    const long reps = count_reps(b, &w);
     char parameter[64];
 
-    snprintf(parameter, sizeof parameter, "%s:%d:%ld", coll->name, b->size, all->bytes);
-    w.steps = (long)(alone * steps_a_second);
-    w.is_called = false;
-    computing = median_of(b, &w);
-    w.is_called = true;
-    for (int tested = 0; tested < 2; tested++) {
-        double share;
+    fit(&w, reps);
+    for (int i = 0; i < b->batches; i++) {
+        double took[KINDS];
 
-        w.is_tested = tested;
-        both = median_of(b, &w);
-        share = 100 * (alone + computing - both) / (alone < computing ? alone : computing);
-        if (b->rank == 0)
-            stats_print_one(tested ? "overlap_tested" : "overlap", parameter,
-                            share < 0     ? 0
-                            : share > 100 ? 100
-                                          : share,
-                            "%");
+        for (int kind = 0; kind < KINDS; kind++)
+            took[kind] = batch(&w, (enum kind)kind, reps);
+        for (int kind = BOTH; kind <= TESTED; kind++)
+            share[kind][i] = 100 * (1 - (took[kind] - took[COMPUTING]) / took[ALONE]);
+    }
+    if (b->rank)
+        return;
+    snprintf(parameter, sizeof parameter, "%s:%d:%ld", coll->name, b->size, all->bytes);
+    for (int kind = BOTH; kind <= TESTED; kind++) {
+        const double median = stats_median(share[kind], b->batches);
+
+        stats_print_one(kind == TESTED ? "overlap_tested" : "overlap", parameter,
+                        median < 0     ? 0
+                        : median > 100 ? 100
+                                       : median,
+                        "%");
     }
 }
 
 int main(int argc, char **argv)
 {
-    struct bench b = { .batches = 9, .batch_time = 1e-3, .budget = 0.02, .min_size = 32768, .max_size = 4 << 20 };
+    struct bench b = { .batches = 61, .batch_time = 5e-4, .budget = 0.02, .min_size = 32768, .max_size = 4 << 20 };
     struct colls all;
-    double steps_a_second;
 
     bench_start(&b, &argc, &argv, 0);
     colls_start(&all, b.max_size);
-    steps_a_second = speed();
     for (long bytes = b.min_size; bytes <= b.max_size; bytes = colls_next_size(bytes)) {
         colls_size(&all, bytes);
-        for (int i = 0; i < colls_count; i++)
-            if (colls_all[i].has_size && colls_fits(&all, &colls_all[i], bytes))
-                measure(&b, &all, &colls_all[i], steps_a_second);
+        for (int i = 0; i < colls_count; i++) {
+            const struct coll *coll = &colls_all[i];
+            if (coll->has_size && bench_wants(&b, coll->name) && colls_fits(&all, coll, bytes))
+                measure(&b, &all, coll);
+        }
     }
     colls_end(&all);
     MPI_Finalize();

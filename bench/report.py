@@ -33,6 +33,8 @@ TITLES = {
     'memory_own_init': 'Pages of a rank alone after Init, by ranks',
     'memory_own_alltoall': 'Pages of a rank alone after an all-to-all, by ranks',
     'memory_pss_alltoall': 'Shared pages divided, after an all-to-all, by ranks',
+    'nonblocking': 'Nonblocking operations, start and wait, by operation, ranks and bytes',
+    'persistent': 'Persistent operations, start and wait',
     'overlap': 'Share of a nonblocking operation that computation hides, by operation, ranks and bytes',
     'overlap_tested': 'The same with sixteen calls of MPI_Test in the computation',
 }
