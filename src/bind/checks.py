@@ -216,6 +216,8 @@ def condition(function, p):
     attached = next((q for q in function.params if q.kind.name == 'attached'), None)
     if attached and p.kind.name == 'bytes':
         parts.append(f'{attached.name} != MPI_BUFFER_AUTOMATIC')  # then the size says nothing (§3.6)
+    if function.param('op') and function.param('result_datatype') and p.name.startswith('origin_'):
+        parts.append('op_handle != MPI_NO_OP')  # then they are ignored (§12.3.4)
     return ' && '.join(parts)
 
 

@@ -6,6 +6,7 @@
 enum { ROUNDS = 200 };
 
 static MPI_Win win;
+static MPI_Comm own_comm[THREADS];
 static long *base;
 
 /* Targets go round: no two threads of a process have the same one. */
@@ -45,9 +46,8 @@ static void own_window(int me)
     MPI_Win own;
     long *mem;
 
-    (void)me;
     for (int i = 0; i < 10; i++) {
-        CHECK_OK(MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_SELF, &mem, &own));
+        CHECK_OK(MPI_Win_allocate(64, 8, MPI_INFO_NULL, own_comm[me], &mem, &own));
         CHECK_OK(MPI_Win_fence(0, own));
         mem[0] = i;
         CHECK_OK(MPI_Win_free(&own));
@@ -73,7 +73,11 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Win_lock_all(0, win));
     run(under_one_lock);
     CHECK_OK(MPI_Win_unlock_all(win));
+    for (int i = 0; i < THREADS; i++)
+        CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &own_comm[i]));
     run(own_window);
+    for (int i = 0; i < THREADS; i++)
+        CHECK_OK(MPI_Comm_free(&own_comm[i]));
     CHECK_OK(MPI_Win_free(&win));
     return test_end();
 }
