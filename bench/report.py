@@ -3,6 +3,7 @@
 
 Knows: the values that were taken. Does not know: how."""
 
+import math
 import os
 import platform
 import statistics
@@ -35,10 +36,16 @@ TITLES = {
     'memory_pss_alltoall': 'Shared pages divided, after an all-to-all, by ranks',
     'nonblocking': 'Nonblocking operations, start and wait, by operation, ranks and bytes',
     'persistent': 'Persistent operations, start and wait',
+    'pack': 'MPI_Pack, by layout and bytes', 'pack_hand': 'The same by a loop by hand',
+    'unpack': 'MPI_Unpack, by layout and bytes', 'unpack_hand': 'The same by a loop by hand',
+    'typed': 'Half a round trip of derived types, by layout and bytes',
+    'typed_hand': 'The same, packed and unpacked by hand and sent as bytes',
+    'op': 'MPI_Reduce_local, by operator and bytes', 'op_hand': 'The same by a loop by hand',
     'overlap': 'Share of a nonblocking operation that computation hides, by operation, ranks and bytes',
     'overlap_tested': 'The same with sixteen calls of MPI_Test in the computation',
 }
 COLL = 'coll_'
+BY_HAND = 0.87  # of the speed of a loop by hand: 1.15 times its time
 COLL_SHORT, COLL_LONG = 8, 1048576
 
 
@@ -197,6 +204,39 @@ def coll_gates(results):
     return found
 
 
+def worst_layouts(results, name, other):
+    """For each layout the size at which `name` is slowest beside other(parameter): {layout: parameter}."""
+    worst = {}
+    for parameter in [p for n, p in results.values if n == name]:
+        layout = parameter.partition(':')[0]
+        ratio = quotient(results.median(results.subject, name, parameter), other(parameter))
+        if ratio is not None and ratio < worst.get(layout, (math.inf,))[0]:
+            worst[layout] = (ratio, parameter)
+    return {layout: parameter for layout, (_, parameter) in worst.items()}
+
+
+def layout_gates(results):
+    """Derived types: never slower than the best peer, and within 1.15 of the time of a loop by hand."""
+    found = []
+    for name in ('pack', 'unpack', 'typed'):
+        def of_peers(parameter, name=name):
+            return (results.best_peer(name, parameter) or (None,))[0]
+
+        def by_hand(parameter, name=name):
+            return results.median(results.subject, name + '_hand', parameter)
+
+        for parameter in worst_layouts(results, name, of_peers).values():
+            found.append(peer_gate(results, f'{name} {parameter}, worst size, times best peer',
+                                   (name, parameter), 1, False))
+        for parameter in worst_layouts(results, name, by_hand).values():
+            mine, hand = results.median(results.subject, name, parameter), by_hand(parameter)
+            best = quotient(*[results.best(results.subject, n, parameter) for n in (name, name + '_hand')])
+            found.append(Gate(f'{name} {parameter}, worst size, times by hand',
+                              show_with(mine, results.units[name]), f'{show_with(hand, results.units[name])} (by hand)',
+                              (quotient(mine, hand), best), BY_HAND, False))
+    return found
+
+
 def gates(results):
     """The gates that the subject must pass; an empty list when there is no subject."""
     if not results.subject:
@@ -222,7 +262,7 @@ def gates(results):
                                ('startup', ranks), factor, False))
     found += [time_gate(results, ranks, limit) for ranks, limit in ((2, 5), (64, 50))]
     found += [depth_gate(results, kind) for kind in MATCHING]
-    return found + coll_gates(results)
+    return found + layout_gates(results) + coll_gates(results)
 
 
 def gate_table(results):

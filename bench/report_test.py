@@ -81,6 +81,20 @@ class Report(unittest.TestCase):
         self.assertEqual((step.verdict, fall.verdict), ('miss', 'miss'))
         self.assertEqual(report.curve_gates(some_results()), [])
 
+    def test_layouts(self):
+        r = some_results()
+        for mpi, at_512, at_4096 in (('parley', 30.0, 40.0), ('a', 20.0, 50.0)):
+            r.add(mpi, 'pack', 'x:512', at_512, 'GB/s')
+            r.add(mpi, 'pack', 'x:4096', at_4096, 'GB/s')
+        r.add('parley', 'pack_hand', 'x:512', 40.0, 'GB/s')
+        r.add('parley', 'pack_hand', 'x:4096', 41.0, 'GB/s')
+        peer, hand = report.layout_gates(r)
+        self.assertIn('pack x:4096', peer.what)
+        self.assertIn('pack x:512', hand.what)
+        self.assertAlmostEqual(peer.ratio, 0.8)
+        self.assertAlmostEqual(hand.ratio, 0.75)
+        self.assertEqual((peer.verdict, hand.verdict), ('miss', 'miss'))
+
     def test_tables(self):
         text = '\n'.join(report.gate_table(some_results()) + report.value_tables(some_results()))
         self.assertIn('| 8 | 0.200 | 0.400 | 0.500 | 0.500 |', text)

@@ -25,7 +25,7 @@ void deliver_uneven(struct p2p_req *r, size_t len, const void *payload)
         recv_show(r);
     r->req.bytes = (MPI_Count)size_min(len, r->len);
     if (r->req.bytes)
-        type_unpack(r->type, r->buf, r->count, 0, payload, (size_t)r->req.bytes);
+        type_unpack_far(r->type, r->buf, r->count, 0, payload, (size_t)r->req.bytes);
     if (len > r->len)
         r->req.error = truncation(r, len);
 }

@@ -58,7 +58,7 @@ static void fill_eager(const struct p2p_req *r, char *payload)
     if (prefix)
         memcpy(payload, &id, prefix);
     if (r->len)
-        type_pack(r->type, r->buf, r->count, 0, payload + prefix, r->len);
+        type_pack_far(r->type, r->buf, r->count, 0, payload + prefix, r->len);
 }
 
 /* Before the record is out: within the process the answer may come during the call. */

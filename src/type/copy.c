@@ -13,6 +13,9 @@
 
 enum {
     COPY_STAGE = 4096,
+    FAR_STAGE = 8192,
+    FAR_MIN = 1024,      /* bytes that are worth a second copy … */
+    FAR_BLOCK = 256,     /* … in blocks of less than that on average */
     FIELDS_LOOP = 4,     /* so many turns are worth going field by field */
     FIELDS_BYTES = 8192, /* in chunks that stay in the first cache */
 };
@@ -357,6 +360,41 @@ void type_unpack(const struct type *type, void *buf, MPI_Count count, size_t off
         memcpy((void *)((uintptr_t)buf + offset), in, len);
     else
         move_items(type, (uintptr_t)buf, count, offset, (char *)(uintptr_t)in, len, false);
+}
+
+static bool is_staged(const struct type *type, size_t len)
+{
+    return len >= FAR_MIN && !type->is_contig && type->plan.plan->size / type->plan.plan->blocks < FAR_BLOCK;
+}
+
+void type_pack_far(const struct type *type, const void *buf, MPI_Count count, size_t offset, void *out, size_t len)
+{
+    char stage[FAR_STAGE];
+
+    if (!is_staged(type, len)) {
+        type_pack(type, buf, count, offset, out, len);
+        return;
+    }
+    for (size_t done = 0, n; done < len; done += n) {
+        n = size_min(len - done, sizeof stage);
+        type_pack(type, buf, count, offset + done, stage, n);
+        memcpy((char *)out + done, stage, n);
+    }
+}
+
+void type_unpack_far(const struct type *type, void *buf, MPI_Count count, size_t offset, const void *in, size_t len)
+{
+    char stage[FAR_STAGE];
+
+    if (!is_staged(type, len)) {
+        type_unpack(type, buf, count, offset, in, len);
+        return;
+    }
+    for (size_t done = 0, n; done < len; done += n) {
+        n = size_min(len - done, sizeof stage);
+        memcpy(stage, (const char *)in + done, n);
+        type_unpack(type, buf, count, offset + done, stage, n);
+    }
 }
 
 size_t type_copy(void *dst, MPI_Count dst_count, const struct type *dst_type, const void *src,
