@@ -367,34 +367,44 @@ static bool is_staged(const struct type *type, size_t len)
     return len >= FAR_MIN && !type->is_contig && type->plan.plan->size / type->plan.plan->blocks < FAR_BLOCK;
 }
 
-void type_pack_far(const struct type *type, const void *buf, MPI_Count count, size_t offset, void *out, size_t len)
+static NOINLINE void pack_staged(const struct type *type, const void *buf, MPI_Count count, size_t offset, char *out,
+                                 size_t len)
 {
     char stage[FAR_STAGE];
 
-    if (!is_staged(type, len)) {
-        type_pack(type, buf, count, offset, out, len);
-        return;
-    }
     for (size_t done = 0, n; done < len; done += n) {
         n = size_min(len - done, sizeof stage);
         type_pack(type, buf, count, offset + done, stage, n);
-        memcpy((char *)out + done, stage, n);
+        memcpy(out + done, stage, n);
     }
+}
+
+static NOINLINE void unpack_staged(const struct type *type, void *buf, MPI_Count count, size_t offset, const char *in,
+                                   size_t len)
+{
+    char stage[FAR_STAGE];
+
+    for (size_t done = 0, n; done < len; done += n) {
+        n = size_min(len - done, sizeof stage);
+        memcpy(stage, in + done, n);
+        type_unpack(type, buf, count, offset + done, stage, n);
+    }
+}
+
+void type_pack_far(const struct type *type, const void *buf, MPI_Count count, size_t offset, void *out, size_t len)
+{
+    if (is_staged(type, len))
+        pack_staged(type, buf, count, offset, out, len);
+    else
+        type_pack(type, buf, count, offset, out, len);
 }
 
 void type_unpack_far(const struct type *type, void *buf, MPI_Count count, size_t offset, const void *in, size_t len)
 {
-    char stage[FAR_STAGE];
-
-    if (!is_staged(type, len)) {
+    if (is_staged(type, len))
+        unpack_staged(type, buf, count, offset, in, len);
+    else
         type_unpack(type, buf, count, offset, in, len);
-        return;
-    }
-    for (size_t done = 0, n; done < len; done += n) {
-        n = size_min(len - done, sizeof stage);
-        memcpy(stage, (const char *)in + done, n);
-        type_unpack(type, buf, count, offset + done, stage, n);
-    }
 }
 
 size_t type_copy(void *dst, MPI_Count dst_count, const struct type *dst_type, const void *src,
