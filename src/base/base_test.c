@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/copy.h"
 #include "base/err.h"
 #include "base/list.h"
 #include "base/mem.h"
@@ -43,6 +44,40 @@ static void test_err_all_classes_and_ring(void)
         CHECK(err(MPI_ERR_COUNT, "text %d", i) <= MPI_ERR_LASTCODE);
     err_text(first, text, sizeof text); /* overwritten by an error of another class: only the general text is left */
     CHECK(!strcmp(text, err_class_text(MPI_ERR_RANK)));
+}
+
+enum { COPY_TEST_MAX = 40000, COPY_TEST_EDGE = 128 };
+
+static void check_copy(void (*copy)(void *, const void *, size_t), unsigned char *to, const unsigned char *from,
+                       size_t len)
+{
+    bool is_whole = true;
+
+    memset(to, 7, len + 2 * COPY_TEST_EDGE);
+    copy(to + COPY_TEST_EDGE, from, len);
+    for (size_t i = 0; i < COPY_TEST_EDGE; i++)
+        is_whole = is_whole && to[i] == 7 && to[COPY_TEST_EDGE + len + i] == 7;
+    CHECK(is_whole && !memcmp(to + COPY_TEST_EDGE, from, len));
+}
+
+/* Every way by length, with the lengths around where they change, and odd places. */
+static void test_copy_shared(void)
+{
+    static const size_t lens[] = { 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 8191, 16384, 16385, 32768, 39000 };
+    static unsigned char from[COPY_TEST_MAX], to[COPY_TEST_MAX + 2 * COPY_TEST_EDGE];
+
+    for (size_t i = 0; i < sizeof from; i++)
+        from[i] = (unsigned char)(i * 2654435761u >> 13);
+    for (size_t len = 0; len < 700; len++) {
+        check_copy(shared_read, to + len % 67, from + len % 61, len);
+        check_copy(shared_write, to + len % 67, from + len % 61, len);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(lens); i++) {
+        for (size_t at = 0; at < 66; at += 13) {
+            check_copy(shared_read, to + at, from + 3 * at, lens[i]);
+            check_copy(shared_write, to + 2 * at, from + at, lens[i]);
+        }
+    }
 }
 
 struct item {
@@ -182,6 +217,7 @@ static void test_written_setting(void)
 int main(void)
 {
     test_err();
+    test_copy_shared();
     test_err_all_classes_and_ring();
     test_list();
     test_mem();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: base. Copying bytes: a few whose number is known only at run time, without a call; and very many. */
+/* Room: base. Copying bytes: a few whose number is known only at run time, without a call; very many; and through
+ * memory that two processes share. */
 #ifndef BASE_COPY_H
 #define BASE_COPY_H
 
@@ -59,5 +60,11 @@ static inline void copy_long(void *to, const void *from, size_t len)
         memcpy(out, in, part);
     }
 }
+
+/* Memory that two processes share, its lines in the cache of the one that used it last: shared_write writes what
+ * another process has read and will read again, shared_read reads what another one has just written. Any length; the
+ * areas do not overlap. Any thread. */
+void shared_write(void *to, const void *from, size_t len);
+void shared_read(void *to, const void *from, size_t len);
 
 #endif

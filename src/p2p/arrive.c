@@ -280,11 +280,11 @@ static NOINLINE void deliver_long(struct p2p_req *r, int proc, const void *paylo
     uint64_t start;
 
     if (len < SPEED_TIMED_MIN || !peer || !peer->ops->can_copy(peer->ep)) {
-        memcpy(r->buf, payload, len);
+        shared_read(r->buf, payload, len);
         return;
     }
     start = speed_start(&peer->speed);
-    memcpy(r->buf, payload, len);
+    shared_read(r->buf, payload, len);
     speed_eager(&peer->speed, len, start, peer->ops->eager_max);
     ask_limit(peer);
 }

@@ -3,6 +3,7 @@
  * and makes no request. A message goes as EAGER while it fits in one record of the transport, else it is offered
  * (RTS) and the receiver decides how it travels.
  * Knows: match (nothing), net, obj, progress, type. */
+#include "base/copy.h"
 #include "base/err.h"
 #include "p2p/int_p2p.h"
 
@@ -230,7 +231,7 @@ static NOINLINE bool send_in_buffer(const struct channel *channel, const void *b
     if (!peer || mode & P2P_SYNC || !type->is_contig || len <= peer->ops->short_max || len > eager_limit(peer) ||
         peer->is_crowded || is_throttled(peer) || peer->ops->alloc(peer->ep, &buffer))
         return false;
-    memcpy(buffer.data, buf, len);
+    shared_write(buffer.data, buf, len);
     if (likely(!peer->ops->commit(peer->ep, own_head(channel, type, tag), &buffer, (uint32_t)len)))
         return true;
     peer->ops->release(peer->ep, &buffer);

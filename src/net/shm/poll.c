@@ -154,7 +154,7 @@ static NOINLINE int take_longer(struct shm_peer *peer, const struct shm_slot *sl
         return (int)len;
     }
     memcpy(&in_cell, slot->payload, sizeof in_cell);
-    memcpy(buf, shm_cell(shm->area, peer->ep.proc, in_cell.index), len);
+    shared_read(buf, shm_cell(shm->area, peer->ep.proc, in_cell.index), len);
     leave_cell(peer, &in_cell);
     return (int)len;
 }

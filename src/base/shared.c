@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: base. Copying through shared memory (copy.h). What the C library does for its own memory is not the fastest
+ * way for lines that lie in another processor's cache:
+ *
+ *   writing  a store waits for the line, though all of it will be overwritten; a string instruction takes lines
+ *            without reading them. The C library uses it from 2 KB on. One of more than 2 KB takes 60 ns to start,
+ *            but is faster on the way, so a little more than 2 KB goes in two.
+ *   reading  a processor asks for a few lines only ahead of the one that is read; here it asks for AHEAD bytes.
+ *
+ * Figures: docs/performance.md. Knows: nothing. */
+#include "base/copy.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/isa.h"
+
+enum {
+    OUT_MIN = 1025,   /* shorter ones are as fast by the C library */
+    OUT_PART = 2048,  /* a string instruction of at most so much starts quickly … */
+    OUT_PARTS = 4096, /* … and up to here several of them are faster than one */
+    IN_MIN = 256,     /* at least four vectors */
+    IN_MAX = 16384,   /* longer ones are faster by the C library */
+    AHEAD = 2048,     /* bytes asked for before they are read */
+};
+
+typedef void copy_fn(void *to, const void *from, size_t len);
+
+static void by_libc(void *to, const void *from, size_t len)
+{
+    memcpy(to, from, len);
+}
+
+#if defined(__x86_64__)
+
+static void by_string(void *to, const void *from, size_t len)
+{
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(len) : : "memory");
+}
+
+static void out_by_string(void *to, const void *from, size_t len)
+{
+    size_t at = 0;
+
+    if (len < OUT_MIN) {
+        memcpy(to, from, len);
+        return;
+    }
+    for (; len <= OUT_PARTS && len - at > OUT_PART; at += OUT_PART)
+        by_string((char *)to + at, (const char *)from + at, OUT_PART);
+    by_string((char *)to + at, (const char *)from + at, len - at);
+}
+
+/* Whole vectors, four at a time, then single ones; the last one ends with the last byte. */
+#define IN_BY_VECTORS(name, target, width)                                                                    \
+    target static void name(void *to, const void *from, size_t len)                                           \
+    {                                                                                                         \
+        typedef char vector __attribute__((vector_size(width), aligned(1), may_alias));                       \
+        const char *in = from;                                                                                \
+        char *out = to;                                                                                       \
+                                                                                                              \
+        if (len < IN_MIN || len > IN_MAX) {                                                                   \
+            memcpy(to, from, len);                                                                            \
+            return;                                                                                           \
+        }                                                                                                     \
+        for (size_t at = 0; at < len && at < AHEAD; at += CACHE_LINE)                                         \
+            prefetch_read(in + at);                                                                           \
+        for (const char *const end = in + len - 4 * (width); in <= end; in += 4 * (width), out += 4 * (width)) { \
+            const vector a = ((const vector *)in)[0], b = ((const vector *)in)[1];                            \
+            const vector c = ((const vector *)in)[2], d = ((const vector *)in)[3];                            \
+            for (int at = 0; at < 4 * (width); at += CACHE_LINE)                                              \
+                prefetch_read(in + AHEAD + at);                                                               \
+            ((vector *)out)[0] = a;                                                                           \
+            ((vector *)out)[1] = b;                                                                           \
+            ((vector *)out)[2] = c;                                                                           \
+            ((vector *)out)[3] = d;                                                                           \
+        }                                                                                                     \
+        for (len = (size_t)((const char *)from + len - in); len > (width); len -= (width)) {                  \
+            *(vector *)out = *(const vector *)in;                                                             \
+            in += (width);                                                                                    \
+            out += (width);                                                                                   \
+        }                                                                                                     \
+        if (len)                                                                                              \
+            *(vector *)(out + len - (width)) = *(const vector *)(in + len - (width));                         \
+    }
+
+IN_BY_VECTORS(in_by_32, ISA_TARGET_AVX2, 32)
+IN_BY_VECTORS(in_by_64, ISA_TARGET_AVX512, 64)
+
+static copy_fn *best_out(void)
+{
+    return isa_has_short_strings() ? out_by_string : by_libc;
+}
+
+static copy_fn *best_in(void)
+{
+    const enum isa isa = isa_best();
+
+    return isa == ISA_AVX512 ? in_by_64 : isa == ISA_AVX2 ? in_by_32 : by_libc;
+}
+
+#else
+
+static copy_fn *best_out(void)
+{
+    return by_libc;
+}
+
+static copy_fn *best_in(void)
+{
+    return by_libc;
+}
+
+#endif
+
+/* Chosen at the first call; two threads that do so at the same time choose the same. */
+
+static void first_out(void *to, const void *from, size_t len);
+static void first_in(void *to, const void *from, size_t len);
+
+static copy_fn *_Atomic out = first_out;
+static copy_fn *_Atomic in = first_in;
+
+static void first_out(void *to, const void *from, size_t len)
+{
+    atomic_store_explicit(&out, best_out(), memory_order_relaxed);
+    shared_write(to, from, len);
+}
+
+static void first_in(void *to, const void *from, size_t len)
+{
+    atomic_store_explicit(&in, best_in(), memory_order_relaxed);
+    shared_read(to, from, len);
+}
+
+void shared_write(void *to, const void *from, size_t len)
+{
+    atomic_load_explicit(&out, memory_order_relaxed)(to, from, len);
+}
+
+void shared_read(void *to, const void *from, size_t len)
+{
+    atomic_load_explicit(&in, memory_order_relaxed)(to, from, len);
+}
