@@ -27,39 +27,12 @@ static void fini(struct io_op *op)
         io_op_fini(op);
 }
 
-/* Others that are under way go first. */
-static int run_in_turn(const struct io_call *call, MPI_Status *status)
-{
-    struct req *req = NULL;
-    int rc = io_start_all(call, &req);
-
-    if (rc)
-        return rc;
-    if (!req_is_done(req))
-        progress_wait(&req->done, req->hint);
-    status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, req->bytes, false);
-    rc = req->error;
-    req->ops->release(req);
-    return rc;
-}
-
-static bool is_busy(struct file *file)
-{
-    bool is_so;
-
-    pthread_mutex_lock(&file->lock);
-    is_so = file->active != NULL;
-    pthread_mutex_unlock(&file->lock);
-    return is_so;
-}
-
 int io_run_all(const struct io_call *call, MPI_Status *status)
 {
     struct io_op op = { .is_blocking = true };
     int rc, events = 0;
 
-    if (is_busy(call->file))
-        return run_in_turn(call, status);
+    io_op_drain(call->file);
     rc = init(&op, call);
     rc = io_exchange_begin(&op, rc);
     if (!rc)
