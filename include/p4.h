@@ -151,6 +151,8 @@ int p4_get_dbg_level(void);
 void p4_set_dbg_level(int level);
 char *p4_version(void);
 char *p4_machine_type(void);
+/* Pid of a process of this host, its host and program (not to be freed); 0 and NULL: it is none of this host. */
+int p4_proc_info(int id, char **host, char **exe);
 int p4_proc_info(int id, char **host, char **exe);
 
 /* Identity and clusters. */

@@ -145,6 +145,7 @@ static void become_rank(void)
     set_who();
     intake_open();
     p4_own.stage = P4_RUNNING;
+    p4_post_init();
 }
 
 void p4_set_hard_errors(int flag)

@@ -17,6 +17,8 @@
       call clusters(me)
       call messages(me, n)
       call globals(me, n)
+      call operations(me, n)
+      call others()
       call p4softerrs(1, rc)
       call check(rc .eq. 0, 6)
       call p4softerrs(0, rc)
@@ -127,4 +129,103 @@
       do 10 i = 1, nelem
           if (y(i) .gt. x(i)) x(i) = y(i)
    10 continue
+      end
+
+! Each operation on 1 + me of the sign of (-1)**me, by all.
+      subroutine operations(me, n)
+      include 'p4f.h'
+      integer*4 me, n, i, total, most, least, product
+      integer*4 w(6)
+
+      total = 0
+      product = 1
+      most = -n
+      least = n
+      do 10 i = 1, n
+          total = total + i * (-1)**(i - 1)
+          product = product * i * (-1)**(i - 1)
+          most = max(most, i * (-1)**(i - 1))
+          least = min(least, i * (-1)**(i - 1))
+   10 continue
+      w(1) = total
+      w(2) = product
+      w(3) = most
+      w(4) = least
+      w(5) = n
+      w(6) = 1
+      i = (me + 1) * (-1)**me
+      call oneint(i, p4intsumop, w(1), 40)
+      call oneint(i, p4intmultop, w(2), 41)
+      call oneint(i, p4intmaxop, w(3), 42)
+      call oneint(i, p4intminop, w(4), 43)
+      call oneint(i, p4intabsmaxop, w(5), 44)
+      call oneint(i, p4intabsminop, w(6), 45)
+      call oneflt(i, p4fltsumop, w(1), 40)
+      call oneflt(i, p4fltmultop, w(2), 41)
+      call oneflt(i, p4fltmaxop, w(3), 42)
+      call oneflt(i, p4fltminop, w(4), 43)
+      call oneflt(i, p4fltabsmaxop, w(5), 44)
+      call oneflt(i, p4fltabsminop, w(6), 45)
+      call onedbl(i, p4dblsumop, w(1), 40)
+      call onedbl(i, p4dblmultop, w(2), 41)
+      call onedbl(i, p4dblmaxop, w(3), 42)
+      call onedbl(i, p4dblminop, w(4), 43)
+      call onedbl(i, p4dblabsmaxop, w(5), 44)
+      call onedbl(i, p4dblabsminop, w(6), 45)
+      end
+
+      subroutine oneint(mine, op, expected, where)
+      include 'p4f.h'
+      external op
+      integer*4 mine, expected, where, rc
+      integer*4 x(2)
+
+      x(1) = mine
+      x(2) = mine
+      call p4globop(25, x, 2, 4, op, P4INT, rc)
+      call check(rc .eq. 0 .and. x(1) .eq. expected, where)
+      call check(x(2) .eq. expected, where)
+      end
+
+      subroutine oneflt(mine, op, expected, where)
+      include 'p4f.h'
+      external op
+      integer*4 mine, expected, where, rc
+      real*4 x(2)
+
+      x(1) = mine
+      x(2) = mine
+      call p4globop(25, x, 2, 4, op, P4FLT, rc)
+      call check(rc .eq. 0 .and. x(1) .eq. expected, where)
+      call check(x(2) .eq. expected, where)
+      end
+
+      subroutine onedbl(mine, op, expected, where)
+      include 'p4f.h'
+      external op
+      integer*4 mine, expected, where, rc
+      real*8 x(2)
+
+      x(1) = mine
+      x(2) = mine
+      call p4globop(25, x, 2, 8, op, P4DBL, rc)
+      call check(rc .eq. 0 .and. x(1) .eq. expected, where)
+      call check(x(2) .eq. expected, where)
+      end
+
+! What prints, and logging, which is not done.
+      subroutine others()
+      include 'p4f.h'
+
+      call p4setavlbuf(1, 128)
+      call p4avlbufs()
+      call p4version()
+      call alogfsetup(1, 0)
+      call alogfmaster(1, 0)
+      call alogfdefine(1, 'event', '%d')
+      call alogflog(1, 1, 0, 'text')
+      call alogfsetdir('.')
+      call alogfstatus(1)
+      call alogfdisable()
+      call alogfoutput()
       end
