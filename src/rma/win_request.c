@@ -35,7 +35,15 @@ static void release_nothing(struct req *req)
     (void)req;
 }
 
-static const struct req_ops done_ops = { .release = release_nothing, .cancel = cannot_cancel };
+static int detach_nothing(struct req *req)
+{
+    (void)req;
+    return 0;
+}
+
+static const struct req_ops done_ops = {
+    .release = release_nothing, .cancel = cannot_cancel, .detach = detach_nothing,
+};
 
 struct req *win_done_request(void)
 {
