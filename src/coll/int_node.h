@@ -34,21 +34,16 @@ static inline int node_flat_max(void)
     return progress_is_oversubscribed() ? NODE_FLAT_MAX_CROWDED : NODE_FLAT_MAX;
 }
 
-enum node_op {
-    NODE_BARRIER, NODE_BCAST, NODE_GATHER, NODE_SCATTER, NODE_ALLGATHER, NODE_ALLTOALL, NODE_REDUCE, NODE_ALLREDUCE,
-    NODE_REDUCE_SCATTER_BLOCK, NODE_REDUCE_SCATTER, NODE_SCAN, NODE_EXSCAN, NODE_GATHERV, NODE_SCATTERV,
-    NODE_ALLGATHERV, NODE_ALLTOALLV, NODE_ALLTOALLW, NODE_OPS,
-};
-
 struct node_call {
     struct comm *comm;
     uint32_t what;      /* lower half of a stamp: operation and root */
+    int tag;            /* of messages of the call */
     uint32_t round;
     uint64_t bytes;     /* that the call tells; 0: they may differ */
 };
 
 /* Begin a call: takes its number. */
-int node_begin(struct node_call *call, struct comm *comm, enum node_op op, int root, size_t bytes);
+int node_begin(struct node_call *call, struct comm *comm, enum coll_operation op, int root, size_t bytes);
 
 /* Wake all who sleep, or one, after a post or a step. */
 void node_wake_all(const struct node_call *call);
@@ -336,11 +331,15 @@ struct node_slots {
 
 /* False: they are too long or too many. */
 bool node_slots_plan(const struct node_blocks *b, struct node_slots *slots);
-/* Put them there; call->round is the first round again. */
-void node_slots_post(const struct node_blocks *b, const struct node_slots *slots);
+/* Put them there; call->round is the first round again. A block whose length is NODE_SLOTS_NONE is left out. */
+void node_slots_post(struct node_call *call, const struct node_slots *slots);
 /* Others have more rounds than the `rounds` that this member has posted, which takes part in them. */
 void node_slots_follow(const struct node_blocks *b, int rounds);
-/* Take the block that `rank` has in a slot. Error: MPI_ERR_TRUNCATE, E0700. */
-int node_slots_take(const struct node_blocks *b, int rank);
+/* Take the block that `rank` has in one of its `count` slots. Errors: MPI_ERR_TRUNCATE, E0700. */
+int node_slots_take(struct node_call *call, int rank, int count, int slot, const struct coll_block *to);
+/* Its length, or NODE_SLOTS_NONE. */
+size_t node_slots_len(const struct node_call *call, int rank, int count, int slot);
+/* How many rounds slots with this head take. */
+int node_slots_rounds(const struct node_head *head, int count);
 
 #endif

@@ -2,7 +2,7 @@
 /* Room: coll. Neighborhood collectives (MPI 5.0 §8.6): the block at each place in the list of destinations goes to
  * that neighbour, the one at each place in the list of sources comes from there.
  *
- *   direct     a message for each edge, all at once
+ *   direct     a message for each edge, all at once; blocking ones in a grid on one machine: node_neighbor.c
  *
  * In a grid both lists are: dimension by dimension the neighbour below, then the one above. What is sent below
  * arrives as what comes from above, also where both are one process (§8.6): the messages carry the place of the
@@ -10,20 +10,6 @@
 #include "base/err.h"
 #include "coll/algorithms.h"
 #include "obj/topology.h"
-
-/* Rank of the neighbour in a grid at place `i`; MPI_PROC_NULL: beyond its edge. */
-static int grid_neighbor(const struct topology *t, int i)
-{
-    const int along = i / 2, size = t->cart.dims[along];
-    int coord = t->cart.coords[along] + (i % 2 ? 1 : -1), rank = 0;
-
-    if (!t->cart.periods[along] && (coord < 0 || coord >= size))
-        return MPI_PROC_NULL;
-    coord = (coord + size) % size;
-    for (int d = 0; d < t->cart.ndims; d++)
-        rank = rank * t->cart.dims[d] + (d == along ? coord : t->cart.coords[d]);
-    return rank;
-}
 
 struct neighbors {
     int count;
@@ -47,9 +33,9 @@ static struct neighbors neighbors_of(const struct comm *comm, bool is_out)
     }
 }
 
-static int neighbor_at(const struct neighbors *n, int i)
+static int neighbor_at(const struct sched *s, const struct neighbors *n, int i)
 {
-    return n->ranks ? n->ranks[i] : grid_neighbor(n->grid, i);
+    return n->ranks ? n->ranks[i] : topology_grid_rank(n->grid, s->comm->rank, i / 2, i % 2 ? 1 : -1);
 }
 
 void coll_neighbor_direct(struct sched *s, const struct coll_args *args)
@@ -58,12 +44,12 @@ void coll_neighbor_direct(struct sched *s, const struct coll_args *args)
     const bool is_one = args->operation == COLL_NEIGHBOR_ALLGATHER || args->operation == COLL_NEIGHBOR_ALLGATHERV;
 
     for (int i = 0; i < in.count; i++) {
-        const int source = neighbor_at(&in, i);
+        const int source = neighbor_at(s, &in, i);
         if (source != MPI_PROC_NULL)
             sched_recv(s, coll_data_block(&args->recv, i), source, in.grid ? i : 0, AT_ONCE);
     }
     for (int i = 0; i < out.count; i++) {
-        const int dest = neighbor_at(&out, i);
+        const int dest = neighbor_at(s, &out, i);
         if (dest != MPI_PROC_NULL)
             sched_send(s, coll_data_block(&args->send, is_one ? 0 : i), dest, out.grid ? i ^ 1 : 0, AT_ONCE);
     }

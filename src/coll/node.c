@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "coll/int_call.h"
 #include "coll/int_node.h"
 #include "obj/blocked.h"
 
@@ -154,16 +155,6 @@ void node_catch_up(struct node_call *call, uint32_t distance)
 
 /* --- calls that do not go together --- */
 
-static const char *const names[NODE_OPS] = {
-    [NODE_BARRIER] = "MPI_Barrier", [NODE_BCAST] = "MPI_Bcast", [NODE_GATHER] = "MPI_Gather",
-    [NODE_SCATTER] = "MPI_Scatter", [NODE_ALLGATHER] = "MPI_Allgather", [NODE_ALLTOALL] = "MPI_Alltoall",
-    [NODE_REDUCE] = "MPI_Reduce", [NODE_ALLREDUCE] = "MPI_Allreduce",
-    [NODE_REDUCE_SCATTER_BLOCK] = "MPI_Reduce_scatter_block", [NODE_REDUCE_SCATTER] = "MPI_Reduce_scatter",
-    [NODE_SCAN] = "MPI_Scan", [NODE_EXSCAN] = "MPI_Exscan", [NODE_GATHERV] = "MPI_Gatherv",
-    [NODE_SCATTERV] = "MPI_Scatterv", [NODE_ALLGATHERV] = "MPI_Allgatherv", [NODE_ALLTOALLV] = "MPI_Alltoallv",
-    [NODE_ALLTOALLW] = "MPI_Alltoallw",
-};
-
 enum { WHAT_OP = 24, WHAT_ROOT = (1 << WHAT_OP) - 1, NO_ROOT = WHAT_ROOT };
 
 struct words {
@@ -174,7 +165,7 @@ struct words {
 static struct words describe_call(uint32_t what, uint64_t bytes)
 {
     struct words words;
-    const char *name = what >> WHAT_OP < NODE_OPS ? names[what >> WHAT_OP] : "another call";
+    const char *name = coll_name((enum coll_operation)(what >> WHAT_OP), COLL_BLOCKING);
     const int root = (int)(what & WHAT_ROOT);
     char place[24] = "", size[32] = "";
 
@@ -204,10 +195,10 @@ static COLD int disagree(const struct node_call *call, uint32_t round, int rank)
 
 /* --- rounds --- */
 
-int node_begin(struct node_call *call, struct comm *comm, enum node_op op, int root, size_t bytes)
+int node_begin(struct node_call *call, struct comm *comm, enum coll_operation op, int root, size_t bytes)
 {
-    *call = (struct node_call){ comm, (uint32_t)op << WHAT_OP | (uint32_t)(root < 0 ? NO_ROOT : root), 0, bytes };
-    coll_begin(comm, COLL_INTERNAL, names[op]);
+    *call = (struct node_call){ comm, (uint32_t)op << WHAT_OP | (uint32_t)(root < 0 ? NO_ROOT : root), 0, 0, bytes };
+    call->tag = coll_begin(comm, op, coll_name(op, COLL_BLOCKING));
     return 0;
 }
 

@@ -62,6 +62,8 @@ int node_reduce(struct comm *comm, const struct coll_args *args);
 int node_allreduce(struct comm *comm, const struct coll_args *args);
 int node_scan(struct comm *comm, const struct coll_args *args);
 int node_exscan(struct comm *comm, const struct coll_args *args);
+/* In a grid; false: this one may not go that way. */
+bool node_neighbors(struct comm *comm, const struct coll_args *args, int *rc);
 /* Both forms: without counts each block has args->recv.count items. */
 int node_reduce_scatter(struct comm *comm, const struct coll_args *args);
 

@@ -163,7 +163,7 @@ int node_gather(struct comm *comm, const struct coll_data *send, const struct co
                              .end = is_root ? comm->size : 0, .reader = root,
                              .readers_end = is_root ? root : root + 1, .has_one = true,
                              .varies = varies };
-    int rc = node_begin(&call, comm, varies ? NODE_GATHERV : NODE_GATHER, root, bytes);
+    int rc = node_begin(&call, comm, varies ? COLL_GATHERV : COLL_GATHER, root, bytes);
 
     if (!rc && is_root)
         rc = coll_check_data(recv, comm->size, "recvbuf");
@@ -180,7 +180,7 @@ int node_scatter(struct comm *comm, const struct coll_data *send, const struct c
     struct node_blocks b = { .call = &call, .out = is_root ? send : NULL, .out_index = NODE_EACH, .in = recv,
                              .first = root, .end = is_root ? root : root + 1,
                              .readers_end = is_root ? comm->size : 0, .varies = varies };
-    int rc = node_begin(&call, comm, varies ? NODE_SCATTERV : NODE_SCATTER, root, bytes);
+    int rc = node_begin(&call, comm, varies ? COLL_SCATTERV : COLL_SCATTER, root, bytes);
 
     if (!rc && is_root)
         rc = coll_check_data(send, comm->size, "sendbuf");
@@ -196,7 +196,7 @@ int node_allgather(struct comm *comm, const struct coll_data *send, const struct
     struct node_blocks b = { .call = &call, .out = is_in_place ? recv : send,
                              .out_index = is_in_place ? comm->rank : 0, .in = recv, .in_index = NODE_EACH,
                              .end = comm->size, .readers_end = comm->size, .has_one = true, .varies = varies };
-    int rc = node_begin(&call, comm, varies ? NODE_ALLGATHERV : NODE_ALLGATHER, -1, bytes_of(recv));
+    int rc = node_begin(&call, comm, varies ? COLL_ALLGATHERV : COLL_ALLGATHER, -1, bytes_of(recv));
 
     if (!rc)
         rc = coll_check_data(recv, comm->size, "recvbuf");
@@ -205,9 +205,9 @@ int node_allgather(struct comm *comm, const struct coll_data *send, const struct
     return rc ? rc : move(&b, bytes_of(recv), 1);
 }
 
-static enum node_op kind_of_alltoall(const struct coll_data *recv)
+static enum coll_operation kind_of_alltoall(const struct coll_data *recv)
 {
-    return recv->types ? NODE_ALLTOALLW : has_counts(recv) ? NODE_ALLTOALLV : NODE_ALLTOALL;
+    return recv->types ? COLL_ALLTOALLW : has_counts(recv) ? COLL_ALLTOALLV : COLL_ALLTOALL;
 }
 
 int node_alltoall(struct comm *comm, const struct coll_data *send, const struct coll_data *recv)

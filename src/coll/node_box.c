@@ -177,7 +177,7 @@ static int bring(const struct node_blocks *b, char **temp, int *rounds)
     if (!b->varies || !b->out || !node_slots_plan(b, &slots))
         return show(b, temp);
     *rounds = slots.rounds;
-    node_slots_post(b, &slots);
+    node_slots_post(b->call, &slots);
     return 0;
 }
 
@@ -220,6 +220,14 @@ static int take_long(const struct node_blocks *b, int rank)
     return rc;
 }
 
+static int take_short(const struct node_blocks *b, int rank)
+{
+    const int own = b->call->comm->rank, size = b->call->comm->size;
+    const struct coll_block to = node_in(b, rank);
+
+    return node_slots_take(b->call, rank, b->has_one ? 1 : size - 1, b->has_one ? 0 : own - (own > rank), &to);
+}
+
 /* From all that there is to take from, the next member first. True: one of them waits for this one's step. */
 static bool take_all(const struct node_blocks *b, int *rc)
 {
@@ -232,7 +240,7 @@ static bool take_all(const struct node_blocks *b, int *rc)
         if (rank >= b->first && rank < b->end) {
             const bool is_long = has_table(b, rank);
 
-            node_note(rc, is_long ? take_long(b, rank) : node_slots_take(b, rank));
+            node_note(rc, is_long ? take_long(b, rank) : take_short(b, rank));
             is_shown = is_shown || is_long;
         }
     }

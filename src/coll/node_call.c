@@ -25,8 +25,10 @@ static bool try_blocks(struct comm *comm, const struct coll_args *args, int *rc)
 {
     const struct coll_data *send = &args->send, *recv = &args->recv;
 
-    if (args->operation == COLL_BARRIER || args->operation > COLL_ALLTOALLW || !node_may_vary(comm))
+    if (args->operation == COLL_BARRIER || !node_may_vary(comm))
         return false;
+    if (args->operation > COLL_ALLTOALLW)
+        return node_neighbors(comm, args, rc);
     switch (args->operation) {
     case COLL_GATHER:
     case COLL_GATHERV: *rc = node_gather(comm, send, recv, args->root); break;

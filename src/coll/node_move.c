@@ -43,7 +43,7 @@ static int tree(struct node_call *call)
 int node_barrier(struct comm *comm)
 {
     struct node_call call;
-    const int rc = node_begin(&call, comm, NODE_BARRIER, -1, 0);
+    const int rc = node_begin(&call, comm, COLL_BARRIER, -1, 0);
 
     if (rc)
         return rc;
@@ -78,7 +78,7 @@ int node_bcast(struct comm *comm, void *buf, MPI_Count count, struct type *type,
     const struct node_work work = { .total = bytes, .part = node_part(), .blocks = 1, .brings = is_root,
                                     .next = root, .end = is_root ? root : root + 1,
                                     .wakes = is_root ? NODE_WAKES_ALL : NODE_WAKES_NOBODY };
-    int rc = node_begin(&b.call, comm, NODE_BCAST, root, bytes);
+    int rc = node_begin(&b.call, comm, COLL_BCAST, root, bytes);
 
     if (!rc && bytes >= NODE_COPY_MIN && !node_copies_clash(&b.call) && node_copies(&b.call, &rc)) {
         const struct coll_data *data = &COLL_SAME(buf, count, type);

@@ -196,7 +196,7 @@ static size_t part_of(const struct type *type)
     return size ? part / size * size : part;
 }
 
-static int begin(struct reduction *r, struct comm *comm, const struct coll_args *args, enum node_op op, int root)
+static int begin(struct reduction *r, struct comm *comm, const struct coll_args *args, enum coll_operation op, int root)
 {
     *r = (struct reduction){ .args = args, .type = args->recv.type, .end = comm->size };
     return node_begin(&r->call, comm, op, root, type_bytes(r->type, args->recv.count));
@@ -254,7 +254,7 @@ static int run(struct reduction *r, const struct node_work *work)
 int node_allreduce(struct comm *comm, const struct coll_args *args)
 {
     struct reduction r;
-    int rc = begin(&r, comm, args, NODE_ALLREDUCE, -1);
+    int rc = begin(&r, comm, args, COLL_ALLREDUCE, -1);
 
     if (!rc)
         rc = coll_check_reduction(args, args->recv.count, true);
@@ -271,7 +271,7 @@ int node_reduce(struct comm *comm, const struct coll_args *args)
     const int root = args->root;
     const bool is_root = comm->rank == root;
     struct reduction r;
-    int rc = begin(&r, comm, args, NODE_REDUCE, root);
+    int rc = begin(&r, comm, args, COLL_REDUCE, root);
 
     if (!rc)
         rc = coll_check_reduction(args, args->recv.count, is_root);
@@ -285,14 +285,14 @@ int node_reduce(struct comm *comm, const struct coll_args *args)
 }
 
 /* Operands of ranks 0 to end - 1. */
-static int scan(struct comm *comm, const struct coll_args *args, enum node_op op, int end)
+static int scan(struct comm *comm, const struct coll_args *args, enum coll_operation op, int end)
 {
     struct reduction r;
     int rc = begin(&r, comm, args, op, -1);
 
     r.end = end;
     r.is_scan = true;
-    r.is_exclusive = op == NODE_EXSCAN;
+    r.is_exclusive = op == COLL_EXSCAN;
     if (!rc)
         rc = coll_check_reduction(args, args->recv.count, end > 0);
     if (!rc && !node_copies_clash(&r.call) && is_large(&r, NODE_COPY_MIN, &rc))
@@ -305,12 +305,12 @@ static int scan(struct comm *comm, const struct coll_args *args, enum node_op op
 
 int node_scan(struct comm *comm, const struct coll_args *args)
 {
-    return scan(comm, args, NODE_SCAN, comm->rank + 1);
+    return scan(comm, args, COLL_SCAN, comm->rank + 1);
 }
 
 int node_exscan(struct comm *comm, const struct coll_args *args)
 {
-    return scan(comm, args, NODE_EXSCAN, comm->rank);
+    return scan(comm, args, COLL_EXSCAN, comm->rank);
 }
 
 /* --- reduce_scatter(_block) --- */
@@ -385,7 +385,7 @@ int node_reduce_scatter(struct comm *comm, const struct coll_args *args)
         takers += count > 0;
         taker = count ? rank : taker;
     }
-    rc = begin(&r, comm, &all, args->recv.counts.p ? NODE_REDUCE_SCATTER : NODE_REDUCE_SCATTER_BLOCK, -1);
+    rc = begin(&r, comm, &all, args->recv.counts.p ? COLL_REDUCE_SCATTER : COLL_REDUCE_SCATTER_BLOCK, -1);
     r.skip = before;
     r.count = count_of(&args->recv, comm->rank);
     if (!rc)

@@ -73,14 +73,18 @@ bool node_slots_plan(const struct node_blocks *b, struct node_slots *slots)
 static void fill(const struct node_slots *slots, const struct layout *l, char *to, size_t at)
 {
     for (int i = 0; i < slots->count; i++, to += l->part) {
-        if (at < slots->len[i])
+        if (at < slots->len[i] && slots->len[i] != NODE_SLOTS_NONE)
             node_pack(&slots->block[i], at, to, size_min(l->part, slots->len[i] - at));
     }
 }
 
-void node_slots_post(const struct node_blocks *b, const struct node_slots *slots)
+int node_slots_rounds(const struct node_head *head, int count)
 {
-    struct node_call *call = b->call;
+    return layout_of(head, count).rounds;
+}
+
+void node_slots_post(struct node_call *call, const struct node_slots *slots)
+{
     const struct layout l = layout_of(&slots->head, slots->count);
     const uint32_t first = call->comm->shelf.round + 1;
 
@@ -115,35 +119,36 @@ void node_slots_follow(const struct node_blocks *b, int rounds)
         const struct node_head *head = node_head(call, rank, first);
 
         if (unlikely(count * (head->stride + sizeof(uint32_t)) > node_part())) {
-            for (const int most = layout_of(head, (int)count).rounds; rounds < most; rounds++)
+            for (const int most = node_slots_rounds(head, (int)count); rounds < most; rounds++)
                 node_post(call, node_open(call, false));
         }
     }
     call->round = first;
 }
 
-int node_slots_take(const struct node_blocks *b, int rank)
+size_t node_slots_len(const struct node_call *call, int rank, int count, int slot)
 {
-    struct node_call *call = b->call;
+    const struct node_head *head = node_head(call, rank, call->round);
+    const struct layout l = layout_of(head, count);
+
+    return l.table ? ((const uint32_t *)(const void *)place_of(call, &l, rank, call->round))[slot] : head->len;
+}
+
+int node_slots_take(struct node_call *call, int rank, int count, int slot, const struct coll_block *to)
+{
     const uint32_t first = call->round;
-    const struct node_head head = *node_head(call, rank, first);
-    const int own = call->comm->rank, slot = b->has_one ? 0 : own - (own > rank);
-    const struct layout l = layout_of(&head, count_of(b));
-    const struct coll_block to = node_in(b, rank);
-    const size_t room = type_bytes(to.type, to.count);
-    size_t len = head.len, taken;
+    const struct layout l = layout_of(node_head(call, rank, first), count);
+    const size_t room = type_bytes(to->type, to->count), len = node_slots_len(call, rank, count, slot);
+    const size_t taken = size_min(len, room);
     int rc = 0;
 
-    if (l.table)
-        len = ((const uint32_t *)(const void *)place_of(call, &l, rank, first))[slot];
-    taken = size_min(len, room);
     for (size_t at = 0; at < taken && !rc; at += l.part) {
         const uint32_t round = first + (uint32_t)(at / l.part);
 
         if (at)
             rc = node_await(call, round, rank, rank + 1);
         if (!rc)
-            node_unpack(&to, at, place_of(call, &l, rank, round) + l.table + (size_t)slot * l.part,
+            node_unpack(to, at, place_of(call, &l, rank, round) + l.table + (size_t)slot * l.part,
                         size_min(l.part, taken - at));
     }
     if (unlikely(len > room) && !rc)

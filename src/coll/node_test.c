@@ -496,7 +496,7 @@ static void bad_places(struct comm *comm)
     int rc;
 
     type_init();
-    CHECK_INT(node_begin(&call, comm, NODE_REDUCE, 0, 8), 0);
+    CHECK_INT(node_begin(&call, comm, COLL_REDUCE, 0, 8), 0);
     CHECK_INT(node_show(&call, &window), 0);
     rc = node_fetch(&call, 1 - comm->rank, data, node_window(&call, 1 - comm->rank)->in, 8);
     CHECK_INT(comm->rank ? rc : err_id(rc), comm->rank ? 0 : 701);

@@ -74,3 +74,18 @@ void topology_unref(struct topology *topology)
     if (topology && atomic_fetch_sub_explicit(&topology->refs, 1, memory_order_acq_rel) == 1)
         mem_free(topology);
 }
+
+int topology_grid_rank(const struct topology *grid, int rank, int along, int64_t steps)
+{
+    const int64_t size = grid->cart.dims[along], here = grid->cart.coords[along];
+    int64_t stride = 1, there = here + steps;
+
+    if (there < 0 || there >= size) {
+        if (!grid->cart.periods[along])
+            return MPI_PROC_NULL;
+        there = (there % size + size) % size;
+    }
+    for (int i = grid->cart.ndims - 1; i > along; i--)
+        stride *= grid->cart.dims[i];
+    return (int)(rank + (there - here) * stride);
+}

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* All arrays lie behind the struct. Which of the members counts is told by `kind`. */
 struct topology {
@@ -40,5 +41,9 @@ struct topology *topology_create_dist(int indegree, int outdegree);
 struct topology *topology_ref(struct topology *topology);
 /* One less; NULL is fine. */
 void topology_unref(struct topology *topology);
+
+/* Rank in a grid of the process `steps` further along a dimension from this one, `rank`, down if negative;
+ * MPI_PROC_NULL: beyond the edge. */
+int topology_grid_rank(const struct topology *grid, int rank, int along, int64_t steps);
 
 #endif

@@ -181,28 +181,15 @@ int topo_cart_map(struct comm *comm, int ndims, const int *dims, const int *peri
 int topo_cart_shift(const struct comm *comm, int direction, int disp, int *source, int *dest)
 {
     const struct topology *topology;
-    int64_t stride = 1;
-    int rc = topo_find(comm, MPI_CART, &topology);
-    int results[2];
+    const int rc = topo_find(comm, MPI_CART, &topology);
 
     if (rc)
         return rc;
     if (direction < 0 || direction >= topology->cart.ndims)
         return err(MPI_ERR_DIMS, "direction is %d, the topology has %d dimensions, counted from 0", direction,
                    topology->cart.ndims);
-    for (int i = topology->cart.ndims - 1; i > direction; i--)
-        stride *= topology->cart.dims[i];
-    for (int way = 0; way < 2; way++) {
-        const int64_t size = topology->cart.dims[direction], here = topology->cart.coords[direction];
-        int64_t there = here + (way ? (int64_t)disp : -(int64_t)disp);
-
-        if (topology->cart.periods[direction])
-            there = (there % size + size) % size;
-        results[way] = there < 0 || there >= size ? MPI_PROC_NULL
-                                                  : (int)(comm->rank + (there - here) * stride);
-    }
-    *source = results[0];
-    *dest = results[1];
+    *source = topology_grid_rank(topology, comm->rank, direction, -(int64_t)disp);
+    *dest = topology_grid_rank(topology, comm->rank, direction, disp);
     return 0;
 }
 
