@@ -94,20 +94,11 @@ static int combine_striped(struct combine *c, uint64_t address, struct piece p, 
     return rc;
 }
 
-static void combine_atomic(struct combine *c, char *here, struct piece p, size_t len)
-{
-    const size_t element = (size_t)c->element->size;
-    uint64_t nobody;
-
-    for (size_t i = 0; i < len; i += element)
-        combine_fetch(c->op, c->element, here + i, p.from ? p.from + i : NULL, p.old ? p.old + i : (char *)&nobody);
-    c->at += len;
-}
-
 static int combine_block(struct combine *c, uint64_t address, struct piece p, size_t len)
 {
     if (c->way == WIN_WAY_DIRECT && combine_is_atomic(c->win, c->element, place_here(c, address))) {
-        combine_atomic(c, place_here(c, address), p, len);
+        combine_fetch_many(c->op, c->element, place_here(c, address), p.from, p.old, len);
+        c->at += len;
         return 0;
     }
     return combine_striped(c, address, p, len);

@@ -47,6 +47,9 @@ static inline bool combine_is_atomic(const struct win *win, const struct type *e
 /* MPI_Fetch_and_op on such an element: op is MPI_NO_OP, and `from` not looked at, or allowed. `old` may have any
  * alignment. */
 void combine_fetch(const struct op *op, const struct type *element, void *here, const void *from, void *old);
+/* The same for `len` bytes of elements in a row; `from` NULL: only read; `old` NULL: nobody wants it. */
+void combine_fetch_many(const struct op *op, const struct type *element, void *here, const void *from, void *old,
+                        size_t len);
 /* MPI_Compare_and_swap on such an element. */
 void combine_swap(const struct type *element, void *here, const void *from, const void *compare, void *old);
 /* MPI_Compare_and_swap on any other, whose memory is reached as c says; c->from and c->result are runs. */
