@@ -18,6 +18,7 @@ enum {
     STAGE = 64 << 10,       /* packed bytes in one call */
     WINDOW = 512 << 10,     /* bytes of the file that are read for the blocks in them */
     BLOCKS = 4096,          /* of the file that are listed at once */
+    SINGLE = 256,           /* blocks that are moved one by one under one lock */
 };
 
 static int failed(const struct io_access *a, int number)
@@ -217,7 +218,8 @@ static size_t count_together(const struct io_access *a, const struct type_block 
 {
     size_t low = 0, high = n;
 
-    if (!a->view->is_rising || (a->is_write && (!a->file->can_read || atomic_load(&a->file->has_no_locks))))
+    if (!a->view->is_rising || (a->is_write && (!a->view->is_dense || !a->file->can_read ||
+                                                atomic_load(&a->file->has_no_locks))))
         return 0;
     while (low < high) { /* those that end within the window */
         const size_t i = low + (high - low) / 2;
@@ -285,7 +287,7 @@ static int move_some(const struct io_access *a, struct window *w, size_t n, size
         number = write_window(a, w, &is_done, moved);
     }
     if (!is_done) {
-        w->count = w->count ? w->count : size_min(n, 64);
+        w->count = w->count ? w->count : size_min(n, SINGLE);
         number = move_single(a, w, w->count, moved);
     }
     *wanted = window_len(w);

@@ -12,7 +12,8 @@
 #include "op/op.h"
 
 enum {
-    BLOCK_MAX = 64 << 10,      /* longer runs are moved by each process itself */
+    BLOCK_MAX = 1024,          /* each process moves longer runs itself, one by one */
+    READERS_MAX = 8,           /* so many may read the same bytes of the file, each to pick out its own */
     OUTLINES_MAX = 64 << 20,   /* bytes that describe views, of all processes */
 };
 
@@ -119,13 +120,37 @@ static bool is_interleaved(const struct io_exchange *x, int size)
     return false;
 }
 
+/* Is it worth while? Blocks are small and interleaved; and when reading, so much would be read several times that
+ * it costs more than to hand it on. */
+static bool is_worth(const struct io_op *op)
+{
+    const struct io_exchange *const x = op->exchange;
+    MPI_Offset spans = 0, low = INT64_MAX, high = 0;
+    uint64_t block = 0;
+    bool has_gaps = false;
+
+    for (int rank = 0; rank < comm_of(op)->size; rank++) {
+        const struct io_summary *const s = &x->all[rank];
+
+        if (!s->len)
+            continue;
+        has_gaps |= s->has_gaps;
+        block = s->block > block ? s->block : block;
+        spans += s->end - s->first;
+        low = s->first < low ? s->first : low;
+        high = s->end > high ? s->end : high;
+    }
+    if (!has_gaps || block > BLOCK_MAX || !is_interleaved(x, comm_of(op)->size))
+        return false;
+    return op->access.is_write || spans / READERS_MAX > high - low;
+}
+
 static bool is_exchanging(const struct io_op *op)
 {
     const struct io_exchange *const x = op->exchange;
     const struct file *const file = op->access.file;
     const enum io_collective way = op->access.is_write ? file->hints.writes : file->hints.reads;
-    uint64_t outlines = 0, block = 0;
-    bool has_gaps = false;
+    uint64_t outlines = 0, len = 0;
 
     if (comm_of(op)->size == 1 || way == IO_COLLECTIVE_NEVER || atomic_load(&file->is_atomic))
         return false;
@@ -135,13 +160,9 @@ static bool is_exchanging(const struct io_op *op)
         if (!s->is_rising || (s->len && !s->outline))
             return false;
         outlines += s->outline;
-        has_gaps |= s->has_gaps;
-        block = s->len && s->block > block ? s->block : block;
+        len |= s->len;
     }
-    if (!block || outlines > OUTLINES_MAX)
-        return false;
-    return way == IO_COLLECTIVE_ALWAYS ||
-           (has_gaps && block <= BLOCK_MAX && is_interleaved(x, comm_of(op)->size));
+    return len && outlines <= OUTLINES_MAX && (way == IO_COLLECTIVE_ALWAYS || is_worth(op));
 }
 
 /* --- views of the others --- */
@@ -244,26 +265,42 @@ static void lay_out(struct io_op *op)
     x->rounds = (int)((x->domain + (MPI_Offset)x->window - 1) / (MPI_Offset)x->window);
 }
 
+/* New memory is taken page by page when it is touched, which costs as much as the copies: it stays with the file. */
+static void *scratch(struct file *file, int purpose, size_t size)
+{
+    if (file->scratch[purpose].size < size) {
+        mem_free(file->scratch[purpose].memory);
+        file->scratch[purpose].memory = mem_alloc(size);
+        file->scratch[purpose].size = file->scratch[purpose].memory ? size : 0;
+    }
+    return file->scratch[purpose].memory;
+}
+
 static int get_memory(struct io_op *op)
 {
     struct io_exchange *const x = op->exchange;
+    struct file *const file = op->access.file;
     const int size = comm_of(op)->size;
     const size_t heads = sizeof(struct io_reply) * (size_t)size;
     const bool is_aggregator = io_aggregator_number(x, size, comm_of(op)->rank) >= 0;
-    const size_t most = (size_t)x->aggregators * x->window;
+    const size_t most = (size_t)x->aggregators * x->window, bits = (x->window + 63) / 64 * sizeof *x->covered;
+    bool is_complete;
 
     x->views = op->access.view->peers;
-    x->own = mem_alloc(size_min(op->access.len, most) + heads);
+    x->own = scratch(file, IO_SCRATCH_OWN, size_min(op->access.len, most) + heads);
+    is_complete = x->own != NULL;
     if (is_aggregator) {
-        x->others = mem_alloc((size_t)size * x->window + heads);
-        x->bytes = mem_alloc(x->window);
-        x->old = op->access.is_write ? mem_alloc(x->window) : NULL;
-        x->covered = op->access.is_write ? mem_alloc((x->window + 63) / 64 * sizeof *x->covered) : NULL;
+        x->others = scratch(file, IO_SCRATCH_OTHERS, (size_t)size * x->window + heads);
+        x->bytes = scratch(file, IO_SCRATCH_WINDOW, x->window);
+        is_complete = is_complete && x->others && x->bytes;
     }
-    if (x->own && (!is_aggregator || (x->others && x->bytes && (!op->access.is_write || (x->old && x->covered)))))
-        return 0;
-    return err(MPI_ERR_NO_MEM, "no memory for %zu bytes of windows of file \"%.200s\"", x->window,
-               op->access.file->name);
+    if (is_aggregator && op->access.is_write) {
+        x->old = scratch(file, IO_SCRATCH_OLD, x->window);
+        x->covered = scratch(file, IO_SCRATCH_COVERED, bits);
+        is_complete = is_complete && x->old && x->covered;
+    }
+    return is_complete ? 0 : err(MPI_ERR_NO_MEM, "no memory for %zu bytes of windows of file \"%.200s\"", x->window,
+                                 file->name);
 }
 
 /* Has everybody what it needs? Also the end of all: maxima of classes and of what stands for the lowest place. */
@@ -554,11 +591,6 @@ void io_exchange_end(struct io_op *op)
     mem_free(x->all);
     mem_free(x->outlines);
     mem_free(x->counts);
-    mem_free(x->own);
-    mem_free(x->others);
-    mem_free(x->bytes);
-    mem_free(x->old);
-    mem_free(x->covered);
     mem_free(x);
     op->exchange = NULL;
 }

@@ -33,6 +33,7 @@ struct io_exchange {
     MPI_Offset domain;            /* bytes of the file for each aggregator */
     size_t window;                /* of these in a round */
     int rounds, round;
+    /* the file's memory: */
     char *own, *others;           /* data of this process; those of all in a window */
     char *bytes, *old;            /* the window; what it was before */
     uint64_t *covered;            /* a bit for each byte of the window that somebody has written */

@@ -206,7 +206,8 @@ static int write_with_holes(struct io_op *op, MPI_Offset base, size_t low, size_
 {
     struct io_exchange *const x = op->exchange;
     struct file *const file = op->access.file;
-    const bool is_one = file->can_read && io_is_dense(true, high - low, count_runs(x->covered, low, high));
+    const bool is_one = file->can_read && atomic_load(&file->is_rewritten) &&
+                        io_is_dense(true, high - low, count_runs(x->covered, low, high));
     const MPI_Offset at = base + (MPI_Offset)low;
     const int lock = is_one || !file->can_read ? IO_LOCK_WRITE : IO_LOCK_READ;
     const bool is_locked = !atomic_load(&file->has_no_locks) &&

@@ -22,11 +22,15 @@ struct io_view {
     const struct io_datarep *datarep;
     bool is_run;                   /* the stream is one run of bytes */
     bool is_rising;                /* it never goes back, and no byte comes twice */
+    bool is_dense;                 /* rising, with blocks so near to each other that they may be written together */
     struct io_view **peers;        /* what an exchange knows of the views of all ranks; owned; NULL: nothing yet */
     int peer_count;
 };
 
 struct io_op;
+
+/* Memory that exchanges use again, by purpose. */
+enum { IO_SCRATCH_OWN, IO_SCRATCH_OTHERS, IO_SCRATCH_WINDOW, IO_SCRATCH_OLD, IO_SCRATCH_COVERED, IO_SCRATCHES };
 
 struct file {
     struct obj obj;                /* first: the handle is its address */
@@ -56,6 +60,11 @@ struct file {
     bool is_boxed;                 /* rank 0 answers parcels */
     /* of the thread that makes collective calls: */
     struct io_op *split;           /* begun, and not ended; NULL: none */
+    /* of the collective operation whose turn it is: */
+    struct {
+        char *memory;              /* owned; NULL: none yet */
+        size_t size;
+    } scratch[IO_SCRATCHES];
 };
 
 /* --- errors (file_error.c) --- */
@@ -133,10 +142,12 @@ int io_move(const struct io_access *a, size_t from, size_t len, size_t *moved);
 /* All of it; in atomic mode nobody else moves anything of what lies in between meanwhile. */
 int io_move_all(struct io_access *a, size_t *moved);
 
+enum { IO_READ_STRIDE = 4096, IO_WRITE_STRIDE = 2048 };
+
 /* Is it worth while to move whole `span` bytes of the file for `blocks` blocks in it, and not each of them? */
 static inline bool io_is_dense(bool is_write, size_t span, size_t blocks)
 {
-    return blocks > 3 && span / blocks <= (is_write ? 2048 : 4096);
+    return blocks > 3 && span / blocks <= (is_write ? IO_WRITE_STRIDE : IO_READ_STRIDE);
 }
 
 #endif

@@ -162,6 +162,8 @@ static void destroy(struct file *file)
     if (file->errhandler)
         errhandler_unref(file->errhandler);
     io_view_unref(file->view);
+    for (int i = 0; i < IO_SCRATCHES; i++)
+        mem_free(file->scratch[i].memory);
     pthread_mutex_destroy(&file->lock);
     pthread_mutex_destroy(&file->rewriting);
     mem_free(file->name);

@@ -81,7 +81,7 @@ int io_set_view(struct file *file, MPI_Offset disp, struct type *etype, struct t
         io_view_unref(view);
         return rc;
     }
-    is_rewritten = file->comm->size > 1 && !view->is_run && !(file->amode & MPI_MODE_RDONLY);
+    is_rewritten = file->comm->size > 1 && view->is_dense && !(file->amode & MPI_MODE_RDONLY);
     io_shared_set(file, 0);
     rc = io_any(file, "MPI_File_set_view", &is_rewritten);
     replace(file, view);

@@ -103,6 +103,8 @@ static void look_at(struct io_view *view)
 
     view->is_run = !layout->size || type_is_run(layout, 2);
     view->is_rising = type_order(layout) == TYPE_ORDER_RISING && layout->extent >= reach;
+    view->is_dense = view->is_rising && !view->is_run &&
+                     layout->extent / (MPI_Count)type_block_count(layout, 1) <= IO_WRITE_STRIDE;
 }
 
 int io_view_create(const struct file *file, MPI_Offset disp, struct type *etype, struct type *filetype,

@@ -2,11 +2,11 @@
 /* MPI 5.0 §14.3 to §14.5: random views, datatypes, counts and offsets, all ways to read and write, against a plain
  * array in memory. In each round the bytes of a tile are dealt to the ranks, so that nobody writes what is another's;
  * every rank simulates all of them.
- *   model WAY [ROUNDS]     alone, pending, together, later, split; prints its seed on failure */
+ *   model WAY [ROUNDS]     alone, pending, together, exchange, later, split; prints its seed on failure */
 #include "mpifile.h"
 
 enum { SLOTS = 24, COUNT_MAX = 60, FILE_MAX = 1 << 17, REP_MAX = 3 };
-enum way { ALONE, PENDING, TOGETHER, LATER, SPLIT, WAYS };
+enum way { ALONE, PENDING, TOGETHER, EXCHANGE, LATER, SPLIT, WAYS };
 
 static const char *const reps[REP_MAX] = { "native", "internal", "external32" };
 
@@ -260,7 +260,7 @@ static void access_split(const struct request *r, MPI_Status *status)
 
 static void access_file(enum way way, const struct request *r, MPI_Status *status)
 {
-    if (way == TOGETHER)
+    if (way == TOGETHER || way == EXCHANGE)
         access_together(r, status);
     else if (way == LATER)
         access_later(r, status);
@@ -480,12 +480,16 @@ static MPI_Info make_hints(enum way way)
     CHECK_OK(MPI_Info_set(info, "cb_buffer_size", test_seed % 2 ? "4096" : "65536"));
     CHECK_OK(MPI_Info_set(info, "cb_block_size", "64"));
     CHECK_OK(MPI_Info_set(info, "cb_nodes", way % 2 ? "3" : "2"));
+    if (way != TOGETHER) {
+        CHECK_OK(MPI_Info_set(info, "romio_cb_read", "enable"));
+        CHECK_OK(MPI_Info_set(info, "romio_cb_write", "enable"));
+    }
     return info;
 }
 
 int main(int argc, char *argv[])
 {
-    static const char *const names[WAYS] = { "alone", "pending", "together", "later", "split" };
+    static const char *const names[WAYS] = { "alone", "pending", "together", "exchange", "later", "split" };
     int rounds, way = WAYS;
     const char *path;
     MPI_Info info;
