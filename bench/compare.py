@@ -58,6 +58,8 @@ PLAN = [
     Measure('comm', 'communicators', 4, [], 2, 20),
     Measure('comm', 'communicators', 8, [], 2, 30),
     Measure('rma', 'rma', 2, ['--pin'], 3, 40),
+    Measure('io', 'io', 2, [], 2, 30),
+    Measure('io', 'io', 4, [], 2, 40),
     Measure('idle', 'idle', 2, [], 2, 10),
     Measure('memory', 'memory', 8, [], 2, 10),
     Measure('bandwidth', 'bandwidth', 2, ['--pin'], 3, 20),
@@ -74,7 +76,7 @@ PLAN = [
     Measure('overlap', 'overlap', 2, ['--pin'], 3, 40, quick=['--max-size', '32768']),
 ]
 # Half an hour together: only when asked for by --only.
-APART = ['coll', 'nonblocking', 'overlap']
+APART = ['coll', 'nonblocking', 'overlap', 'io']
 GROUPS = list(dict.fromkeys(m.group for m in PLAN))
 QUICK = ['--batches', '3', '--batch-ms', '0.2', '--budget', '0.02']
 

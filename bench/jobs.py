@@ -12,8 +12,8 @@ import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAMS = ['latency', 'bandwidth', 'rate', 'matching', 'barrier', 'communicators', 'rma', 'idle', 'memory', 'threads',
-            'typed', 'pack', 'op', 'coll', 'nonblocking',
+PROGRAMS = ['latency', 'bandwidth', 'rate', 'matching', 'barrier', 'communicators', 'rma', 'io', 'idle', 'memory',
+            'threads', 'typed', 'pack', 'op', 'coll', 'nonblocking',
             'overlap', 'empty']
 CFLAGS = ['-std=gnu11', '-D_GNU_SOURCE', '-O2', '-pthread']
 

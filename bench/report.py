@@ -24,6 +24,8 @@ TITLES = {
     'barrier': 'Barrier, by ranks',
     'comm': 'Making a communicator and freeing it, by call and ranks',
     'rma': 'One-sided: time of a call with its flush, by call, window and bytes',
+    'io': 'Files: MB/s of all ranks, by access, ranks and bytes of each; the folder is that of TMPDIR',
+    'io_small': 'Files: reading 64 bytes, by ranks',
     'idle_cpu': 'Processor time of a rank blocked in a receive, by blocked ranks',
     'bandwidth': 'Windowed bandwidth, by bytes', 'bandwidth_blocking': 'Blocking bandwidth, by bytes',
     'threads_latency': 'Half a round trip with MPI_THREAD_MULTIPLE, by bytes',

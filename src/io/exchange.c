@@ -12,7 +12,8 @@
 #include "op/op.h"
 
 enum {
-    BLOCK_MAX = 1024,          /* each process moves longer runs itself, one by one */
+    READ_BLOCK_MAX = 1024,     /* each process moves longer runs itself, one by one: that is a call for each, ... */
+    WRITE_BLOCK_MAX = 65536,   /* ... and when writing the processes get into each other's way */
     READERS_MAX = 8,           /* so many may read the same bytes of the file, each to pick out its own */
     OUTLINES_MAX = 64 << 20,   /* bytes that describe views, of all processes */
 };
@@ -140,7 +141,9 @@ static bool is_worth(const struct io_op *op)
         low = s->first < low ? s->first : low;
         high = s->end > high ? s->end : high;
     }
-    if (!has_gaps || block > BLOCK_MAX || !is_interleaved(x, comm_of(op)->size))
+    if (!has_gaps || !is_interleaved(x, comm_of(op)->size))
+        return false;
+    if (block > (op->access.is_write ? WRITE_BLOCK_MAX : READ_BLOCK_MAX))
         return false;
     return op->access.is_write || spans / READERS_MAX > high - low;
 }
@@ -362,20 +365,26 @@ static void count_others(struct io_op *op, MPI_Count *counts, MPI_Count *places,
     }
 }
 
-static void pack_own(struct io_op *op)
+/* What this process sends, in the places that have been counted; from where it lies if that is one run. */
+static char *find_own(struct io_op *op)
 {
     struct io_exchange *const x = op->exchange;
     const struct io_access *const a = &op->access;
     const int size = comm_of(op)->size;
+    const bool is_run = type_is_run(a->type, a->count);
+    MPI_Count *const places = io_send_places(x, size);
 
     for (int i = 0; i < x->aggregators; i++) {
+        const int rank = io_aggregator_rank(x, size, i);
         size_t from;
         const size_t len = io_window_part(x, i, comm_of(op)->rank, &from);
 
-        if (len)
-            type_pack(a->type, a->buf, a->count, from,
-                      x->own + io_send_places(x, size)[io_aggregator_rank(x, size, i)], len);
+        if (is_run)
+            places[rank] = (MPI_Count)from;
+        else if (len)
+            type_pack(a->type, a->buf, a->count, from, x->own + places[rank], len);
     }
+    return is_run ? type_run(a->type, a->buf) : x->own;
 }
 
 static int exchange_data(struct io_op *op, char *send, char *recv)
@@ -396,8 +405,7 @@ static int begin_round(struct io_op *op)
     if (op->access.is_write) {
         count_own(op, io_send_counts(x), io_send_places(x, size), 0);
         count_others(op, io_recv_counts(x, size), io_recv_places(x, size), 0);
-        pack_own(op);
-        return exchange_data(op, x->own, x->others);
+        return exchange_data(op, find_own(op), x->others);
     }
     count_others(op, io_send_counts(x), io_send_places(x, size), sizeof(struct io_reply));
     count_own(op, io_recv_counts(x, size), io_recv_places(x, size), sizeof(struct io_reply));
