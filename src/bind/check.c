@@ -21,7 +21,7 @@ int bind_bad_handle(int error_class, const char *what, uintptr_t value, const ch
     const char *known = bind_handle_name(value);
 
     if (known)
-        return err(error_class, "%s is %s, which is not a %s to be used here", name, known, what);
+        return err(error_class, "%s is %s, which is no %s to be used here", name, known, what);
     if (value == 0)
         return err(error_class, "E0345: %s is 0, which is no %s; was the variable set?", name, what);
     if (value < OBJ_PREDEFINED_END)
