@@ -29,6 +29,13 @@ int bind_bad_handle(int error_class, const char *what, uintptr_t value, const ch
     return err(error_class, "E0344: %s is 0x%lx, which is no %s (freed already?)", name, (unsigned long)value, what);
 }
 
+int bind_bad_comm(MPI_Comm handle, const char *name)
+{
+    if (obj_find((uintptr_t)handle, OBJ_COMM_COMING))
+        return err(MPI_ERR_COMM, "%s is not complete: the request of MPI_Comm_idup comes first", name);
+    return bind_bad_handle(MPI_ERR_COMM, "communicator", (uintptr_t)handle, name);
+}
+
 int bind_bad_comm_side(const struct comm *comm, const char *name)
 {
     char label[COMM_LABEL_SIZE];

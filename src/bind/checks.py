@@ -16,7 +16,7 @@ NULL_HANDLES = {
     'message': 'MPI_MESSAGE_NULL', 'session': 'MPI_SESSION_NULL', 'win': 'MPI_WIN_NULL', 'file': 'MPI_FILE_NULL',
 }
 # Kinds of handles with a check of their own; the others are looked up under the name of their class.
-HANDLE_CHECKS = ('comm_intra', 'comm_inter', 'comm_or_null', 'type_used', 'type_or_null', 'info_or_null',
+HANDLE_CHECKS = ('comm_early', 'comm_intra', 'comm_inter', 'comm_or_null', 'type_used', 'type_or_null', 'info_or_null',
                  'request_or_null', 'win_or_null', 'file_or_null')
 UNCHECKED_HANDLES = ('comm_unused',)
 FAILED_REQUEST = 'failed request'    # stands for an owner that is known only when a call has failed
@@ -61,6 +61,11 @@ def user_name(p, large):
     if is_converted(p):
         return p.name + '_handle'
     return p.name + '_small' if is_converted_result(p, large) else p.name
+
+
+def lookup(p, value):
+    """From a handle to its object."""
+    return f'obj_{p.kind.name if p.kind.name == "comm_early" else p.kind.object}({value})'
 
 
 def struct(p):

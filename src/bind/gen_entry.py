@@ -45,7 +45,7 @@ class Entry:
             elif not checks.is_converted(p):
                 continue
             elif p.direction == 'in':
-                lines.append(f'{checks.struct(p)} *{p.name} = obj_{p.kind.object}({user});')
+                lines.append(f'{checks.struct(p)} *{p.name} = {checks.lookup(p, user)};')
             elif p.direction == 'out':
                 lines.append(f'{checks.struct(p)} *{p.name}[1] = {{ NULL }};')
             else:
@@ -102,7 +102,7 @@ def look_up_when_checked(entry, declarations, expressions):
     raised = checks.owner(entry.function) + ' ' + checks.owner_after_call(entry.function)
     for p in entry.params:
         user = entry.renames[p.name]
-        lookup = f'{p.name} = obj_{p.kind.object}({user})'
+        lookup = f'{p.name} = {checks.lookup(p, user)}'
         whole = f'{checks.struct(p)} *{lookup};'
         at = next((i for i, text in enumerate(expressions)
                    if text.startswith('(rc = check_') and f'({p.name}, {user}, ' in text), None)

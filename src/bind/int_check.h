@@ -22,6 +22,7 @@ int bind_not_running(void) COLD;
 /* `value` is no live object of the class that `what` names ("communicator"). */
 int bind_bad_handle(int error_class, const char *what, uintptr_t value, const char *name) COLD;
 int bind_null_handle_pointer(int error_class, const char *what, const char *name) COLD;
+int bind_bad_comm(MPI_Comm handle, const char *name) COLD;
 int bind_bad_comm_side(const struct comm *comm, const char *name) COLD;
 int bind_negative(int error_class, MPI_Count value, const char *name) COLD;
 int bind_not_positive(int error_class, MPI_Count value, const char *name) COLD;
@@ -56,7 +57,12 @@ static ALWAYS_INLINE int check_running(void)
 
 static ALWAYS_INLINE int check_comm(const struct comm *comm, MPI_Comm handle, const char *name)
 {
-    return likely(comm) ? 0 : failed(bind_bad_handle(MPI_ERR_COMM, "communicator", (uintptr_t)handle, name));
+    return likely(comm) ? 0 : failed(bind_bad_comm(handle, name));
+}
+
+static inline int check_comm_early(const struct comm *comm, MPI_Comm handle, const char *name)
+{
+    return check_comm(comm, handle, name);
 }
 
 static inline int check_comm_intra(const struct comm *comm, MPI_Comm handle, const char *name)

@@ -27,10 +27,16 @@ __attribute__((constructor)) static void predefine(void)
     info_init();
 }
 
+/* Kind of handlers that an object takes. */
+static enum obj_kind kind_of(const struct obj *object)
+{
+    return object->kind == OBJ_COMM_COMING ? OBJ_COMM : (enum obj_kind)object->kind;
+}
+
 /* Where an object keeps its handler. */
 static struct errhandler **place_of(struct obj *object)
 {
-    if (object->kind == OBJ_COMM)
+    if (kind_of(object) == OBJ_COMM)
         return &((struct comm *)(void *)object)->errhandler;
     if (object->kind == OBJ_SESSION)
         return &((struct session *)(void *)object)->errhandler;
@@ -57,7 +63,7 @@ int bind_set_errhandler(void *object, struct errhandler *errhandler)
     struct obj *const head = object;
     struct errhandler **place = place_of(head);
 
-    if (errhandler->action == ERRHANDLER_USER && errhandler->object_kind != head->kind)
+    if (errhandler->action == ERRHANDLER_USER && errhandler->object_kind != kind_of(head))
         return err(MPI_ERR_ERRHANDLER, "errhandler 0x%lx was made for another kind of object",
                    (unsigned long)obj_handle(&errhandler->obj));
     obj_ref(&errhandler->obj);
@@ -74,8 +80,8 @@ int bind_set_errhandler(void *object, struct errhandler *errhandler)
  * NULL, which is the initial handler, when the world does not run. */
 static struct obj *choose_object(struct obj *object)
 {
-    if (object && object->kind == OBJ_FREED) /* the session of a group that has outlived it */
-        object = NULL;
+    if (object && (object->kind == OBJ_FREED || object->kind == OBJ_COMM_COMING))
+        object = NULL; /* the session of a group that has outlived it; a communicator that nobody can use yet */
     if (object && (object->kind == OBJ_SESSION || object->kind == OBJ_ERRHANDLER))
         return object;
     if (!init_has_errhandlers())

@@ -97,7 +97,7 @@ struct comm *comm_prepare(const struct comm *parent, struct group *group, struct
         obj_ref(&remote->obj);
     comm = begin(parent, NULL, group, remote);
     if (comm)
-        comm->obj.kind = OBJ_FREED;
+        comm->obj.kind = OBJ_COMM_COMING;
     return comm;
 }
 

@@ -2,7 +2,7 @@
 /* Room: comm. MPI_Comm_idup (MPI 5.0 §7.4.2): as comm_dup, but what would be waited for is moved on whenever something
  * is polled. On an intercommunicator the two first processes exchange offers; then, everywhere, the contexts go down a
  * tree of the local group, and who has them opens the new communicator. Its handle is valid when the request is done:
- * until then its object counts as freed.
+ * until then its object counts as one that is coming, of which only the error handler can be used.
  * Knows: coll, p2p, progress. */
 #include <pthread.h>
 

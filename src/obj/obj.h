@@ -18,6 +18,7 @@ enum obj_kind {
     OBJ_FREED = 0,
     OBJ_COMM, OBJ_GROUP, OBJ_TYPE, OBJ_OP, OBJ_ERRHANDLER, OBJ_INFO, OBJ_REQUEST, OBJ_MESSAGE, OBJ_WIN, OBJ_FILE,
     OBJ_SESSION,
+    OBJ_COMM_COMING, /* a communicator whose making has begun (MPI_Comm_idup) */
 };
 
 enum { OBJ_PREDEFINED_END = 4096 };
@@ -89,6 +90,14 @@ OBJ_FIND(obj_message, MPI_Message, OBJ_MESSAGE, message)
 OBJ_FIND(obj_win, MPI_Win, OBJ_WIN, win)
 OBJ_FIND(obj_file, MPI_File, OBJ_FILE, file)
 OBJ_FIND(obj_session, MPI_Session, OBJ_SESSION, session)
+
+/* A communicator, also one that is still being made. */
+static inline struct comm *obj_comm_early(MPI_Comm handle)
+{
+    struct obj *obj = obj_find((uintptr_t)handle, OBJ_COMM_COMING);
+
+    return obj ? (struct comm *)(void *)obj : obj_comm(handle);
+}
 
 /* Memory for an object with its head set, all else zero; NULL if there is none. One pool a kind, with a lock
  * of its own. `size` is the same at every call for a kind. */

@@ -43,6 +43,30 @@ static void returns_at_once(void)
     CHECK_OK(MPI_Comm_free(&new));
 }
 
+/* Users (mpi4py) set the error handler of the new one at once. Nothing else can be done with it. */
+static void early_handler(void)
+{
+    MPI_Comm new = MPI_COMM_NULL;
+    MPI_Errhandler handler;
+    MPI_Request request;
+    int flag = -1, size;
+
+    CHECK_OK(MPI_Comm_idup(MPI_COMM_WORLD, &new, &request));
+    CHECK_OK(MPI_Comm_set_errhandler(new, MPI_ERRORS_ARE_FATAL));
+    CHECK_OK(MPI_Comm_get_errhandler(new, &handler));
+    CHECK(handler == MPI_ERRORS_ARE_FATAL, "another handler came back");
+    if (test_size > 1 && test_rank) {
+        CHECK_OK(MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
+        if (!flag && test_is_parley())
+            CHECK_CLASS(MPI_Comm_size(new, &size), MPI_ERR_COMM);
+    }
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Comm_get_errhandler(new, &handler));
+    CHECK(handler == MPI_ERRORS_ARE_FATAL, "the handler is gone");
+    check_copy(MPI_COMM_WORLD, new);
+    CHECK_OK(MPI_Comm_free(&new));
+}
+
 /* The old one may be freed before the new one is there; others complete in any order. */
 static void several(int round)
 {
@@ -124,6 +148,7 @@ int main(int argc, char **argv)
 
     test_begin(&argc, &argv);
     returns_at_once();
+    early_handler();
     for (round = 0; round < ROUNDS; round++)
         several(round);
     if (test_size > 1)

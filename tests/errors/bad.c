@@ -23,6 +23,7 @@ MPI_Op freed_op;
 MPI_Errhandler freed_errhandler;
 MPI_Session good_session, freed_session;
 MPI_File good_file, freed_file;
+MPI_Win good_win, freed_win;
 
 static struct {
     const char *function, *parameter, *call;
@@ -71,6 +72,17 @@ void expect(int code, int error_class, const char *value)
         fault("the value in the text", value, text);
 }
 
+void expect_bare(int code, int wanted)
+{
+    char numbers[2][16];
+
+    if (code == wanted)
+        return;
+    snprintf(numbers[0], sizeof numbers[0], "%d", wanted);
+    snprintf(numbers[1], sizeof numbers[1], "%d", code);
+    fault("the code", numbers[0], numbers[1]);
+}
+
 static void died(int signal_number)
 {
     char text[512];
@@ -98,6 +110,7 @@ static void ignore(MPI_Comm *comm, int *code, ...)
 /* Objects that live, and objects that did. A handle's variable becomes null when it is freed: keep a copy. */
 static void make_objects(void)
 {
+    static char memory[64];
     MPI_Comm comm;
     MPI_Group group;
     MPI_Info info;
@@ -105,12 +118,19 @@ static void make_objects(void)
     MPI_Errhandler errhandler;
     MPI_Session session;
     MPI_File file;
+    MPI_Win win;
 
     /* first: they have communicators, which would take the places of freed ones */
     MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &good_file);
     MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &file);
     freed_file = file;
     MPI_File_close(&file);
+    MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_SELF, &good_win);
+    MPI_Win_set_errhandler(good_win, MPI_ERRORS_RETURN);
+    MPI_Win_fence(0, good_win);
+    MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win);
+    freed_win = win;
+    MPI_Win_free(&win);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     freed_comm = comm;
     MPI_Comm_free(&comm);
@@ -158,6 +178,7 @@ int main(int argc, char **argv)
     MPI_Info_free(&good_info);
     MPI_Session_finalize(&good_session);
     MPI_File_close(&good_file);
+    MPI_Win_free(&good_win);
     MPI_Finalize();
     return now.faults || now.count < 1000;
 }

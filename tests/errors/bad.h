@@ -22,16 +22,26 @@ extern MPI_Op freed_op;
 extern MPI_Errhandler freed_errhandler;
 extern MPI_Session good_session, freed_session;
 extern MPI_File good_file, freed_file;
+extern MPI_Win good_win, freed_win; /* of one process, open to access */
 
 /* Remember what is called, in case it does not come back. */
 void begin(const char *function, const char *parameter, const char *call);
 /* `code` is of the class, and its text has function, parameter and value in it. */
 void expect(int code, int error_class, const char *value);
+/* It is the code itself. */
+void expect_bare(int code, int wanted);
 
 #define BAD(function, parameter, error_class, value, call) \
     do { \
         begin(function, parameter, #call); \
         expect(call, error_class, value); \
+    } while (0)
+
+/* A bare code, without a text. */
+#define BAD_TOOL(function, parameter, call) \
+    do { \
+        begin(function, parameter, #call); \
+        expect_bare(call, MPI_T_ERR_INVALID); \
     } while (0)
 
 /* Not implemented: it says so. */

@@ -24,14 +24,14 @@ HANDLES = {
     'request': ('MPI_Request', 'MPI_ERR_REQUEST', 'MPI_REQUEST_NULL', 'MPI_INT', None),
     'message': ('MPI_Message', 'MPI_ERR_REQUEST', 'MPI_MESSAGE_NULL', 'MPI_INT', None),
     'session': ('MPI_Session', 'MPI_ERR_SESSION', 'MPI_SESSION_NULL', 'MPI_COMM_WORLD', 'freed_session'),
-    'win': ('MPI_Win', 'MPI_ERR_WIN', 'MPI_WIN_NULL', 'MPI_COMM_WORLD', None),
+    'win': ('MPI_Win', 'MPI_ERR_WIN', 'MPI_WIN_NULL', 'MPI_COMM_WORLD', 'freed_win'),
     'file': ('MPI_File', 'MPI_ERR_FILE', 'MPI_FILE_NULL', 'MPI_COMM_WORLD', 'freed_file'),
 }
 # Live handles to stand in the other parameters.
 GOOD_HANDLES = {
     'comm': 'MPI_COMM_WORLD', 'type': 'MPI_INT', 'group': 'good_group', 'op': 'MPI_SUM', 'info': 'good_info',
     'errhandler': 'MPI_ERRORS_RETURN', 'request': 'MPI_REQUEST_NULL', 'message': 'MPI_MESSAGE_NO_PROC',
-    'session': 'good_session', 'win': 'MPI_WIN_NULL', 'file': 'good_file',
+    'session': 'good_session', 'win': 'good_win', 'file': 'good_file',
 }
 # Kind -> [(bad value, error class)]; the text must show the value.
 BAD_NUMBERS = {
@@ -189,6 +189,9 @@ def cases_of(function, name, large):
     lines = []
     for p in function.form_params(large):
         for value, error_class, text in bad_values(function, p, large):
+            if function.is_tool:
+                lines.append(f'    BAD_TOOL("MPI_{name}", "{p.name}", {call_text(function, name, large, p, value)});')
+                continue
             lines.append(f'    BAD("MPI_{name}", "{p.name}", {error_class}, "{text}",\n'
                          f'        {call_text(function, name, large, p, value)});')
     return lines
