@@ -105,21 +105,25 @@ static ALWAYS_INLINE void *node_place(const struct node_call *call, int rank, ui
                                : (void *)shelf_cell(call->comm, rank, round);
 }
 
-/* Bytes [at, at + len) of a block. */
+/* Bytes [at, at + len) of a block, into a line or a cell and out of one. */
 static ALWAYS_INLINE void node_pack(const struct coll_block *from, size_t at, char *to, size_t len)
 {
-    if (likely(from->type->is_contig))
-        copy_bytes(to, coll_address(from->buf, (MPI_Count)at), len);
-    else
+    if (unlikely(!from->type->is_contig))
         type_pack(from->type, from->buf, from->count, at, to, len);
+    else if (likely(len <= COPY_SHORT_MAX))
+        copy_short(to, coll_address(from->buf, (MPI_Count)at), len);
+    else
+        shared_write(to, coll_address(from->buf, (MPI_Count)at), len);
 }
 
 static ALWAYS_INLINE void node_unpack(const struct coll_block *to, size_t at, const char *from, size_t len)
 {
-    if (likely(to->type->is_contig))
-        copy_bytes(coll_address(to->buf, (MPI_Count)at), from, len);
-    else
+    if (unlikely(!to->type->is_contig))
         type_unpack(to->type, to->buf, to->count, at, from, len);
+    else if (likely(len <= COPY_SHORT_MAX))
+        copy_short(coll_address(to->buf, (MPI_Count)at), from, len);
+    else
+        shared_read(coll_address(to->buf, (MPI_Count)at), from, len);
 }
 
 /* What a call does in rounds that each carry a part of the data: each member that brings something fills its place,
