@@ -229,7 +229,7 @@ int io_close(struct file *file)
     int number, pending, rc = 0;
 
     io_op_drain(file);
-    pending = io_op_settle(file);
+    pending = io_op_settle(file) + (file->split != NULL);
     if (pending)
         rc = err(MPI_ERR_FILE, "E0912: %d operations on file \"%.200s\" are not complete at rank %d", pending,
                  file->name, file->comm->rank);

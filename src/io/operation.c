@@ -276,8 +276,13 @@ static bool has_settled(void *arg)
 
 int io_op_settle(struct file *file)
 {
+    int pending;
+
     progress_wait_until(has_settled, file);
-    return file->pending;
+    pthread_mutex_lock(&file->lock);
+    pending = file->pending;
+    pthread_mutex_unlock(&file->lock);
+    return pending;
 }
 
 static bool is_drained(void *arg)

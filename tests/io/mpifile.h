@@ -13,12 +13,11 @@
 
 static char file_folder[200];
 
-/* Rank 0 makes the folder; errors of files come back as codes, also before one is open. Collective. */
-static inline void file_begin(int *argc, char ***argv)
+/* Rank 0 makes the folder. Collective. */
+static inline void file_make_folder(void)
 {
     const char *parent = getenv("TMPDIR");
 
-    test_begin(argc, argv);
     if (!test_rank) {
         snprintf(file_folder, sizeof file_folder, "%s/parley-io-XXXXXX", parent ? parent : "/tmp");
         CHECK(mkdtemp(file_folder), "%s: %s", file_folder, strerror(errno));
@@ -26,11 +25,24 @@ static inline void file_begin(int *argc, char ***argv)
     CHECK_OK(MPI_Bcast(file_folder, sizeof file_folder, MPI_CHAR, 0, MPI_COMM_WORLD));
 }
 
-/* The path of a name in it; one of four places in turn. */
+static inline void file_begin(int *argc, char ***argv)
+{
+    test_begin(argc, argv);
+    file_make_folder();
+}
+
+/* With MPI_THREAD_MULTIPLE; skips without. */
+static inline void file_begin_threads(int *argc, char ***argv)
+{
+    test_begin_threads(argc, argv, MPI_THREAD_MULTIPLE);
+    file_make_folder();
+}
+
+/* The path of a name in it; one of four places of the thread, in turn. */
 static inline const char *file_path(const char *name)
 {
-    static char paths[4][300];
-    static int turn;
+    static _Thread_local char paths[4][300];
+    static _Thread_local int turn;
     char *path = paths[turn++ % 4];
 
     snprintf(path, sizeof paths[0], "%s/%s", file_folder, name);

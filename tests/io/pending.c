@@ -124,6 +124,24 @@ static void test_errors(void)
     CHECK_OK(MPI_File_close(&fh));
 }
 
+/* What has been begun is to be ended before the file is closed. */
+static void test_begun(const char *path)
+{
+    int values[3] = { test_rank, 1, 2 }, got = -1;
+
+    CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &fh));
+    CHECK_CLASS(MPI_File_write_all_end(fh, values, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
+    CHECK_OK(MPI_File_write_at_all_begin(fh, 4 * test_rank, values, 1, MPI_INT));
+    CHECK_CLASS(MPI_File_write_at_all_begin(fh, 0, values, 1, MPI_INT), MPI_ERR_OTHER);
+    CHECK_CLASS(MPI_File_write_all_end(fh, values, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
+    CHECK_CLASS(MPI_File_close(&fh), MPI_ERR_FILE);
+    CHECK(fh != MPI_FILE_NULL, "the handle is gone");
+    CHECK_OK(MPI_File_write_at_all_end(fh, values, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_File_read_at(fh, 4 * test_rank, &got, 1, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_INT(got, test_rank);
+    CHECK_OK(MPI_File_close(&fh));
+}
+
 int main(int argc, char *argv[])
 {
     file_begin(&argc, &argv);
@@ -131,6 +149,7 @@ int main(int argc, char *argv[])
     test_many();
     test_collective(file_path("other"));
     test_freed();
+    test_begun(file_path("begun"));
     test_errors();
     return file_finish();
 }
