@@ -14,7 +14,6 @@ struct win_request {
     struct comm *comm; /* of the window, for reports; referenced */
     const char *call;
     int rank;
-    bool is_freed; /* by the user, before it was complete; guarded by the store's lock */
 };
 
 static struct {
@@ -28,6 +27,13 @@ static int cannot_cancel(struct req *req)
     return err(MPI_ERR_REQUEST, "one-sided operations cannot be cancelled");
 }
 
+static int cannot_free(struct req *req)
+{
+    (void)req;
+    return err(MPI_ERR_REQUEST,
+               "the request of a one-sided operation ends with MPI_Wait, MPI_Test or the like");
+}
+
 /* --- complete from the beginning --- */
 
 static void release_nothing(struct req *req)
@@ -35,14 +41,10 @@ static void release_nothing(struct req *req)
     (void)req;
 }
 
-static int detach_nothing(struct req *req)
-{
-    (void)req;
-    return 0;
-}
-
 static const struct req_ops done_ops = {
-    .release = release_nothing, .cancel = cannot_cancel, .detach = detach_nothing,
+    .release = release_nothing,
+    .cancel = cannot_cancel,
+    .detach = cannot_free,
 };
 
 struct req *win_done_request(void)
@@ -72,19 +74,6 @@ static void release(struct req *req)
     comm_unref(comm);
 }
 
-static int detach(struct req *req)
-{
-    bool is_done;
-
-    pthread_mutex_lock(&store.lock);
-    is_done = req_is_done(req);
-    request_of(req)->is_freed = true;
-    pthread_mutex_unlock(&store.lock);
-    if (is_done)
-        release(req);
-    return 0;
-}
-
 static void describe(const struct req *req, struct blocked *out)
 {
     const struct win_request *r = request_of(req);
@@ -99,7 +88,7 @@ static void describe(const struct req *req, struct blocked *out)
 }
 
 static const struct req_ops ops = {
-    .release = release, .cancel = cannot_cancel, .detach = detach, .describe = describe
+    .release = release, .cancel = cannot_cancel, .detach = cannot_free, .describe = describe
 };
 
 int win_request_create(struct win *win, const char *call, int rank, struct req **out)
@@ -126,16 +115,8 @@ int win_request_create(struct win *win, const char *call, int rank, struct req *
 
 void win_request_complete(struct req *req, int rc)
 {
-    bool is_freed;
-
     req->error = rc;
-    pthread_mutex_lock(&store.lock);
-    is_freed = request_of(req)->is_freed;
-    if (!is_freed)
-        req_complete(req); /* whoever sees that can take the request apart when the lock is free */
-    pthread_mutex_unlock(&store.lock);
-    if (is_freed)
-        release(req);
+    req_complete(req);
 }
 
 void request_close(void)

@@ -43,6 +43,7 @@ static void made(void)
     enum { N = 20 };
     MPI_Comm comms[N];
     MPI_Request req;
+    MPI_Win win;
     int ints[N], i, k, in;
 
     for (i = 0; i < N; i++) {
@@ -61,6 +62,9 @@ static void made(void)
     i = MPI_Request_toint(req);
     CHECK(i < 1 || i > 4095, "a request has the reserved int %d", i);
     CHECK_INT(MPI_Request_toint(req), i);
+    CHECK_OK(MPI_Win_create(&i, sizeof i, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win));
+    CHECK(MPI_Win_fromint(MPI_Win_toint(win)) == win, "a window comes back");
+    CHECK_OK(MPI_Win_free(&win));
     CHECK(MPI_Request_fromint(i) == req, "MPI_Request_fromint(%d) is another request", i);
     CHECK_OK(MPI_Cancel(&req));
     CHECK_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));

@@ -183,7 +183,8 @@ static void making(void)
     if (test_size > 1) /* more than there can be */
         CHECK_CLASS(MPI_Win_allocate_shared((MPI_Aint)1 << 55, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
                     MPI_ERR_NO_MEM);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* those end a program that asks for so much */
+#if !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__) /* those end a program that asks for so much */
     CHECK_CLASS(MPI_Win_allocate((MPI_Aint)1 << 60, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
                 MPI_ERR_NO_MEM);
 #endif

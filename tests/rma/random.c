@@ -252,11 +252,14 @@ static void play(enum flavor flavor, enum sync sync, uint64_t key)
         for (int origin = 0; origin < test_size; origin++)
             if (origin != w.rank)
                 puts_of(&w, sync, origin, test_key(key, (uint64_t)round, (uint64_t)origin), model);
-        CHECK_OK(MPI_Win_sync(w.win));
+        if (sync >= LOCK)
+            CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, w.rank, 0, w.win));
         for (size_t i = 0; i < w.size; i++)
             CHECK(w.mem[i] == model[(size_t)w.rank * w.size + i],
                   "%s window, synchronization %d, byte %zu: %d, not %d", flavor_names[flavor], sync, i,
                   w.mem[i], model[(size_t)w.rank * w.size + i]);
+        if (sync >= LOCK)
+            CHECK_OK(MPI_Win_unlock(w.rank, w.win));
         CHECK_OK(MPI_Barrier(w.comm));
         begin(&w, sync);
         gets(&w, sync, test_key(key, (uint64_t)round, 77 + (uint64_t)w.rank), model);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §12.2, §12.3: displacements count in the target's unit, which may differ between ranks; with large counts;
- * and a window as an int (§20.4.5). */
+/* MPI 5.0 §12.2, §12.3: displacements count in the target's unit, which may differ between ranks; with large counts,
+ * too. */
 #include "mpitest.h"
 
 enum { PLACES = 16 };
@@ -24,7 +24,6 @@ static void play(MPI_Win win, long *mem)
     long value = 100 + test_rank, got = -1, before[2] = { -1, -1 }, add[2] = { 1000, 2000 };
     MPI_Request request;
 
-    CHECK(MPI_Win_fromint(MPI_Win_toint(win)) == win, "a window as an int");
     for (int i = 0; i < PLACES; i++)
         mem[i] = i;
     CHECK_OK(MPI_Win_fence(0, win));
@@ -53,8 +52,9 @@ static void play(MPI_Win win, long *mem)
     CHECK_INT(before[0], 3005);
     CHECK_INT(before[1], 6006);
     CHECK_OK(MPI_Win_fence(0, win));
-    CHECK_CLASS(MPI_Put(&value, 1, MPI_LONG, peer, disp_of(peer, PLACES), 1, MPI_LONG, win),
-                MPI_ERR_RMA_RANGE);
+    if (test_is_parley())
+        CHECK_CLASS(MPI_Put(&value, 1, MPI_LONG, peer, disp_of(peer, PLACES), 1, MPI_LONG, win),
+                    MPI_ERR_RMA_RANGE);
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
 }
 
