@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/copy.h"
 #include "type/int_move.h"
 #include "type/int_plan.h"
 
@@ -375,7 +376,7 @@ static NOINLINE void pack_staged(const struct type *type, const void *buf, MPI_C
     for (size_t done = 0, n; done < len; done += n) {
         n = size_min(len - done, sizeof stage);
         type_pack(type, buf, count, offset + done, stage, n);
-        memcpy(out + done, stage, n);
+        shared_write(out + done, stage, n);
     }
 }
 
@@ -386,14 +387,16 @@ static NOINLINE void unpack_staged(const struct type *type, void *buf, MPI_Count
 
     for (size_t done = 0, n; done < len; done += n) {
         n = size_min(len - done, sizeof stage);
-        memcpy(stage, in + done, n);
+        shared_read(stage, in + done, n);
         type_unpack(type, buf, count, offset + done, stage, n);
     }
 }
 
 void type_pack_far(const struct type *type, const void *buf, MPI_Count count, size_t offset, void *out, size_t len)
 {
-    if (is_staged(type, len))
+    if (type->is_contig)
+        shared_write(out, (const void *)((uintptr_t)buf + offset), len);
+    else if (is_staged(type, len))
         pack_staged(type, buf, count, offset, out, len);
     else
         type_pack(type, buf, count, offset, out, len);
@@ -401,7 +404,9 @@ void type_pack_far(const struct type *type, const void *buf, MPI_Count count, si
 
 void type_unpack_far(const struct type *type, void *buf, MPI_Count count, size_t offset, const void *in, size_t len)
 {
-    if (is_staged(type, len))
+    if (type->is_contig)
+        shared_read((void *)((uintptr_t)buf + offset), in, len);
+    else if (is_staged(type, len))
         unpack_staged(type, buf, count, offset, in, len);
     else
         type_unpack(type, buf, count, offset, in, len);
