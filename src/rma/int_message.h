@@ -73,7 +73,6 @@ struct win_messages {
     struct win_messages *next; /* in the list of all; guarded by that list's lock */
     bool is_deferred;     /* some queue waits for memory, a stripe or replies to go, not for a parcel */
     unsigned replies;     /* on their way out */
-    uint32_t reading, flushing; /* sums over the peers */
     struct {
         size_t len;
         unsigned char *outline; /* owned */

@@ -56,7 +56,6 @@ static void reading(struct asked *a)
     struct win_messages *m = messages_of(a->win);
 
     m->peer[a->rank].reading++;
-    m->reading++;
     atomic_fetch_add_explicit(&a->win->pending, 1, memory_order_relaxed);
 }
 
@@ -66,7 +65,6 @@ static void asked_end(struct asked *a)
     struct win_messages *m = messages_of(a->win);
 
     m->peer[a->rank].reading--;
-    m->reading--;
     atomic_fetch_sub_explicit(&a->win->pending, 1, memory_order_release);
     if (a->req)
         win_request_complete(a->req, 0);
@@ -316,7 +314,6 @@ static void on_reply(const struct win_parcel_in *in)
 static void on_flushed(struct win_messages *m, int rank)
 {
     m->peer[rank].is_flushing = false;
-    m->flushing--;
     atomic_fetch_sub_explicit(&m->win->pending, 1, memory_order_release);
     progress_notify();
 }
@@ -372,12 +369,14 @@ static void push_flush(struct win_messages *m, int rank)
 {
     struct win_peer *peer = &m->peer[rank];
 
-    if (!peer->is_unflushed || peer->is_flushing ||
-        p2p_parcel_send(m->win->comm, rank, PARCEL_FLUSH, NULL, 0, NULL, NULL))
+    if (!peer->is_unflushed || peer->is_flushing)
         return;
-    peer->is_unflushed = false; /* what `pending` counted for it counts now for the answer */
+    peer->is_unflushed = false; /* what `pending` counted for it counts now for the answer, … */
     peer->is_flushing = true;
-    m->flushing++;
+    if (likely(!p2p_parcel_send(m->win->comm, rank, PARCEL_FLUSH, NULL, 0, NULL, NULL)))
+        return; /* … which may be here already */
+    peer->is_unflushed = true;
+    peer->is_flushing = false;
 }
 
 static bool is_flushed_at(struct flush *f, int rank)
