@@ -41,7 +41,7 @@ struct win_reply_head {
 };
 
 enum {
-    MESSAGE_PIECE = 1 << 18, /* bytes of data in one parcel */
+    MESSAGE_PIECE = 1 << 18, /* bytes of data in one parcel, unless the outline before them is long, too */
     MESSAGE_REPLIES = 8,     /* of one window that are on their way at a time; more wait */
     MESSAGE_TYPES = 4,       /* types of origins that are kept */
 };

@@ -157,6 +157,12 @@ static int send_bare(struct win *win, int rank, const struct win_call_head *head
     return bytes ? send_call(win, rank, bytes, sizeof *head + outline->len) : no_memory(rank, 0);
 }
 
+/* Bytes of data in one parcel. */
+static size_t piece_of(const struct type_outline *outline)
+{
+    return size_max(MESSAGE_PIECE, 4 * outline->len);
+}
+
 /* All pieces of an operation with data. After an error head->at says how much has gone. */
 static int send_pieces(struct win *win, const struct win_data *from, int rank, struct win_call_head *head,
                        const struct type_outline *outline, size_t bytes, size_t most)
@@ -183,7 +189,7 @@ int win_message_put(struct win *win, const struct win_data *data, const struct w
     head = head_of(ACTION_PUT, aim, place, outline);
     p2p_box_lock(win->comm);
     unflushed(win, aim->rank);
-    rc = send_pieces(win, data, aim->rank, &head, outline, place->bytes, MESSAGE_PIECE);
+    rc = send_pieces(win, data, aim->rank, &head, outline, place->bytes, piece_of(outline));
     p2p_box_unlock(win->comm);
     if (!rc && request)
         *request = win_done_request();
@@ -220,7 +226,7 @@ int win_message_get(struct win *win, const struct win_data *data, const struct w
 static int send_combine(struct win *win, const struct win_data *from, int rank, struct win_call_head *head,
                         const struct type_outline *outline, size_t bytes, size_t element)
 {
-    const size_t most = MESSAGE_PIECE / element * element;
+    const size_t most = piece_of(outline) / element * element;
     int rc = 0;
 
     if (head->op != (uintptr_t)MPI_NO_OP)

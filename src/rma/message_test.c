@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Unit test of room rma: operations by messages of a process to itself, as they are and over a transport that delays
- * and refuses: their order, long ones, types that are freed at once, too many replies; stripes that are taken, and
+ * and refuses: their order, long ones, long types, freed at once, too many replies; stripes that are taken, and
  * memory that runs out at both ends. */
 #include "rma/message.h"
 
@@ -154,6 +154,35 @@ static void check_long(void)
         CHECK(memory[8 * i + 1] == 0 && memory[8 * i + 3] == 6 * (8 * i + 3) && found[5 * i + 2] == 6 * (8 * i + 2));
 }
 
+/* A type whose description is longer than its data. */
+static void check_irregular(void)
+{
+    static MPI_Count lengths[INTS / 4], disps[INTS / 4];
+    const struct type_blocks blocks = { .combiner = MPI_COMBINER_INDEXED, .is_large = true, .count = INTS / 4,
+                                        .lengths = TYPE_NUMBERS(lengths), .disps = TYPE_NUMBERS(disps) };
+    const struct win_data from = { data, INTS / 4, ints() }, to = { found, INTS / 4, ints() };
+    struct win_place place;
+    struct win_aim aim;
+    struct type *type;
+
+    for (int i = 0; i < INTS / 4; i++) {
+        lengths[i] = 1;
+        disps[i] = 4 * i + (i ^ i >> 3 ^ i >> 7) % 3; /* nothing regular */
+        data[i] = i * 5 + 1;
+    }
+    CHECK_INT(type_indexed(&blocks, ints(), &type), 0);
+    aim = aim_of(1, type);
+    place = place_of(&aim);
+    memset(memory, 0, sizeof memory);
+    CHECK_INT(win_message_put(&win, &from, &aim, &place, NULL), 0);
+    CHECK_INT(win_message_combine(&win, &from, NULL, &aim, &place, obj_op(MPI_SUM), ints(), NULL), 0);
+    CHECK_INT(win_message_get(&win, &to, &aim, &place, NULL), 0);
+    type_unref(type);
+    win_message_flush(&win, 0, false);
+    for (int i = 0; i < INTS / 4; i++)
+        CHECK(found[i] == 2 * data[i] && memory[disps[i]] == found[i]);
+}
+
 /* The operation waits until the stripe is free, and what comes behind it waits, too. */
 static void check_taken(void)
 {
@@ -217,6 +246,7 @@ int main(void)
         open_all(nets[i]);
         check_order();
         check_long();
+        check_irregular();
         check_taken();
         check_no_memory();
         close_all();
