@@ -5,8 +5,8 @@
 
 #include "bind/bind.h"
 
-/* Put "MPI_X: " before the text of `rc`, call the handler of `object` with it, and return the code if the handler
- * lets the program go on. `object` is a communicator, window, file or session, or
+/* Put "MPI_X: " before the text of `rc`, call the handler of `object` with it, and return the code, which the handler
+ * may have changed, if it lets the program go on. `object` is a communicator, window, file or session, or
  * the error handler of one that is being made; NULL: the error belongs to none and
  * goes to MPI_COMM_SELF's handler, or, when MPI does not run, to the initial one. */
 int bind_raise(void *object, int rc, const char *function) COLD NOINLINE;

@@ -90,8 +90,8 @@ static struct obj *choose_object(struct obj *object)
 }
 
 /* The standard leaves open what follows the code; here it is the text. A handler whose object could not be made gets
- * the null handle. */
-static void call_user(const struct errhandler *errhandler, struct obj *object, int code)
+ * the null handle. Returns the code, which is what the call is to return (§9.3) and which the handler may change. */
+static int call_user(const struct errhandler *errhandler, struct obj *object, int code)
 {
     char text[ERR_TEXT_SIZE];
     const uintptr_t handle = obj_handle(object);
@@ -109,6 +109,7 @@ static void call_user(const struct errhandler *errhandler, struct obj *object, i
         errhandler->function.file(&(MPI_File){ (MPI_File)handle }, &code, text);
     else if (object->kind == OBJ_SESSION)
         errhandler->function.session(&(MPI_Session){ (MPI_Session)handle }, &code, text);
+    return code;
 }
 
 /* The class, where it makes an exit status that says failure. */
@@ -133,8 +134,8 @@ static _Noreturn void end_job(int code, const char *caller, const char *comm)
     init_abort(exit_code(code), message, callsite_find());
 }
 
-/* As bind_call_errhandler; `caller` and `comm` as in end_job. */
-static void call_errhandler(struct obj *object, int code, const char *caller, const char *comm)
+/* As bind_call_errhandler; `caller` and `comm` as in end_job. Returns what the call that has failed returns. */
+static int call_errhandler(struct obj *object, int code, const char *caller, const char *comm)
 {
     struct errhandler *errhandler;
 
@@ -148,8 +149,9 @@ static void call_errhandler(struct obj *object, int code, const char *caller, co
     if (errhandler->action == ERRHANDLER_FATAL || errhandler->action == ERRHANDLER_ABORT)
         end_job(code, caller, comm);
     if (errhandler->action == ERRHANDLER_USER)
-        call_user(errhandler, object, code);
+        code = call_user(errhandler, object, code);
     errhandler_unref(errhandler);
+    return code;
 }
 
 void bind_abort(const struct comm *comm, int code, const void *caller)
@@ -193,8 +195,7 @@ static int complete_text(int rc, const char *function, const struct obj *object)
 int bind_raise(void *object, int rc, const char *function)
 {
     rc = complete_text(rc, function, object);
-    call_errhandler(object, rc, "", "");
-    return rc;
+    return call_errhandler(object, rc, "", "");
 }
 
 int bind_raise_request(int rc, const char *function)
