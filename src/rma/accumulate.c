@@ -190,11 +190,12 @@ int win_fetch_and_op(struct win *win, const void *from, void *result, const stru
         .result = &(struct win_data){ result, 1, to->type }, .aim = to, .op = op });
 }
 
+/* MPI_CHAR as in reductions: the standard leaves it to text, other libraries take it as a number. */
 static bool is_comparable(const struct type *type)
 {
     return type->type_class == TYPE_CLASS_C_INTEGER || type->type_class == TYPE_CLASS_FORTRAN_INTEGER ||
            type->type_class == TYPE_CLASS_LOGICAL || type->type_class == TYPE_CLASS_MULTI_LANGUAGE ||
-           type->type_class == TYPE_CLASS_BYTE;
+           type->type_class == TYPE_CLASS_BYTE || type == obj_type(MPI_CHAR);
 }
 
 static COLD int not_comparable(const struct type *type)

@@ -54,7 +54,7 @@ static void types(const struct window *w)
     CHECK_CLASS(MPI_Fetch_and_op(x, x + 2, ints, 0, disp, MPI_SUM, w->win), MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Compare_and_swap(x, x + 2, x + 1, ints, 0, disp, w->win), MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Compare_and_swap(x, x + 2, x + 1, MPI_FLOAT, 0, disp, w->win), MPI_ERR_TYPE);
-    CHECK_CLASS(MPI_Compare_and_swap(x, x + 2, x + 1, MPI_CHAR, 0, disp, w->win), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Compare_and_swap(x, x + 2, x + 1, MPI_WCHAR, 0, disp, w->win), MPI_ERR_TYPE);
     CHECK_OK(MPI_Compare_and_swap(x, x + 2, x + 1, MPI_C_BOOL, 0, disp, w->win));
     CHECK_OK(MPI_Compare_and_swap(x, x + 2, x + 1, MPI_BYTE, 0, disp, w->win));
     CHECK_OK(MPI_Type_free(&mixed));
