@@ -67,7 +67,8 @@ int coll_check_data(const struct coll_data *data, int size, const char *name)
         return 0;
     for (int rank = 0; rank < size && !rc; rank++) {
         const struct coll_block block = coll_data_block(data, rank);
-        rc = coll_check_buffer(data->buf, block.count, block.type, name);
+        /* displacements in bytes may be addresses, from MPI_BOTTOM */
+        rc = coll_check_buffer(data->types ? block.buf : data->buf, block.count, block.type, name);
     }
     return rc;
 }
