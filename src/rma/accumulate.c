@@ -82,7 +82,7 @@ static int check(const struct accumulate *a, const struct type **element)
 static int combine(const struct accumulate *a, const struct win_place *place, const struct type *element)
 {
     struct combine c = {
-        .win = a->win, .rank = a->aim->rank, .way = place->way, .may_wait = true, .op = a->op, .element = element,
+        .win = a->win, .rank = a->aim->rank, .way = place->way, .call = a->name, .op = a->op, .element = element,
         .address = place->address, .shift = (intptr_t)((uintptr_t)place->here - (uintptr_t)place->address),
         .type = a->aim->type, .count = a->aim->count, .end = place->bytes,
     };
@@ -223,8 +223,9 @@ static NOINLINE int swap_elsewhere(struct win *win, const void *from, const void
         combine_swap(to->type, place.here, from, compare, result);
         return 0;
     }
-    c = (struct combine){ .win = win, .rank = to->rank, .way = place.way, .may_wait = true, .element = to->type,
-                          .address = place.address, .from = { (void *)(uintptr_t)from, 1, to->type }, .result = old };
+    c = (struct combine){ .win = win, .rank = to->rank, .way = place.way, .call = "MPI_Compare_and_swap",
+                          .element = to->type, .address = place.address,
+                          .from = { (void *)(uintptr_t)from, 1, to->type }, .result = old };
     c.shift = (intptr_t)((uintptr_t)place.here - (uintptr_t)place.address);
     return combine_swap_striped(&c, compare);
 }

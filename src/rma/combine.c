@@ -31,9 +31,9 @@ static void *place_here(const struct combine *c, uint64_t address)
 
 static bool enter(const struct combine *c, struct stripe stripe)
 {
-    if (!c->may_wait)
+    if (!c->call)
         return stripe_try(stripe);
-    stripe_lock(stripe);
+    stripe_lock(stripe, c->call);
     return true;
 }
 

@@ -21,7 +21,7 @@ struct combine {
     struct win *win;
     int rank;                     /* whose memory */
     enum win_way way;             /* directly or by peeking */
-    bool may_wait;                /* else COMBINE_LATER */
+    const char *call;             /* in which we may wait; NULL: we may not, then COMBINE_LATER */
     const struct op *op;          /* predefined; allowed for the elements */
     const struct type *element;   /* predefined */
     uint64_t address;             /* of the target's side, there */

@@ -166,7 +166,7 @@ static void *many_turns(void *arg)
     const struct stripe stripe = stripe_of(&win, 0, (uintptr_t)sum);
 
     for (int i = 0; i < TURNS; i++) {
-        stripe_lock(stripe);
+        stripe_lock(stripe, "MPI_Accumulate");
         (*sum)++;
         stripe_unlock(stripe);
     }

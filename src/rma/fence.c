@@ -13,7 +13,7 @@ int win_fence(struct win *win, int assertion)
         rc = win_bad_epoch(win, "MPI_Win_fence");
     if (rc)
         return rc;
-    win_complete_messages(win, -1, false);
+    win_complete_messages(win, -1, false, "MPI_Win_fence");
     win->comm->coll_outer = "MPI_Win_fence";
     rc = coll_barrier(win->comm);
     win->comm->coll_outer = NULL;

@@ -52,11 +52,11 @@ void win_dispose(struct win *win);
 /* A test in vain, a flush: let others move on. */
 void win_let_others(void);
 
-/* Complete what goes by messages. rank -1: to all. */
-static inline void win_complete_messages(struct win *win, int rank, bool is_local)
+/* Complete what goes by messages. rank -1: to all. `call`: in which call, for reports. */
+static inline void win_complete_messages(struct win *win, int rank, bool is_local, const char *call)
 {
     if (unlikely(atomic_load_explicit(&win->pending, memory_order_acquire)))
-        win_message_flush(win, rank, is_local);
+        win_message_flush(win, rank, is_local, call);
 }
 
 /* What has been stored and what will be loaded by operations are seen by all in that order. */

@@ -410,9 +410,9 @@ static bool is_flushed(struct win_wait *wait)
     return is_done;
 }
 
-void win_message_flush(struct win *win, int rank, bool is_local)
+void win_message_flush(struct win *win, int rank, bool is_local, const char *call)
 {
-    struct flush f = { .wait = { win, is_local ? "MPI_Win_flush_local" : "MPI_Win_flush", MPI_ANY_SOURCE, is_flushed },
+    struct flush f = { .wait = { win, call, MPI_ANY_SOURCE, is_flushed },
                        .m = messages_of(win), .rank = rank, .is_local = is_local };
 
     if (!is_flushed(&f.wait))

@@ -27,7 +27,7 @@ int win_message_combine(struct win *win, const struct win_data *from, const stru
 int win_message_swap(struct win *win, const void *from, const void *compare, const struct win_data *result,
                      const struct win_aim *aim, const struct win_place *place);
 /* Return when nothing is pending at `rank`, -1: at any target; `is_local`: when the buffers of this process may be
- * used. */
-void win_message_flush(struct win *win, int rank, bool is_local);
+ * used. `call`: in which call, for reports. */
+void win_message_flush(struct win *win, int rank, bool is_local, const char *call);
 
 #endif

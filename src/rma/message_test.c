@@ -118,10 +118,10 @@ static void check_order(void)
         CHECK_INT(swap(2 * i + 1, 2 * i, &swapped[i]), 0);
         CHECK_INT(combine(MPI_NO_OP, NULL, &read[i], 1), 0);
     }
-    win_message_flush(&win, 0, true);
+    win_message_flush(&win, 0, true, "MPI_Win_flush");
     for (int i = 0; i < ROUNDS; i++)
         CHECK(before[i] == 2 * i - 1 && swapped[i] == 2 * i && read[i] == 2 * i + 1);
-    win_message_flush(&win, 0, false);
+    win_message_flush(&win, 0, false, "MPI_Win_flush");
     CHECK_INT(win.pending, 0);
 }
 
@@ -149,7 +149,7 @@ static void check_long(void)
                                   &aim, &place, obj_op(MPI_REPLACE), ints(), NULL), 0);
     type_unref(type);
     type_unref(apart);
-    win_message_flush(&win, -1, false);
+    win_message_flush(&win, -1, false, "MPI_Win_flush");
     for (int i = 0; i < INTS / 8; i++)
         CHECK(memory[8 * i + 1] == 0 && memory[8 * i + 3] == 6 * (8 * i + 3) && found[5 * i + 2] == 6 * (8 * i + 2));
 }
@@ -178,7 +178,7 @@ static void check_irregular(void)
     CHECK_INT(win_message_combine(&win, &from, NULL, &aim, &place, obj_op(MPI_SUM), ints(), NULL), 0);
     CHECK_INT(win_message_get(&win, &to, &aim, &place, NULL), 0);
     type_unref(type);
-    win_message_flush(&win, 0, false);
+    win_message_flush(&win, 0, false, "MPI_Win_flush");
     for (int i = 0; i < INTS / 4; i++)
         CHECK(found[i] == 2 * data[i] && memory[disps[i]] == found[i]);
 }
@@ -199,7 +199,7 @@ static void check_taken(void)
         progress_poll();
     CHECK(memory[0] == 1 && memory[INTS - 1] == 0 && win.pending);
     stripe_unlock(stripe);
-    win_message_flush(&win, 0, false);
+    win_message_flush(&win, 0, false, "MPI_Win_flush");
     CHECK(before[0] == 1 && found[INTS - 1] == 0);
     for (int i = 0; i < INTS; i++)
         CHECK_INT(memory[i], 1);
@@ -223,9 +223,9 @@ static void check_no_memory(void)
         sum += rc ? 0 : i;
         failed += rc != 0;
         if (i % 7 == 0)
-            win_message_flush(&win, 0, false);
+            win_message_flush(&win, 0, false, "MPI_Win_flush");
     }
-    win_message_flush(&win, 0, false);
+    win_message_flush(&win, 0, false, "MPI_Win_flush");
     CHECK(failed > 0);
     CHECK_INT(memory[0], sum);
     CHECK_INT(win.pending, 0);

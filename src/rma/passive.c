@@ -192,7 +192,7 @@ int win_unlock(struct win *win, int rank)
     if (rc)
         return rc;
     if (rank != MPI_PROC_NULL) {
-        win_complete_messages(win, rank, false);
+        win_complete_messages(win, rank, false, "MPI_Win_unlock");
         release(win, rank);
     }
     end_lock(win, rank);
@@ -222,7 +222,7 @@ int win_unlock_all(struct win *win)
 {
     if (win->epoch != WIN_EPOCH_LOCK_ALL)
         return win_bad_epoch(win, "MPI_Win_unlock_all");
-    win_complete_messages(win, -1, false);
+    win_complete_messages(win, -1, false, "MPI_Win_unlock_all");
     win->is_open = false;
     win->epoch = WIN_EPOCH_NONE;
     for (int rank = 0; rank < win->size && !win->is_unchecked; rank++)
@@ -236,14 +236,15 @@ int win_unlock_all(struct win *win)
 /* Several threads may be here at once. */
 int win_flush(struct win *win, int rank, bool is_local)
 {
+    const char *const call = is_local ? "MPI_Win_flush_local" : "MPI_Win_flush";
     const int rc = win_check_rank(win, rank);
 
     if (unlikely(rc))
         return rc;
     if (unlikely(win->epoch < WIN_EPOCH_LOCK || !(win->is_open || rank < 0 || win->target[rank].access)))
-        return win_bad_epoch(win, is_local ? "MPI_Win_flush_local" : "MPI_Win_flush");
+        return win_bad_epoch(win, call);
     if (rank >= 0)
-        win_complete_messages(win, rank, is_local);
+        win_complete_messages(win, rank, is_local, call);
     win_order();
     win_let_others();
     return 0;
@@ -251,9 +252,11 @@ int win_flush(struct win *win, int rank, bool is_local)
 
 int win_flush_all(struct win *win, bool is_local)
 {
+    const char *const call = is_local ? "MPI_Win_flush_local_all" : "MPI_Win_flush_all";
+
     if (unlikely(win->epoch < WIN_EPOCH_LOCK))
-        return win_bad_epoch(win, is_local ? "MPI_Win_flush_local_all" : "MPI_Win_flush_all");
-    win_complete_messages(win, -1, is_local);
+        return win_bad_epoch(win, call);
+    win_complete_messages(win, -1, is_local, call);
     win_order();
     win_let_others();
     return 0;

@@ -96,7 +96,7 @@ int win_complete(struct win *win)
 {
     if (win->start_count < 0)
         return win_bad_epoch(win, "MPI_Win_complete");
-    win_complete_messages(win, -1, false);
+    win_complete_messages(win, -1, false, "MPI_Win_complete");
     set_access(win, WIN_ACCESS_NONE);
     tell(win, win->start_count, win->start_ranks, false);
     win->start_count = -1;

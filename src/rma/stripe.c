@@ -34,9 +34,9 @@ static bool is_ours(struct win_wait *wait)
     return atomic_load_explicit(w->stripe.word, memory_order_relaxed) != WANTED && stripe_try(w->stripe);
 }
 
-void stripe_lock(struct stripe stripe)
+void stripe_lock(struct stripe stripe, const char *call)
 {
-    struct stripe_wait w = { { stripe.win, "MPI_Accumulate", MPI_ANY_SOURCE, is_ours }, stripe };
+    struct stripe_wait w = { { stripe.win, call, MPI_ANY_SOURCE, is_ours }, stripe };
 
     if (unlikely(!take(stripe.word, HELD)))
         win_wait_for(&w.wait);

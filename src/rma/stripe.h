@@ -20,8 +20,8 @@ static inline struct stripe stripe_of(const struct win *win, int rank, uint64_t 
     return (struct stripe){ win, &win_member(win, rank)->stripe[address / STRIPE_BYTES % WIN_STRIPES] };
 }
 
-/* Blocks until it is ours; progresses. No lock of a lane is held. */
-void stripe_lock(struct stripe stripe);
+/* Blocks until it is ours; progresses. No lock of a lane is held. `call`: in which call, for reports. */
+void stripe_lock(struct stripe stripe, const char *call);
 /* False: somebody has it, and this process is woken when it is free. Blocks for nothing. */
 bool stripe_try(struct stripe stripe);
 void stripe_unlock(struct stripe stripe);

@@ -105,7 +105,7 @@ int win_free(struct win *win)
         rc = attr_delete_all(&win->obj, &win->attrs);
     if (rc)
         return rc;
-    win_complete_messages(win, -1, false);
+    win_complete_messages(win, -1, false, "MPI_Win_free");
     win->comm->coll_outer = "MPI_Win_free";
     rc = coll_barrier(win->comm);
     win_leave(win);
