@@ -81,7 +81,8 @@ static bool has_changed(const struct job_status *page, const struct progress_lon
 {
     struct blocked b;
 
-    if (!page->sequence || !(page->flags & JOB_WAIT_WHOLE))
+    if (page->peer == JOB_NO_VALUE || (!page->sequence && page->tag != JOB_NO_VALUE) ||
+        !(page->flags & JOB_WAIT_WHOLE))
         return false;
     describe(wait, &b);
     return b.peer != page->peer;

@@ -14,32 +14,19 @@
 
 /* --- the lock of a target --- */
 
+/* Whoever holds it now: that changes while we sleep, so no rank is named as the one that is waited for. */
 struct lock_wait {
     struct win_wait wait;
-    struct win_member *member;
     const _Atomic uint32_t *turn;
     uint32_t ticket;
 };
-
-/* While nobody reads, the holder is who has the ticket that is next to write. */
-static int holder(const struct win *win, struct win_member *member)
-{
-    const uint32_t writing = atomic_load_explicit(&member->writing, memory_order_relaxed);
-
-    if (atomic_load_explicit(&member->reading, memory_order_relaxed) != writing)
-        return MPI_ANY_SOURCE;
-    return (int)atomic_load_explicit(&member->pair[writing & win->pair_mask].waiter, memory_order_relaxed);
-}
 
 static bool is_our_turn(struct win_wait *wait)
 {
     struct lock_wait *lock = (struct lock_wait *)(void *)wait;
 
     /* acquire pairs with give: what the holders before have done is seen */
-    if (atomic_load_explicit(lock->turn, memory_order_acquire) == lock->ticket)
-        return true;
-    wait->peer = holder(wait->win, lock->member);
-    return false;
+    return atomic_load_explicit(lock->turn, memory_order_acquire) == lock->ticket;
 }
 
 static void wake_ticket(const struct win *win, struct win_member *member, uint32_t ticket)
@@ -55,7 +42,6 @@ static void take(struct win *win, int rank, bool is_shared, const char *call)
     struct win_member *member = win_member(win, rank);
     const uint32_t ticket = atomic_fetch_add_explicit(&member->tickets, 1, memory_order_relaxed);
     struct lock_wait lock = { { win, call, MPI_ANY_SOURCE, is_our_turn },
-                              member,
                               is_shared ? &member->reading : &member->writing,
                               ticket };
 
