@@ -268,6 +268,19 @@ static void lock(void)
     MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
 }
 
+/* Rank 0 has the lock and works. */
+static void held(void)
+{
+    MPI_Win win = field();
+
+    if (rank == 0)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+    MPI_Barrier(world);
+    while (rank == 0)
+        pause();
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+}
+
 /* Rank 0 starts to access rank 1, which waits to be accessed by rank 2; that one waits for rank 0. */
 static void epochs(void)
 {
@@ -294,6 +307,7 @@ static const struct {
     { "waitall", waitall },   { "waitany", waitany },       { "asleep", asleep },     { "polling", polling },
     { "reversed", reversed }, { "subset", subset },         { "threads", threads },   { "grequest", grequest },
     { "finalize", finalize }, { "lock", lock },             { "epochs", epochs },
+    { "held", held },
 };
 
 int main(int argc, char **argv)

@@ -154,6 +154,10 @@ def test_windows():
                '    rank 2  MPI_Recv from rank 0', '* deadlock: 0 -> 1 -> 2 -> 0')
 
 
+def test_held_lock():
+    no_report('held', 3, '    ranks 1-2  MPI_Win_lock from any rank on field')
+
+
 def test_large_sends():
     for name, value in (('PARLEY_WARN', '1'), ('PARLEY_SINGLE_COPY', '0'), ('PARLEY_NET', 'chaos')):
         text = report('large', 2, **{name: value})
