@@ -75,6 +75,37 @@ int io_exchange_begin(struct io_op *op, int rc);
 bool io_exchange_move(struct io_op *op, int *rc, int *events);
 void io_exchange_end(struct io_op *op);
 
+static inline struct comm *io_comm_of(const struct io_op *op)
+{
+    return op->access.file->comm;
+}
+
+/* One collective call of a step, to be waited for. */
+struct coll_args;
+int io_exchange_call(struct io_op *op, const struct coll_args *args);
+
+/* --- what all decide alike (exchange_choose.c) --- */
+
+/* What this process tells; `rc` is what is wrong with its call. */
+void io_exchange_summary(const struct io_op *op, int rc, struct io_summary *s);
+/* The error of another process, as this one returns it; of all that have told: 0, or the first one. */
+int io_failed_at(const struct io_op *op, int error_class, int rank);
+int io_other_error(const struct io_op *op);
+bool io_is_exchanging(const struct io_op *op);
+
+/* --- rounds (exchange_round.c) --- */
+
+/* The views of all, once after they have been set: tell, and make them of what has come. Errors: MPI_ERR_NO_MEM,
+ * those of collective calls. */
+int io_tell_outlines(struct io_op *op);
+int io_read_outlines(struct io_op *op);
+/* Which aggregator has what, in how many rounds; the memory for it. Error: MPI_ERR_NO_MEM. */
+void io_lay_out(struct io_op *op);
+int io_get_memory(struct io_op *op);
+/* Send and receive what belongs to a round; then use it. */
+int io_begin_round(struct io_op *op);
+void io_end_round(struct io_op *op);
+
 /* --- windows (file_window.c) --- */
 
 /* Rank of an aggregator, and the number of one's own; -1: it is none. */
