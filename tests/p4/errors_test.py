@@ -8,6 +8,8 @@ Runs tests/p4/errors.c in each of its ways with a procgroup file (F), with a sec
 shell that is none (R), with such clusters on this host (H), and by mpiexec (L); and procgroup files that are wrong."""
 
 import argparse
+import concurrent.futures
+import itertools
 import os
 import re
 import sys
@@ -20,6 +22,7 @@ import p4_test  # noqa: E402
 
 # Runs the command here: HOST [-l LOGIN] COMMAND
 SHELL = '#!/bin/sh\nshift; [ "$1" = -l ] && shift 2\nexec /bin/sh -c "$*"\n'
+AT_ONCE = 4  # runs: most of them wait for somebody to be given up
 LAST = {'F': '3', 'L': '3', 'R': '4', 'H': '4'}  # id of the last process
 
 # What goes wrong, where this is tried, exit code (None: any but 0), and what stands in the output once. {last}: LAST.
@@ -84,6 +87,9 @@ class Tests:
         self.mpiexec = os.path.join(build, 'launch', 'mpiexec')
         self.folder, self.is_verbose = folder, is_verbose
         self.passed = self.failed = 0
+        self.pool = concurrent.futures.ThreadPoolExecutor(AT_ONCE)
+        self.checks = []
+        self.numbers = itertools.count()
         self.shell = os.path.join(folder, 'shell')
         with open(self.shell, 'w', encoding='utf-8') as file:
             file.write(SHELL)
@@ -92,7 +98,7 @@ class Tests:
                     **p4_test.SANITIZED}
 
     def procgroup(self, lines):
-        path = os.path.join(self.folder, 'procgroup.pg')
+        path = os.path.join(self.folder, f'procgroup{next(self.numbers)}.pg')
         if lines is None:
             return os.path.join(self.folder, 'none.pg')
         with open(path, 'w', encoding='utf-8') as file:
@@ -107,6 +113,10 @@ class Tests:
         return [self.program, what, '-p4pg', self.procgroup(lines)]
 
     def check(self, name, words, code, pattern, **env):
+        """Beside others; finish() tells how it went."""
+        self.checks.append((name, self.pool.submit(self.fault_of, name, words, code, pattern, env)))
+
+    def fault_of(self, name, words, code, pattern, env):
         env = {**self.env, **env}
         if name.startswith('H '):
             del env['P4_RSHCOMMAND']  # then this host is known for one
@@ -123,13 +133,18 @@ class Tests:
             fault = f'{pattern!r} is in the output {len(said)} times'
         elif not pattern and out + err:
             fault = 'printed something'
-        self.passed += fault is None
-        self.failed += fault is not None
-        if fault:
-            print(f'FAIL {name}: {fault}\n{out}{err}')
-        elif self.is_verbose:
-            print(f'ok   {name}')
-        sys.stdout.flush()
+        return f'{fault}\n{out}{err}' if fault else None
+
+    def finish(self):
+        for name, check in self.checks:
+            fault = check.result()
+            self.passed += fault is None
+            self.failed += fault is not None
+            if fault:
+                print(f'FAIL {name}: {fault}')
+            elif self.is_verbose:
+                print(f'ok   {name}')
+            sys.stdout.flush()
 
     def run(self):
         for what, ways, code, pattern in CASES:
@@ -182,6 +197,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         tests = Tests(os.path.abspath(args.build), folder, args.v)
         tests.run()
+        tests.finish()
     print(f'{tests.passed} passed, {tests.failed} failed')
     return 1 if tests.failed else 0
 

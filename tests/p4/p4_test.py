@@ -9,6 +9,7 @@ them all. One line for each failure; the last line is `N passed, N failed`. What
 "skipped: why"."""
 
 import argparse
+import concurrent.futures
 import json
 import os
 import re
@@ -23,6 +24,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 STOP_AFTER = 60  # seconds
+AT_ONCE = 3  # runs
 # Of programs that end as they should not: leaks are no news then, and the signals are ours.
 SANITIZED = {'ASAN_OPTIONS': 'detect_leaks=0:handle_segv=0', 'TSAN_OPTIONS': 'handle_segv=0'}
 
@@ -63,7 +65,7 @@ def clusters(count, path):
 def command(build, path, args, count, mode, folder):
     if mode == 'L':
         return [os.path.join(build, 'launch', 'mpiexec'), '-n', str(count), path, *args]
-    procgroup = os.path.join(folder, f'{count}.pg')
+    procgroup = os.path.join(folder, f'{os.path.basename(path)}-{mode}-{count}.pg')
     if mode == 'N':
         return [path, '-p4pg', os.path.join(folder, 'none'), *args]
     with open(procgroup, 'w', encoding='utf-8') as file:
@@ -128,24 +130,25 @@ def run_list(build, names, is_verbose):
     failed = passed = 0
     with open(os.path.join(HERE, 'runs.txt'), encoding='utf-8') as file:
         tests = [Test(line) for line in file if line.strip() and not line.startswith('#')]
-    with tempfile.TemporaryDirectory() as folder:
-        for test in tests:
-            if names and test.program not in names:
-                continue
-            for mode in test.modes:
-                for count in test.counts:
-                    path = os.path.join(build, 'tests', 'p4', test.program)
-                    words = command(build, path, test.arguments(count), count, mode, folder)
-                    start = time.monotonic()
-                    result = run(words, env={**os.environ, **dict(pair.split('=', 1) for pair in test.env.split())})
-                    fault = fault_of(test, result)
-                    failed += fault is not None
-                    passed += fault is None
-                    if fault:
-                        print(f'FAIL {shlex.join(words)}: {fault}\n{result[1][:1500]}{result[2][:1500]}')
-                    elif is_verbose:
-                        print(f'ok   {shlex.join(words)} {time.monotonic() - start:.2f} s')
-                    sys.stdout.flush()
+    def one(test, mode, count, folder):
+        path = os.path.join(build, 'tests', 'p4', test.program)
+        words = command(build, path, test.arguments(count), count, mode, folder)
+        start = time.monotonic()
+        result = run(words, env={**os.environ, **dict(pair.split('=', 1) for pair in test.env.split())})
+        return words, result, fault_of(test, result), time.monotonic() - start
+
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        runs = [pool.submit(one, test, mode, count, folder) for test in tests if not names or test.program in names
+                for mode in test.modes for count in test.counts]
+        for done in runs:
+            words, result, fault, seconds = done.result()
+            failed += fault is not None
+            passed += fault is None
+            if fault:
+                print(f'FAIL {shlex.join(words)}: {fault}\n{result[1][:1500]}{result[2][:1500]}')
+            elif is_verbose:
+                print(f'ok   {shlex.join(words)} {seconds:.2f} s')
+            sys.stdout.flush()
     return passed, failed
 
 
