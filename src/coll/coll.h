@@ -116,6 +116,14 @@ struct coll_args {
 /* The blocking form. Results of reductions are combined in the order of ranks, whatever the operation; those of
  * allreduce are the same to the bit everywhere. */
 int coll_run(struct comm *comm, const struct coll_args *args);
+/* What processes have found out about a call that all of them make. */
+struct coll_agreement {
+    int error_class, rank;      /* of the greatest error class, and who has it; 0: all get on */
+    bool is_same;               /* the value, at all */
+};
+/* Tell the others of this process's error, if `rc` is one, and compare a value; `call` names it in reports. Blocks.
+ * Returns rc, else the error of the exchange itself. */
+int coll_agree(struct comm *comm, const char *call, int rc, uint64_t value, struct coll_agreement *out);
 /* The nonblocking form (§6.12, §8.7): local. */
 int coll_start(struct comm *comm, const struct coll_args *args, struct req **out);
 /* The persistent form (§6.13, §8.8): local; begun by req_start, in any order on the processes. */

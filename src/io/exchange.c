@@ -65,7 +65,7 @@ static int agreed_error(const struct io_op *op)
 
     if (x->error || !x->outcome[0])
         return x->error;
-    return io_failed_at(op, (int)(x->outcome[0] >> 32), (int)(uint32_t)x->outcome[0]);
+    return io_exchange_failed(op, (int)(x->outcome[0] >> 32), (int)(uint32_t)x->outcome[0]);
 }
 
 /* --- steps --- */

@@ -89,7 +89,7 @@ int io_exchange_call(struct io_op *op, const struct coll_args *args);
 /* What this process tells; `rc` is what is wrong with its call. */
 void io_exchange_summary(const struct io_op *op, int rc, struct io_summary *s);
 /* The error of another process, as this one returns it; of all that have told: 0, or the first one. */
-int io_failed_at(const struct io_op *op, int error_class, int rank);
+int io_exchange_failed(const struct io_op *op, int error_class, int rank);
 int io_other_error(const struct io_op *op);
 bool io_is_exchanging(const struct io_op *op);
 

@@ -34,10 +34,9 @@ void io_exchange_summary(const struct io_op *op, int rc, struct io_summary *s)
     s->block = view->is_run ? s->len : (uint64_t)view->layout->size / type_block_count(view->layout, 1);
 }
 
-int io_failed_at(const struct io_op *op, int error_class, int rank)
+int io_exchange_failed(const struct io_op *op, int error_class, int rank)
 {
-    return err(error_class, "E0902: the call on file \"%.200s\" has failed at rank %d, so it fails at rank %d, too",
-               op->access.file->name, rank, io_comm_of(op)->rank);
+    return io_failed_at(op->access.file->name, error_class, rank, io_comm_of(op)->rank);
 }
 
 int io_other_error(const struct io_op *op)
@@ -46,7 +45,7 @@ int io_other_error(const struct io_op *op)
 
     for (int rank = 0; rank < io_comm_of(op)->size; rank++)
         if (x->all[rank].error)
-            return io_failed_at(op, x->all[rank].error, rank);
+            return io_exchange_failed(op, x->all[rank].error, rank);
     return 0;
 }
 

@@ -251,7 +251,7 @@ static void take_reply(struct io_op *op, int number)
     if (good < len && reply.end < x->stop)
         x->stop = reply.end;
     if (reply.error && !x->error)
-        x->error = io_failed_at(op, (int)reply.error, io_aggregator_rank(x, size, number));
+        x->error = io_exchange_failed(op, (int)reply.error, io_aggregator_rank(x, size, number));
     type_unpack(a->type, a->buf, a->count, from, message + sizeof reply, size_min(good, len));
 }
 

@@ -42,25 +42,24 @@ int io_system_error(const char *name, int rank, const char *what, int number)
                strerror(number));
 }
 
+int io_failed_at(const char *name, int error_class, int rank, int own)
+{
+    return err(error_class, "E0902: the call on file \"%.200s\" has failed at rank %d, so it fails at rank %d, too",
+               name, rank, own);
+}
+
 int io_agree(struct comm *comm, const char *call, const char *name, int rc, uint64_t hash, const char *what)
 {
-    /* Maxima: of the errors and who has them, of the value, and of its complement, which gives the minimum. */
-    uint64_t seen[3] = { rc ? (uint64_t)err_class(rc) << 32 | (uint32_t)comm->rank : 0, hash, ~hash };
-    struct type *type = obj_type(MPI_UINT64_T);
-    int failed;
+    struct coll_agreement all;
 
     if (comm->size == 1)
         return rc;
-    comm->coll_outer = call;
-    failed = coll_run(comm, COLL_ARGS(COLL_ALLREDUCE, COLL_SAME(MPI_IN_PLACE, 3, type), COLL_SAME(seen, 3, type),
-                                      obj_op(MPI_MAX), 0));
-    comm->coll_outer = NULL;
-    if (rc || failed)
-        return rc ? rc : failed;
-    if (seen[0])
-        return err((int)(seen[0] >> 32), "E0902: the call on file \"%.200s\" has failed at rank %d, so it fails at "
-                   "rank %d, too", name, (int)(uint32_t)seen[0], comm->rank);
-    if (seen[1] != ~seen[2])
+    rc = coll_agree(comm, call, rc, hash, &all);
+    if (rc)
+        return rc;
+    if (all.error_class)
+        return io_failed_at(name, all.error_class, all.rank, comm->rank);
+    if (!all.is_same)
         return err(MPI_ERR_NOT_SAME, "E0903: the processes do not agree about %s of file \"%.200s\"", what, name);
     return 0;
 }

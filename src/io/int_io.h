@@ -72,6 +72,8 @@ struct file {
 /* The error of a call of the system that has failed with `number` (an errno): `what` it was to do, as "opening". */
 int io_system_error(const char *name, int rank, const char *what, int number) COLD;
 
+/* That of process `own`, because the call has failed at `rank`. */
+int io_failed_at(const char *name, int error_class, int rank, int own) COLD;
 /* Everybody fails if one has (`rc`): with its own error, or with one of the same class that names the rank. With
  * `hash`, also if they differ, as MPI_ERR_NOT_SAME about `what`. Collective over `comm`; `call` for reports. */
 int io_agree(struct comm *comm, const char *call, const char *name, int rc, uint64_t hash, const char *what);

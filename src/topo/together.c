@@ -15,21 +15,14 @@ uint64_t topo_hash(uint64_t hash, const int *array, int count)
 
 int topo_agree(struct comm *comm, const char *call, int rc, uint64_t hash, const char *what)
 {
-    /* Maxima: of the errors and who has them, of the value, and of its complement, which gives the minimum. */
-    uint64_t seen[3] = { rc ? (uint64_t)err_class(rc) << 32 | (uint32_t)comm->rank : 0, hash, ~hash };
-    struct type *type = obj_type(MPI_UINT64_T);
-    int failed;
+    struct coll_agreement all;
 
-    comm->coll_outer = call;
-    failed = coll_run(comm, COLL_ARGS(COLL_ALLREDUCE, COLL_SAME(MPI_IN_PLACE, 3, type), COLL_SAME(seen, 3, type),
-                                      obj_op(MPI_MAX), 0));
-    comm->coll_outer = NULL;
-    if (rc || failed)
-        return rc ? rc : failed;
-    if (seen[0])
-        return err((int)(seen[0] >> 32), "the call has failed at rank %d, so it fails here, too",
-                   (int)(uint32_t)seen[0]);
-    if (seen[1] != ~seen[2])
+    rc = coll_agree(comm, call, rc, hash, &all);
+    if (rc)
+        return rc;
+    if (all.error_class)
+        return err(all.error_class, "the call has failed at rank %d, so it fails here, too", all.rank);
+    if (!all.is_same)
         return err(MPI_ERR_ARG, "the processes do not agree about %s", what);
     return 0;
 }
