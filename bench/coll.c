@@ -66,14 +66,7 @@ int main(int argc, char **argv)
     bench_start(&b, &argc, &argv, 0);
     colls_start(&all, b.max_size);
     check(&all, b.rank);
-    for (long bytes = b.min_size; bytes <= b.max_size; bytes = colls_next_size(bytes)) {
-        colls_size(&all, bytes);
-        for (int i = 0; i < colls_count; i++) {
-            const struct coll *coll = &colls_all[i];
-            if (bench_wants(&b, coll->name) && colls_fits(&all, coll, bytes) && (coll->has_size || bytes == b.min_size))
-                measure(&b, &all, coll);
-        }
-    }
+    colls_each(&b, &all, true, measure);
     colls_end(&all);
     MPI_Finalize();
     return 0;

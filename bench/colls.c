@@ -160,3 +160,17 @@ void colls_end(struct colls *c)
     free(c->parts);
     free(c->types);
 }
+
+void colls_each(const struct bench *b, struct colls *c, bool with_sizeless, colls_measure *measure)
+{
+    for (long bytes = b->min_size; bytes <= b->max_size; bytes = colls_next_size(bytes)) {
+        colls_size(c, bytes);
+        for (int i = 0; i < colls_count; i++) {
+            const struct coll *coll = &colls_all[i];
+            const bool is_due = coll->has_size || (with_sizeless && bytes == b->min_size);
+
+            if (is_due && bench_wants(b, coll->name) && colls_fits(c, coll, bytes))
+                measure(b, c, coll);
+        }
+    }
+}

@@ -134,14 +134,7 @@ int main(int argc, char **argv)
 
     bench_start(&b, &argc, &argv, 0);
     colls_start(&all, b.max_size);
-    for (long bytes = b.min_size; bytes <= b.max_size; bytes = colls_next_size(bytes)) {
-        colls_size(&all, bytes);
-        for (int i = 0; i < colls_count; i++) {
-            const struct coll *coll = &colls_all[i];
-            if (coll->has_size && bench_wants(&b, coll->name) && colls_fits(&all, coll, bytes))
-                measure(&b, &all, coll);
-        }
-    }
+    colls_each(&b, &all, false, measure);
     colls_end(&all);
     MPI_Finalize();
     return 0;

@@ -66,15 +66,16 @@ def panel(name, by_mpi, mpis, scale):
     return out
 
 
-def svg(panels, mpis, ranks):
+def svg(panels, mpis, title, legend):
+    """The picture; `legend` is where the names begin, to the right of the title."""
     rows = (len(panels) + ACROSS - 1) // ACROSS
     width, height = LEFT + ACROSS * WIDE, TOP + rows * HIGH
     scale = Scale(panels)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
            'font-size="12">', f'<rect width="{width}" height="{height}" fill="white"/>',
-           f'<text x="{LEFT}" y="18">collective operations with {ranks} ranks: us by bytes</text>']
+           f'<text x="{LEFT}" y="18">{escape(title)}</text>']
     for i, mpi in enumerate(mpis):
-        x = LEFT + 330 + 130 * i
+        x = LEFT + legend + 130 * i
         out.append(f'<line x1="{x}" y1="14" x2="{x + 24}" y2="14" stroke="{plot.COLOURS[i % len(plot.COLOURS)]}" '
                    'stroke-width="2"/>')
         out.append(f'<text x="{x + 30}" y="18">{escape(mpi)}</text>')
@@ -93,7 +94,7 @@ def main():
         print(f'{sys.argv[1]}: no collective operations with {ranks} ranks in it, no picture of them')
         return
     with open(sys.argv[2], 'w', encoding='utf-8') as f:
-        f.write(svg(panels, mpis, ranks))
+        f.write(svg(panels, mpis, f'collective operations with {ranks} ranks: us by bytes', 330))
 
 
 if __name__ == '__main__':

@@ -8,9 +8,7 @@ Both axes are logarithmic, the same in all panels. Values are the medians over t
 import json
 import statistics
 import sys
-from xml.sax.saxutils import escape
 
-import plot
 import plot_coll
 
 SHOWN = {'pack': ('pack', 1.0), 'typed': ('ping-pong', 1e-3)}
@@ -35,25 +33,6 @@ def read_panels(path):
     return dict(sorted(panels.items(), key=lambda item: item[0].startswith('ping'))), mpis + [BY_HAND]
 
 
-def svg(panels, mpis):
-    across, wide, high = plot_coll.ACROSS, plot_coll.WIDE, plot_coll.HIGH
-    left, top = plot_coll.LEFT, plot_coll.TOP
-    width, height = left + across * wide, top + (len(panels) + across - 1) // across * high
-    scale = plot_coll.Scale(panels)
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
-           'font-size="12">', f'<rect width="{width}" height="{height}" fill="white"/>',
-           f'<text x="{left}" y="18">derived types: GB/s by bytes</text>']
-    for i, mpi in enumerate(mpis):
-        x = left + 210 + 130 * i
-        out.append(f'<line x1="{x}" y1="14" x2="{x + 24}" y2="14" stroke="{plot.COLOURS[i % len(plot.COLOURS)]}" '
-                   'stroke-width="2"/>')
-        out.append(f'<text x="{x + 30}" y="18">{escape(mpi)}</text>')
-    for i, (name, by_mpi) in enumerate(panels.items()):
-        out.append(f'<g transform="translate({left + i % across * wide} {top + i // across * high})">')
-        out += plot_coll.panel(name, by_mpi, mpis, scale) + ['</g>']
-    return '\n'.join(out + ['</svg>']) + '\n'
-
-
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -62,7 +41,7 @@ def main():
         print(f'{sys.argv[1]}: no derived types in it, no picture of them')
         return
     with open(sys.argv[2], 'w', encoding='utf-8') as f:
-        f.write(svg(panels, mpis))
+        f.write(plot_coll.svg(panels, mpis, 'derived types: GB/s by bytes', 210))
 
 
 if __name__ == '__main__':
