@@ -192,11 +192,7 @@ struct io_op *io_op_create(void)
     struct io_op *op;
 
     pthread_mutex_lock(&ops.lock);
-    if (!ops.pool.size) {
-        mem_pool_init(&ops.pool, sizeof *op, REQUESTS_PER_CHUNK);
-        ops.pool.keep = sizeof op->req;
-    }
-    op = mem_pool_get(&ops.pool);
+    op = req_from_pool(&ops.pool, sizeof *op, REQUESTS_PER_CHUNK);
     pthread_mutex_unlock(&ops.lock);
     if (!op)
         return NULL;

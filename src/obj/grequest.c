@@ -90,11 +90,7 @@ int grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_func
     struct grequest *g;
 
     pthread_mutex_lock(&store.lock);
-    if (!store.pool.size) {
-        mem_pool_init(&store.pool, sizeof *g, REQUESTS_PER_CHUNK);
-        store.pool.keep = sizeof g->req; /* the binding looks for the communicator of one that it has just ended */
-    }
-    g = mem_pool_get(&store.pool);
+    g = req_from_pool(&store.pool, sizeof *g, REQUESTS_PER_CHUNK);
     pthread_mutex_unlock(&store.lock);
     if (!g)
         return err(MPI_ERR_NO_MEM, "no memory for a generalized request");

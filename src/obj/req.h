@@ -101,6 +101,11 @@ int req_startall(int count, const MPI_Request *requests);
 int req_free(MPI_Request *request);
 int req_cancel(struct req *req);
 
+/* A request from a pool of those of `size` bytes, which the first call sets up, so many at a time; its owner's lock
+ * guards the pool. NULL: no memory. A free one keeps its head: the binding looks for the communicator of one that has
+ * just ended. */
+void *req_from_pool(struct mem_pool *pool, size_t size, int count);
+
 /* What a long wait of this thread waits for: the first of it. False: not for requests. */
 bool req_describe_wait(const struct progress_long *wait, struct blocked *out) COLD;
 /* All requests of that wait that are not complete, in order. True: one of them is enough to end it. */

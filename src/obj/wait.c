@@ -559,3 +559,12 @@ bool req_each_blocked(const struct progress_long *wait, blocked_visit *visit, vo
         visit(&b, arg);
     return set && !wait->done;
 }
+
+void *req_from_pool(struct mem_pool *pool, size_t size, int count)
+{
+    if (!pool->size) {
+        mem_pool_init(pool, size, (unsigned)count);
+        pool->keep = sizeof(struct req);
+    }
+    return mem_pool_get(pool);
+}

@@ -96,11 +96,7 @@ int win_request_create(struct win *win, const char *call, int rank, struct req *
     struct win_request *r;
 
     pthread_mutex_lock(&store.lock);
-    if (!store.pool.size) {
-        mem_pool_init(&store.pool, sizeof *r, REQUESTS_PER_CHUNK);
-        store.pool.keep = sizeof r->req;
-    }
-    r = mem_pool_get(&store.pool);
+    r = req_from_pool(&store.pool, sizeof *r, REQUESTS_PER_CHUNK);
     pthread_mutex_unlock(&store.lock);
     if (!r)
         return err(MPI_ERR_NO_MEM, "no memory for a request");
