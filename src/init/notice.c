@@ -82,22 +82,27 @@ void notice_flooded(const struct p2p_flood *flood)
 void notice_counters(void)
 {
     struct p2p_counters c;
-    char text[PM_TEXT_MAX];
+    char text[PM_TEXT_MAX], device[256] = "";
 
     if (!counters.value)
         return;
     p2p_counters(&c);
+    if (c.device_posted)
+        snprintf(device, sizeof device,
+                 "\nreceives in the device %11llu   matched there %llu, taken back %llu; kept by the software %llu",
+                 (unsigned long long)c.device_posted, (unsigned long long)c.device_taken,
+                 (unsigned long long)c.device_raced, (unsigned long long)c.device_spilled);
     snprintf(text, sizeof text,
              "counters\n"
              "unexpected messages   %12llu   most at a time %llu, left %llu\n"
              "their memory, bytes   %12llu   left %llu\n"
              "senders throttled     %12llu   held back %llu, let go because somebody waited %llu\n"
-             "deepest queues        %12llu   receives, %llu messages; entries passed in vain %llu",
+             "deepest queues        %12llu   receives, %llu messages; entries passed in vain %llu%s",
              (unsigned long long)c.unexpected, (unsigned long long)c.unexpected_high,
              (unsigned long long)c.unexpected_now, (unsigned long long)c.bytes_high,
              (unsigned long long)c.bytes_now, (unsigned long long)c.throttles, (unsigned long long)c.holds,
              (unsigned long long)c.hungers, (unsigned long long)c.posted_high,
-             (unsigned long long)c.arrivals_high, (unsigned long long)c.walked);
+             (unsigned long long)c.arrivals_high, (unsigned long long)c.walked, device);
     pm_diagnose(&process.job, text);
 }
 

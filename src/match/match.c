@@ -12,6 +12,12 @@ void match_init(struct match *match)
 {
     match_table_init(&match->posted);
     match_table_init(&match->unexpected);
+    match->watch = NULL;
+}
+
+void match_set_watch(struct match *match, const struct match_watch *watch)
+{
+    match->watch = watch;
 }
 
 void match_fini(struct match *match)
@@ -24,7 +30,7 @@ void match_ctx_init(struct match_ctx *ctx, struct match *match, uint32_t id)
 {
     assert(match_owner_class((uintptr_t)ctx) == 0);
     *ctx = (struct match_ctx){
-        .arrival_limit = MATCH_SHORT, .id = id, .match = match,
+        .arrival_limit = MATCH_SHORT, .id = id, .match = match, .is_hashed = match->watch != NULL,
     };
     list_init(&ctx->posted);
     list_init(&ctx->arrivals);

@@ -62,10 +62,21 @@ struct match_table {
     struct match_node *first[MATCH_TABLE_FIRST];
 };
 
+struct match_ctx;
+
+/* Who wants to know of each receive that is posted, and of each that is posted no more. Neither function may post,
+ * cancel, or bring an arrival. */
+struct match_watch {
+    void (*posted)(struct match_ctx *ctx, struct match_entry *recv, void *arg);
+    void (*unposted)(struct match_ctx *ctx, struct match_entry *recv, void *arg);
+    void *arg;
+};
+
 /* Tables that all contexts of a lane share. May not be moved while in use. */
 struct match {
     struct match_table posted;
     struct match_table unexpected;
+    const struct match_watch *watch; /* NULL: nobody. With one, all contexts are in the hash stage from the start */
 };
 
 /* Matching state of one context of one communicator. May not be moved while in use. */
@@ -87,6 +98,8 @@ struct match_ctx {
 };
 
 void match_init(struct match *match);
+/* Before the first context is made. */
+void match_set_watch(struct match *match, const struct match_watch *watch);
 /* All contexts are gone by then. */
 void match_fini(struct match *match);
 

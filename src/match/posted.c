@@ -42,9 +42,13 @@ static void COLD NOINLINE leave_short_stage(struct match_ctx *ctx)
 
 void match_posted_add(struct match_ctx *ctx, struct match_entry *recv)
 {
+    const struct match_watch *watch = ctx->match->watch;
+
     enter(ctx, recv);
     if (++ctx->posted_count > ctx->posted_high)
         ctx->posted_high = ctx->posted_count;
+    if (unlikely(watch))
+        watch->posted(ctx, recv, watch->arg);
 }
 
 static inline struct match_entry *older(struct match_entry *a, struct match_entry *b)
@@ -87,6 +91,7 @@ struct match_entry *match_posted_search(struct match_ctx *ctx, uint64_t key)
 void match_posted_remove(struct match_ctx *ctx, struct match_entry *recv)
 {
     const enum match_class class = match_owner_class(recv->node.owner);
+    const struct match_watch *watch = ctx->match->watch;
 
     ctx->class_count[class]--;
     if (class == MATCH_ANY) {
@@ -96,7 +101,9 @@ void match_posted_remove(struct match_ctx *ctx, struct match_entry *recv)
         match_table_remove(&ctx->match->posted, &recv->node);
     }
     if (--ctx->posted_count == 0)
-        ctx->is_hashed = false;
+        ctx->is_hashed = watch != NULL;
+    if (unlikely(watch))
+        watch->unposted(ctx, recv, watch->arg);
 }
 
 static void drop_one(struct match_ctx *ctx, struct match_node *node, match_drop_posted *drop, void *arg)

@@ -38,6 +38,7 @@ struct net_sink {
     void *arg;
 };
 
+struct device_user;
 struct job_head;
 struct net_ops;
 struct peek_list;
@@ -49,6 +50,7 @@ struct net_config {
     int segment_fd;           /* of its file, whose other parts the transport maps itself */
     struct net_sink sink;
     const struct net_ops *inner; /* what a transport that wraps another one wraps */
+    const struct device_user *device_user; /* for net/device only */
 };
 
 /* One line of memory that both processes of a pair see, for claiming parts of a copy. */

@@ -117,34 +117,43 @@ static int arrive(struct lane *lane, uint32_t ctx, const struct arrival *a, cons
     return 0;
 }
 
-/* A message that will have to be answered: an offer, the envelope of a partitioned one, or a synchronous one, whose id
- * stands before the data. */
-static NOINLINE int arrive_answered(struct lane *lane, int proc, struct net_head head, const char *payload,
-                                    uint32_t len)
+const void *arrival_read(struct arrival *a, int proc, struct net_head head, const char *payload, uint32_t len)
 {
-    struct arrival a = {
+    struct wire_rts rts;
+
+    *a = (struct arrival){
         .proc = proc,
         .source = wire_source(head),
         .tag = wire_tag(head),
         .kind = wire_kind(head),
         .flags = wire_flags(head),
+        .len = len,
     };
-    struct wire_rts rts;
+    if (a->kind != WIRE_EAGER) {
+        memcpy(&rts, payload, sizeof rts);
+        a->len = rts.len;
+        a->sync_id = rts.id;
+        a->address = rts.address;
+        a->blocks = rts.blocks;
+    } else if (a->flags & WIRE_SYNC) {
+        memcpy(&a->sync_id, payload, WIRE_SYNC_ID);
+        a->len -= WIRE_SYNC_ID;
+        payload += WIRE_SYNC_ID;
+    }
+    return payload;
+}
+
+/* A message that will have to be answered: an offer, the envelope of a partitioned one, or a synchronous one, whose id
+ * stands before the data. */
+static NOINLINE int arrive_answered(struct lane *lane, int proc, struct net_head head, const char *payload,
+                                    uint32_t len)
+{
+    struct arrival a;
     struct peer *peer;
 
     if (peer_get(lane, proc, &peer))
         return NET_AGAIN;
-    if (a.kind != WIRE_EAGER) {
-        memcpy(&rts, payload, sizeof rts);
-        a.len = rts.len;
-        a.sync_id = rts.id;
-        a.address = rts.address;
-        a.blocks = rts.blocks;
-    } else {
-        memcpy(&a.sync_id, payload, WIRE_SYNC_ID);
-        a.len = len - WIRE_SYNC_ID;
-        payload += WIRE_SYNC_ID;
-    }
+    payload = arrival_read(&a, proc, head, payload, len);
     return arrive(lane, wire_ctx(head), &a, payload);
 }
 

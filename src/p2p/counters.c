@@ -14,6 +14,14 @@ void counters_add_match(struct p2p_counters *counters, const struct match_ctx *m
     counters->walked += match->walked;
 }
 
+static void add_device(struct p2p_counters *counters, const struct offload_counters *more)
+{
+    counters->device_posted += more->appended;
+    counters->device_taken += more->taken;
+    counters->device_raced += more->raced;
+    counters->device_spilled += more->spilled;
+}
+
 /* With its lock. */
 static void add_lane(struct p2p_counters *counters, const struct lane *lane)
 {
@@ -28,6 +36,8 @@ static void add_lane(struct p2p_counters *counters, const struct lane *lane)
     counters->holds += more->holds;
     counters->hungers += more->hungers;
     counters->walked += more->walked;
+    if (lane->offload)
+        add_device(counters, &lane->offload->counters);
     counters->posted_high = size_max(counters->posted_high, more->posted_high);
     counters->arrivals_high = size_max(counters->arrivals_high, more->arrivals_high);
     for (unsigned i = 0; i < lane->channel_slots; i++) {

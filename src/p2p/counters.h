@@ -20,6 +20,10 @@ struct p2p_counters {
     uint64_t posted_high;      /* most receives and most messages that one context had in its queues */
     uint64_t arrivals_high;
     uint64_t walked;           /* entries of queues looked at in vain */
+    uint64_t device_posted;    /* receives given to a device that matches, */
+    uint64_t device_taken;     /* matched there, */
+    uint64_t device_raced;     /* taken back because the software had matched them, */
+    uint64_t device_spilled;   /* and kept by the software though the device might have had them */
 };
 
 /* What one communicator has in its queues now. */

@@ -21,14 +21,14 @@ void recv_show(struct p2p_req *r)
 
 #ifdef HAS_VALGRIND
 
-/* Only what is still posted, one run, and a plain request. */
+/* Only what is still posted, one run, and a plain request; not where a device may write to it at any time. */
 static void recv_hide(struct p2p_req *r)
 {
     struct lane *lane = r->channel->lane;
     void *saved = NULL;
 
     lane_lock(lane);
-    if (match_is_posted(&r->match) && r->type->is_contig && r->len)
+    if (!lane->offload && match_is_posted(&r->match) && r->type->is_contig && r->len)
         saved = memcheck_hide(r->buf, r->len);
     if (saved) {
         r->wanted = r->len;

@@ -7,6 +7,7 @@
 
 #include "base/list.h"
 #include "match/match.h"
+#include "net/device/device.h"
 #include "net/net.h"
 #include "obj/comm.h"
 #include "obj/req.h"
@@ -103,6 +104,9 @@ struct lane {
     p2p_flooded_fn *flooded;       /* to be told when a sender is throttled for the first time; NULL: nobody, or told */
     struct mem_pool part_requests; /* struct part_req */
     struct list parts;             /* partitioned sends that both sides have started */
+    struct offload *offload;       /* of the device that matches, owned by the transport; NULL: there is none */
+    struct device_user device_user;
+    struct match_watch watch;
     struct lock lock;
 };
 
@@ -143,6 +147,7 @@ struct p2p_req {
     bool is_half;                      /* of a pair: report to it */
     bool is_reported;                  /* its slip goes into an inbox */
     uint8_t mode;                      /* of one that was set up to be started: enum p2p_mode, P2P_NOBODY */
+    uint16_t device_slot;              /* receive, posted, in a lane with a device: see offload_post */
     union {
         struct p2p_pair *pair;         /* of a half */
         struct p2p_inbox *inbox;       /* of one that is reported */
@@ -414,7 +419,16 @@ void describe_key(uint64_t key, uint64_t mask, struct blocked *out) COLD;
 /* hidden.c: with P2P_HIDDEN, give its buffer back to the program. */
 void recv_show(struct p2p_req *r) COLD;
 
-/* arrive.c */
+/* offload.c: before a transport with a device is opened, and afterwards. */
+void lane_offload_prepare(struct lane *lane) COLD;
+void lane_offload_begin(struct lane *lane, struct net *net) COLD;
+/* A receive that is to be cancelled: true if a device has it and has been asked to give it back. */
+bool offload_ask_back(struct p2p_req *r);
+/* request.c: it has been taken back, from wherever it was. */
+void request_cancelled(struct p2p_req *r);
+
+/* arrive.c: the envelope of a record of kind EAGER or RTS (or PART_SETUP); what follows it. */
+const void *arrival_read(struct arrival *a, int proc, struct net_head head, const char *payload, uint32_t len);
 int p2p_arrive(void *arg, int proc, struct net_head head, const void *payload, uint32_t len) HOT;
 void message_destroy(struct message *message);
 

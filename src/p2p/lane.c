@@ -46,7 +46,8 @@ SETTING_LISTED(lanes_setting);
 
 static struct setting net_setting = {
     .name = "NET",
-    .help = "\"chaos\" delays and refuses at random, to test programs and the library",
+    .help = "\"chaos\" delays and refuses at random, \"device\" matches in a model of a device, to test programs and "
+            "the library",
     .topic = "testing",
     .kind = SETTING_TEXT,
     .text = "",
@@ -68,11 +69,18 @@ static int open_net(struct lane *lane, int which, const struct net_ops *ops, con
     if (!strcmp(net_setting.text, "chaos")) {
         wrapped.inner = ops;
         ops = which == TO_SELF ? &chaos_self_ops : &chaos_shm_ops;
+    } else if (!strcmp(net_setting.text, "device")) {
+        wrapped.inner = ops;
+        ops = which == TO_SELF ? ops : &device_shm_ops;
     } else if (*net_setting.text) {
-        return err(MPI_ERR_OTHER, "E0320: PARLEY_NET is \"%s\"; it must be \"chaos\" or empty", net_setting.text);
+        return err(MPI_ERR_OTHER, "E0320: PARLEY_NET is \"%s\"; it must be \"chaos\", \"device\" or empty",
+                   net_setting.text);
     }
     lane->ops[which] = ops;
-    return ops->open(&wrapped, &lane->nets[which]);
+    rc = ops->open(&wrapped, &lane->nets[which]);
+    if (!rc && ops == &device_shm_ops)
+        lane_offload_begin(lane, lane->nets[which]);
+    return rc;
 }
 
 static int open_nets(struct lane *lane)
@@ -85,8 +93,12 @@ static int open_nets(struct lane *lane)
         .segment = config->segment,
         .segment_fd = config->segment_fd,
         .sink = { p2p_arrive, lane },
+        .device_user = &lane->device_user,
     };
-    int rc = open_net(lane, TO_SELF, &self_ops, &net);
+    int rc;
+
+    lane_offload_prepare(lane);
+    rc = open_net(lane, TO_SELF, &self_ops, &net);
 
     if (!rc && config->segment)
         rc = open_net(lane, TO_OTHERS, &shm_ops, &net);

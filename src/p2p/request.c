@@ -76,7 +76,7 @@ static int request_detach(struct req *req)
     return 0;
 }
 
-static void cancelled(struct p2p_req *r)
+void request_cancelled(struct p2p_req *r)
 {
     r->req.is_cancelled = true;
     p2p_complete(r);
@@ -101,11 +101,11 @@ static int request_cancel(struct req *req)
     lane_lock(lane);
     if (!req_is_done(req)) {
         if (!req->is_send) {
-            if (match_cancel(&r->channel->match, &r->match))
-                cancelled(r);
+            if (!offload_ask_back(r) && match_cancel(&r->channel->match, &r->match))
+                request_cancelled(r);
         } else if (r->state == P2P_QUEUED) {
             list_remove(&r->out.link);
-            cancelled(r);
+            request_cancelled(r);
         } else if (r->state == P2P_OFFERED) {
             ask_receiver(r);
         }
