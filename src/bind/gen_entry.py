@@ -154,6 +154,13 @@ def missing(entry):
     return [], [f'return bind_unsupported({text}, "MPI_{entry.name}");']
 
 
+def quick(entry):
+    """The entry point of a function whose usual case has a condition of its own."""
+    arguments = ', '.join(entry.renames[p.name] for p in entry.params)
+    return [entry.prototype(), '{', f'    if ({entry.call.quick})', '        return MPI_SUCCESS;',
+            f'    return checked_{entry.name}({arguments});', '}']
+
+
 def entry_text(entry):
     function = entry.function
     if function.returns != 'int' or function.name.endswith('_toint'):
@@ -165,9 +172,14 @@ def entry_text(entry):
     lines = []
     if function.is_compat:
         lines += ['EXPORTED', entry.prototype() + ';', 'EXPORTED', entry.prototype('MPI_') + ';']
-    lines += [f'/* §{function.section} */', entry.prototype(), '{']
+    is_quick = entry.call and entry.call.quick and not entry.large
+    lines += [f'/* §{function.section} */',
+              'static NOINLINE ' + entry.prototype('checked_') if is_quick else entry.prototype(), '{']
     lines += ['    ' + line for line in declarations] + ([''] if declarations else [])
-    lines += ['    ' + line for line in code] + ['}', f'WEAK_ALIAS({entry.name});']
+    lines += ['    ' + line for line in code] + ['}']
+    if is_quick:
+        lines += ['', *quick(entry)]
+    lines.append(f'WEAK_ALIAS({entry.name});')
     if function.alias:
         lines.append(f'OTHER_NAME({function.alias}, {entry.name});')
     return '\n'.join(lines) + '\n'

@@ -64,7 +64,8 @@ class Tables(unittest.TestCase):
 
     def test_mistakes_in_calls(self):
         known = {'Send'}
-        for text, reason in (('Sent = x()\n', 'no function Sent'), ('Send x()\n', 'want: Name')):
+        for text, reason in (('Sent = x()\n', 'no function Sent'), ('Send x()\n', 'want: Name'),
+                             ('Send ? x()\n', 'no line says what Send does')):
             with self.assertRaisesRegex(model.TableError, reason):
                 read_table(lambda path: call_lines.read_file(path, known), text)
 
@@ -74,6 +75,14 @@ class Tables(unittest.TestCase):
 
 
 class Entries(unittest.TestCase):
+    def test_quick_case(self):
+        found = read_table(lambda path: call_lines.read_file(path, {'Send'}), 'Send ? quick(buf)\nSend = f()\n')
+        for large in (False, True):
+            text = gen_entry.entry_text(gen_entry.Entry(function('Send'), 'Send', large, found[0]))
+            self.assertEqual('if (quick(buf))\n        return MPI_SUCCESS;' in text, not large)
+            self.assertEqual('return checked_Send(buf, ' in text, not large)
+            self.assertIn('rc = f()', text)
+
     def test_call_and_raise(self):
         text = entry('Send', 'p2p_send(comm)')
         self.assertIn('struct comm *comm = obj_comm(comm_handle);', text)

@@ -354,7 +354,8 @@ int type_dup(struct type *old, struct type **out)
     rc = construct_type(contents, make_same, old, old->has_bounds ? &bounds : NULL, out);
     if (rc)
         return rc;
-    (*out)->is_committed = old->is_committed;
+    if (old->is_committed)
+        type_set_committed(*out);
     rc = attr_copy(&old->obj, &old->attrs, &(*out)->obj, &(*out)->attrs);
     if (rc) {
         type_unref(*out);

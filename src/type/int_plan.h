@@ -39,14 +39,6 @@ struct type_unit {
     uint8_t align;    /* of the C type: what extents are rounded up to (§5.1.6) */
 };
 
-/* Moves the whole of what `how` describes between memory and stream; each such function has its own `how`. */
-typedef void move_fn(const void *how, uintptr_t memory, char *stream);
-
-/* In both directions. */
-struct move_ways {
-    move_fn *pack, *unpack;
-};
-
 /* outer times inner blocks of len bytes; in memory the strides apart, in the stream the steps (strided.c). */
 struct strided {
     size_t outer, inner, len;
@@ -275,6 +267,9 @@ static inline struct type_part construct_part(const struct plan_builder *b, cons
 {
     return b->is_map ? old->map : old->plan;
 }
+
+/* The type may communicate from now on (query.c). */
+void type_set_committed(struct type *type);
 
 /* 0, or why no type can be made of this one. */
 int construct_check(const struct type *old);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: type. Questions about a type, its name, its end.
  * Knows: the fields of a type. Does not know: how a type was made. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,11 +69,22 @@ int type_check_usable(const struct type *type)
                type_describe(type, text));
 }
 
+void type_set_committed(struct type *type)
+{
+    const struct plan *const plan = type->plan.plan;
+
+    type->is_committed = true;
+    if (type->is_contig || type->size > INT_MAX)
+        return;
+    type->one = plan->ways;
+    type->how = plan->how;
+}
+
 int type_commit(struct type *type)
 {
     if (!type->is_supported)
         return type_check_usable(type);
-    type->is_committed = true;
+    type_set_committed(type);
     return 0;
 }
 

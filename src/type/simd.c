@@ -193,47 +193,94 @@ struct move_ways simd_fields(const struct strided_fields *f, struct move_ways wa
 
 enum { WIDE_END = 4096 };
 
-/* Blocks of `width` to WIDE_END bytes, in pieces of `width`, the last of which may lie over the one before. */
-#define MOVE_WIDE(name, target, width) \
-    typedef char name##_bytes __attribute__((vector_size(width))); \
-    typedef name##_bytes name##_loose __attribute__((aligned(1))) MAY_ALIAS; \
-    target static ALWAYS_INLINE void name##_piece(uintptr_t memory, char *stream, bool is_pack) \
+/* One piece of `width` bytes. */
+#define PIECE_OF(width, target) \
+    typedef char bytes_##width __attribute__((vector_size(width))); \
+    typedef bytes_##width loose_bytes_##width __attribute__((aligned(1))) MAY_ALIAS; \
+    target static ALWAYS_INLINE void piece_##width(uintptr_t from, uintptr_t to) \
     { \
-        if (is_pack) \
-            *(name##_loose *)(void *)stream = *(const name##_loose *)memory; \
-        else \
-            *(name##_loose *)memory = *(const name##_loose *)(const void *)stream; \
-    } \
-    target static ALWAYS_INLINE void name##_all(const struct plan *plan, uintptr_t memory, char *stream, \
-                                                bool is_pack) \
-    { \
-        const size_t *const ends = plan->ends, n = (size_t)plan->count; \
-        const MPI_Count *const disps = plan->disps; \
-        char *const packed = stream; \
-\
-        for (size_t i = 0; i < n; i++) { \
-            const uintptr_t at = plan_place(memory, disps[i]); \
-            char *const end = packed + ends[i]; \
-            const size_t last = (size_t)(end - stream) - (width); \
-            for (size_t done = 0; done < last; done += (width)) \
-                name##_piece(at + done, stream + done, is_pack); \
-            name##_piece(at + last, stream + last, is_pack); \
-            stream = end; \
-        } \
-    } \
-    target LINE_OF_CODE static void pack_##name(const void *how, uintptr_t memory, char *stream) \
-    { \
-        name##_all(how, memory, stream, true); \
-    } \
-    target LINE_OF_CODE static void unpack_##name(const void *how, uintptr_t memory, char *stream) \
-    { \
-        name##_all(how, memory, stream, false); \
+        *(loose_bytes_##width *)to = *(const loose_bytes_##width *)from; \
     }
+PIECE_OF(32, ISA_TARGET_AVX2)
+PIECE_OF(64, ISA_TARGET_AVX512)
+#undef PIECE_OF
 
-MOVE_WIDE(blocks_32, ISA_TARGET_AVX2, 32)
-MOVE_WIDE(blocks_64, ISA_TARGET_AVX512, 64)
-#undef MOVE_WIDE
+/* Pieces of 32 bytes, the last of which may lie over the one before. */
+ISA_TARGET_AVX2 static ALWAYS_INLINE void block_by_32(uintptr_t from, uintptr_t to, size_t len)
+{
+    for (size_t done = 0; done < len - 32; done += 32)
+        piece_32(from + done, to + done);
+    piece_32(from + len - 32, to + len - 32);
+}
 
+/* Loaded before one is stored: a load from an address whose lower bits are those of a store just made waits for it. */
+ISA_TARGET_AVX512 static ALWAYS_INLINE void three_pieces(uintptr_t from, uintptr_t to)
+{
+    const bytes_64 a = *(const loose_bytes_64 *)from, b = *(const loose_bytes_64 *)(from + 64);
+    const bytes_64 c = *(const loose_bytes_64 *)(from + 128);
+
+    *(loose_bytes_64 *)to = a;
+    *(loose_bytes_64 *)(to + 64) = b;
+    *(loose_bytes_64 *)(to + 128) = c;
+}
+
+/* What is left, by the smallest piece that does it: a store across two lines of the cache costs twice. */
+ISA_TARGET_AVX512 static ALWAYS_INLINE void last_piece(uintptr_t from, uintptr_t to, size_t len)
+{
+    const size_t left = len % 64;
+
+    if (left > 32)
+        piece_64(from + len - 64, to + len - 64);
+    else if (left > PIECE)
+        piece_32(from + len - 32, to + len - 32);
+    else if (left > 0)
+        memcpy((void *)(to + len - PIECE), (const void *)(from + len - PIECE), PIECE);
+}
+
+ISA_TARGET_AVX512 static ALWAYS_INLINE void block_by_64(uintptr_t from, uintptr_t to, size_t len)
+{
+    for (; len >= 256; len -= 192, from += 192, to += 192)
+        three_pieces(from, to);
+    if (len >= 192) {
+        three_pieces(from, to);
+    } else {
+        piece_64(from, to);
+        if (len >= 128)
+            piece_64(from + 64, to + 64);
+    }
+    last_piece(from, to, len);
+}
+
+/* The way there and back over the blocks of a plan, in its order or from the last one on. */
+#define BLOCKS_BY(width, target, name, step) \
+    target LINE_OF_CODE static void name##_by_##width(const void *how, uintptr_t memory, char *stream) \
+    { \
+        const struct plan *const plan = how; \
+        const size_t *const ends = plan->ends, n = (size_t)plan->count; \
+\
+        step(block_by_##width); \
+    }
+#define PACK_EACH(block) \
+    for (size_t i = 0, begin = 0; i < n; begin = ends[i++]) \
+        block(plan_place(memory, plan->disps[i]), (uintptr_t)stream + begin, ends[i] - begin)
+#define UNPACK_EACH(block) \
+    for (size_t i = 0, begin = 0; i < n; begin = ends[i++]) \
+        block((uintptr_t)stream + begin, plan_place(memory, plan->disps[i]), ends[i] - begin)
+#define UNPACK_FROM_LAST(block) \
+    for (size_t i = n; i-- > 0;) \
+        block((uintptr_t)stream + (i ? ends[i - 1] : 0), plan_place(memory, plan->disps[i]), \
+              ends[i] - (i ? ends[i - 1] : 0))
+BLOCKS_BY(32, ISA_TARGET_AVX2, pack, PACK_EACH)
+BLOCKS_BY(32, ISA_TARGET_AVX2, unpack, UNPACK_EACH)
+BLOCKS_BY(64, ISA_TARGET_AVX512, pack, PACK_EACH)
+BLOCKS_BY(64, ISA_TARGET_AVX512, unpack, UNPACK_EACH)
+BLOCKS_BY(64, ISA_TARGET_AVX512, unpack_back, UNPACK_FROM_LAST)
+#undef BLOCKS_BY
+#undef PACK_EACH
+#undef UNPACK_EACH
+#undef UNPACK_FROM_LAST
+
+/* Data mostly lie farther on in memory than in the stream: from the last block on no load meets the last stores. */
 struct move_ways simd_blocks(const struct plan *plan, struct move_ways ways)
 {
     const size_t width = best == ISA_AVX512 ? 64 : 32;
@@ -245,8 +292,9 @@ struct move_ways simd_blocks(const struct plan *plan, struct move_ways ways)
         if (len < width || len > WIDE_END)
             return ways;
     }
-    return best == ISA_AVX512 ? (struct move_ways){ pack_blocks_64, unpack_blocks_64 }
-                             : (struct move_ways){ pack_blocks_32, unpack_blocks_32 };
+    if (best < ISA_AVX512)
+        return (struct move_ways){ pack_by_32, unpack_by_32 };
+    return (struct move_ways){ pack_by_64, plan->is_disjoint ? unpack_back_by_64 : unpack_by_64 };
 }
 
 #else

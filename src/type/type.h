@@ -40,6 +40,14 @@ struct type_part {
     const struct plan *plan;
 };
 
+/* Moves the whole of what `how` describes between memory and the packed stream; each function has its own `how`. */
+typedef void move_fn(const void *how, uintptr_t memory, char *stream);
+
+/* In both directions. */
+struct move_ways {
+    move_fn *pack, *unpack;
+};
+
 struct attrs;
 struct plan;
 struct type_contents;
@@ -64,6 +72,8 @@ struct type {
     bool is_run;                 /* an item is one run of bytes, perhaps not at its address, nor items together */
     bool has_bounds;             /* lb and extent were set by a constructor, and go on in types made of this one */
     bool is_permanent;           /* predefined, with a name or without: the user cannot free it */
+    struct move_ways one;        /* move one item; pack is NULL: not committed, contiguous, or larger than an int … */
+    const void *how;             /* … and what they are told */
     struct type_part plan;       /* moves bytes */
     struct type_part map;        /* knows the elements */
     struct plan *nodes;          /* made for this type; owned */
