@@ -6,8 +6,8 @@ import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SRC = os.path.join(ROOT, "src")
-CODE_FOLDERS = ("api", "include", "src", "launch", "compat", "tools", "tests", "fuzz", "bench", "examples", "scripts",
-                "checks")
+CODE_FOLDERS = ("api", "include", "src", "launch", "compat", "impi", "tools", "tests", "fuzz",
+                "bench", "examples", "scripts", "checks")
 
 
 def read(path):
