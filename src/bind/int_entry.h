@@ -19,6 +19,9 @@
     extern EXPORTED __typeof__(PMPI_##name) PMPI_##other __attribute__((alias("PMPI_" #name))); \
     extern EXPORTED __typeof__(PMPI_##name) MPI_##other __attribute__((weak, alias("PMPI_" #name)))
 
+/* An attempt at a short collective call, then the whole way. */
+#define SHORT_OR(attempt, call) (likely((rc = (attempt)) != COLL_NOT_SHORT) ? rc : (call))
+
 /* Handle of an object that a call gave back; NULL is the null handle. */
 #define HANDLE_OF(kind, handle_type, null_handle) \
     static inline handle_type handle_of_##kind(const void *object) \

@@ -60,14 +60,6 @@ const char *coll_name(enum coll_operation operation, enum coll_form form)
 
 /* --- numbers --- */
 
-/* Count a call, and remember its name for reports; from 1. */
-static uint32_t next_call(struct comm *comm, const char *call)
-{
-    comm->coll_call = call;
-    comm->coll_calls[comm->coll_sequence % COMM_CALLS] = comm->coll_outer ? comm->coll_outer : call;
-    return ++comm->coll_sequence;
-}
-
 static int tag_of_call(uint32_t sequence, enum coll_operation operation, unsigned hash)
 {
     return -COLL_TAG_FIRST - (int)((sequence & COLL_SEQUENCE_MASK) << COLL_SEQUENCE_BIT | (unsigned)operation << 10 |
@@ -82,7 +74,7 @@ static int tag_of_persistent(uint32_t number, enum coll_operation operation)
 
 int coll_begin(struct comm *comm, enum coll_operation operation, const char *call)
 {
-    return tag_of_call(next_call(comm, call), operation, 0);
+    return tag_of_call(coll_count_call(comm, call), operation, 0);
 }
 
 /* Bytes that all members of the call's communicator give alike; 0: they need not. */
@@ -175,7 +167,7 @@ static void number(struct sched *s, const struct coll_args *args, enum coll_form
     uint64_t hash;
 
     s->call = coll_name(args->operation, form);
-    s->sequence = next_call(comm, s->call);
+    s->sequence = coll_count_call(comm, s->call);
     if (comm->coll_outer)
         s->call = comm->coll_outer;
     s->operation = args->operation;
@@ -187,7 +179,7 @@ static void number(struct sched *s, const struct coll_args *args, enum coll_form
     else
         s->tag = tag_of_call(s->sequence, args->operation, comm->is_inter ? 0 : (unsigned)(hash >> 60));
     if (comm->is_inter)
-        s->local_tag = tag_of_call(next_call(comm->local, s->call), COLL_INTERNAL, 0);
+        s->local_tag = tag_of_call(coll_count_call(comm->local, s->call), COLL_INTERNAL, 0);
 }
 
 /* A call with an error counts too: the other processes, which may have found none, have counted it. */

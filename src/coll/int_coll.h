@@ -17,6 +17,14 @@ enum {
     COLL_SUB_BITS = 6,
 };
 
+/* Count a call, and remember its name for reports; from 1. */
+static inline uint32_t coll_count_call(struct comm *comm, const char *call)
+{
+    comm->coll_call = call;
+    comm->coll_calls[comm->coll_sequence % COMM_CALLS] = comm->coll_outer ? comm->coll_outer : call;
+    return ++comm->coll_sequence;
+}
+
 /* `count` items at `buf`: what one message carries. */
 struct coll_block {
     void *buf;

@@ -42,6 +42,14 @@ struct node_call {
     uint64_t bytes;     /* that the call tells; 0: they may differ */
 };
 
+enum { NODE_WHAT_OP = 24, NODE_WHAT_ROOT = (1 << NODE_WHAT_OP) - 1, NODE_NO_ROOT = NODE_WHAT_ROOT };
+
+/* `what` of a call; root -1: it has none. */
+static ALWAYS_INLINE uint32_t node_what(enum coll_operation operation, int root)
+{
+    return (uint32_t)operation << NODE_WHAT_OP | (uint32_t)(root < 0 ? NODE_NO_ROOT : root);
+}
+
 /* Begin a call: takes its number. */
 int node_begin(struct node_call *call, struct comm *comm, enum coll_operation op, int root, size_t bytes);
 
@@ -297,6 +305,9 @@ int node_copy_own(const struct node_blocks *b);
 /* Who takes a block reads it in the memory of who brings it; few bytes go through the cell. Lengths may differ. Errors:
  * E0700, E0701, MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE. */
 int node_copy_blocks(const struct node_blocks *b);
+/* The same for who only takes, or has brought its blocks in a line of its own, when all lines that it waits for are
+ * there. */
+int node_take_blocks(const struct node_blocks *b);
 
 static inline struct coll_block node_out(const struct node_blocks *b, int rank)
 {

@@ -155,8 +155,6 @@ void node_catch_up(struct node_call *call, uint32_t distance)
 
 /* --- calls that do not go together --- */
 
-enum { WHAT_OP = 24, WHAT_ROOT = (1 << WHAT_OP) - 1, NO_ROOT = WHAT_ROOT };
-
 struct words {
     char text[96];
 };
@@ -165,11 +163,11 @@ struct words {
 static struct words describe_call(uint32_t what, uint64_t bytes)
 {
     struct words words;
-    const char *name = coll_name((enum coll_operation)(what >> WHAT_OP), COLL_BLOCKING);
-    const int root = (int)(what & WHAT_ROOT);
+    const char *name = coll_name((enum coll_operation)(what >> NODE_WHAT_OP), COLL_BLOCKING);
+    const int root = (int)(what & NODE_WHAT_ROOT);
     char place[24] = "", size[32] = "";
 
-    if (root != NO_ROOT)
+    if (root != NODE_NO_ROOT)
         snprintf(place, sizeof place, "root %d", root);
     if (bytes)
         snprintf(size, sizeof size, "%s%llu bytes", *place ? ", " : "", (unsigned long long)bytes);
@@ -186,7 +184,7 @@ static COLD int disagree(const struct node_call *call, uint32_t round, int rank)
     const struct words own = describe_call(call->what, call->bytes), other = describe_call(what, line->bytes);
     int class = what == call->what ? MPI_ERR_TRUNCATE : MPI_ERR_ROOT;
 
-    if ((what ^ call->what) >> WHAT_OP)
+    if ((what ^ call->what) >> NODE_WHAT_OP)
         class = MPI_ERR_OTHER;
     return err(class, "E0700: ranks disagree in collective call number %u on %s: rank %d calls %s, rank %d calls %s",
                comm->coll_sequence, *comm->name ? comm->name : "a communicator", is_first ? comm->rank : rank,
@@ -197,7 +195,7 @@ static COLD int disagree(const struct node_call *call, uint32_t round, int rank)
 
 int node_begin(struct node_call *call, struct comm *comm, enum coll_operation op, int root, size_t bytes)
 {
-    *call = (struct node_call){ comm, (uint32_t)op << WHAT_OP | (uint32_t)(root < 0 ? NO_ROOT : root), 0, 0, bytes };
+    *call = (struct node_call){ comm, node_what(op, root), 0, 0, bytes };
     call->tag = coll_begin(comm, op, coll_name(op, COLL_BLOCKING));
     return 0;
 }

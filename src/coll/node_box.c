@@ -276,20 +276,12 @@ static int meet(const struct node_blocks *b)
     return b->first < b->end ? node_await(b->call, b->call->round, b->first, b->end) : 0;
 }
 
-int node_copy_blocks(const struct node_blocks *b)
+/* All lines are there, this member has posted `rounds` of its own; rc is the error of its own block. */
+static int finish(const struct node_blocks *b, int rounds, int rc)
 {
     struct node_call *call = b->call;
-    char *temp = NULL;
     bool shows, reads;
-    int rounds, rc = bring(b, &temp, &rounds), failed = rc ? 0 : node_copy_own(b);
 
-    if (!rc)
-        rc = meet(b);
-    if (rc) { /* who disagrees does not read; nobody may read what is gone */
-        mem_free(temp);
-        return rc;
-    }
-    rc = failed; /* after an error, too, others get what they wait for */
     if (b->varies)
         node_slots_follow(b, rounds);
     shows = b->out && has_table(b, call->comm->rank);
@@ -304,6 +296,23 @@ int node_copy_blocks(const struct node_blocks *b)
         node_await_step(call, 1, b->reader, b->readers_end);
     if (reads && !node_is_mutual(b))
         await_ends(b);
+    return rc;
+}
+
+int node_take_blocks(const struct node_blocks *b)
+{
+    return finish(b, 1, 0);
+}
+
+int node_copy_blocks(const struct node_blocks *b)
+{
+    char *temp = NULL;
+    int rounds, rc = bring(b, &temp, &rounds), failed = rc ? 0 : node_copy_own(b);
+
+    if (!rc)
+        rc = meet(b);
+    if (!rc) /* else who disagrees does not read; nobody may read what is gone */
+        rc = finish(b, rounds, failed); /* after an error, too, others get what they wait for */
     mem_free(temp);
     return rc;
 }

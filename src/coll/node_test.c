@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/err.h"
 #include "coll/int_node.h"
+#include "coll/node_any.h"
 #include "obj/blocked.h"
 #include "sys/wake.h"
 
@@ -146,23 +147,23 @@ static void check_moves(struct comm *comm, int call, int count, int root, struct
                            *blocks = SAME(in, count, type);
 
     fill(call, rank, count * size);
-    CHECK_INT(node_allgather(comm, one, all), 0);
+    CHECK_INT(any_allgather(comm, one, all), 0);
     for (int i = 0; i < count * size; i++)
         CHECK_INT(out[i], item(call, i / count, i % count));
     fill(call, rank, count * size);
-    CHECK_INT(node_alltoall(comm, blocks, all), 0);
+    CHECK_INT(any_alltoall(comm, blocks, all), 0);
     for (int i = 0; i < count * size; i++)
         CHECK_INT(out[i], item(call, i / count, rank * count + i % count));
     fill(call, rank, count * size);
-    CHECK_INT(node_gather(comm, one, all, root), 0);
+    CHECK_INT(any_gather(comm, one, all, root), 0);
     for (int i = 0; i < count * size; i++)
         CHECK_INT(out[i], rank == root ? item(call, i / count, i % count) : -1);
     fill(call, rank, count * size);
-    CHECK_INT(node_scatter(comm, blocks, all, root), 0);
+    CHECK_INT(any_scatter(comm, blocks, all, root), 0);
     for (int i = 0; i < count; i++)
         CHECK_INT(out[i], item(call, root, rank * count + i));
     CHECK_INT(out[count], -1);
-    CHECK_INT(node_bcast(comm, in, count, type, root), 0);
+    CHECK_INT(any_bcast(comm, in, count, type, root), 0);
     for (int i = 0; i < count; i++)
         CHECK_INT(in[i], item(call, root, i));
 }
@@ -174,22 +175,32 @@ static void check_reductions(struct comm *comm, int call, int count, int root)
                                              COLL_SAME(out, count, obj_type(MPI_INT)), obj_op(MPI_SUM), root);
 
     fill(call, rank, count);
-    CHECK_INT(node_allreduce(comm, args), 0);
+    CHECK_INT(any_reduction(comm, COLL_ALLREDUCE, args), 0);
     for (int i = 0; i < count; i++)
         CHECK_INT(out[i], sum(call, 0, size, i));
     fill(call, rank, count);
-    CHECK_INT(node_reduce(comm, args), 0);
+    CHECK_INT(any_reduction(comm, COLL_REDUCE, args), 0);
     for (int i = 0; i < count; i++)
         CHECK_INT(out[i], rank == root ? sum(call, 0, size, i) : -1);
     fill(call, rank, count);
-    CHECK_INT(node_scan(comm, args), 0);
+    CHECK_INT(any_reduction(comm, COLL_SCAN, args), 0);
     for (int i = 0; i < count; i++)
         CHECK_INT(out[i], sum(call, 0, rank + 1, i));
     fill(call, rank, count);
-    CHECK_INT(node_exscan(comm, args), 0);
+    CHECK_INT(any_reduction(comm, COLL_EXSCAN, args), 0);
     for (int i = 0; i < count; i++)
         CHECK_INT(out[i], rank ? sum(call, 0, rank, i) : -1);
     CHECK_INT(out[count], -1);
+}
+
+static void check_reduce_scatter_block(struct comm *comm, int call, int count)
+{
+    fill(call, comm->rank, count * comm->size);
+    CHECK_INT(any_reduction(comm, COLL_REDUCE_SCATTER_BLOCK,
+                            COLL_ARGS(COLL_REDUCE_SCATTER_BLOCK, COLL_SAME(in, count, obj_type(MPI_INT)),
+                                      COLL_SAME(out, count, obj_type(MPI_INT)), obj_op(MPI_SUM), -1)), 0);
+    for (int i = 0; i < count; i++)
+        CHECK_INT(out[i], sum(call, 0, comm->size, comm->rank * count + i));
 }
 
 /* Counts differ: rank r gets as many items as all before it and a few more. Also in place, where others still read. */
@@ -207,7 +218,7 @@ static void check_reduce_scatter(struct comm *comm, int call, int count)
         int *result = in_place ? in : out;
 
         fill(call, rank, all);
-        CHECK_INT(node_reduce_scatter(comm, COLL_ARGS(COLL_REDUCE_SCATTER,
+        CHECK_INT(any_reduction(comm, COLL_REDUCE_SCATTER, COLL_ARGS(COLL_REDUCE_SCATTER,
                                                       COLL_SAME(in_place ? MPI_IN_PLACE : in, 0, obj_type(MPI_INT)),
                                                       COLL_PACKED(result, items, obj_type(MPI_INT)), obj_op(MPI_SUM),
                                                       -1)), 0);
@@ -239,6 +250,7 @@ static int64_t run_of(int first, int last)
 /* An operator that notices any wrong order, in place; of a type with gaps in every second call. */
 static void check_order(struct comm *comm, int call, int count, int root, struct op *in_order, struct type *gaps)
 {
+    static const enum coll_operation kinds[] = { COLL_ALLREDUCE, COLL_REDUCE, COLL_SCAN, COLL_EXSCAN };
     const int rank = comm->rank, last = comm->size - 1;
     int64_t *data = (int64_t *)(void *)in;
     struct type *type = call % 2 ? gaps : obj_type(MPI_INT64_T);
@@ -255,8 +267,7 @@ static void check_order(struct comm *comm, int call, int count, int root, struct
 
         for (int i = 0; i < count * step; i++)
             data[i] = i % step ? -7 : run_of(rank, rank);
-        CHECK_INT(kind == 0 ? node_allreduce(comm, args) : kind == 1 ? node_reduce(comm, is_root ? args : apart)
-                  : kind == 2 ? node_scan(comm, args) : node_exscan(comm, args), 0);
+        CHECK_INT(any_reduction(comm, kinds[kind], kind == 1 && !is_root ? apart : args), 0);
         for (int i = 0; i < count * step; i++)
             CHECK(data[i] == (i % step ? -7 : expected[kind]));
     }
@@ -303,13 +314,13 @@ static void check_alltoall(struct comm *comm, int call, int unit, struct type *t
                            *recv = VARYING(out, own.sizes, own.places, type);
 
     fill(call, rank, size * 3 * unit * 2);
-    CHECK_INT(node_alltoall(comm, send, recv), 0);
+    CHECK_INT(any_alltoall(comm, send, recv), 0);
     for (int source = 0; source < size; source++)
         check_block(out + own.places[source] * gap, gap, call, source,
                     layout_of(call, source, size, unit, false).places[rank], own.sizes[source]);
     send = VARYING(MPI_IN_PLACE, own.sizes, own.places, obj_type(MPI_INT));
     recv = VARYING(in, own.sizes, own.places, obj_type(MPI_INT));
-    CHECK_INT(node_alltoall(comm, send, recv), 0);
+    CHECK_INT(any_alltoall(comm, send, recv), 0);
     for (int source = 0; source < size; source++)
         check_block(in + own.places[source], 1, call, source,
                     layout_of(call, source, size, unit, false).places[rank], own.sizes[source]);
@@ -325,20 +336,20 @@ static void check_gather(struct comm *comm, int call, int unit, struct type *typ
     for (int to_all = 0; to_all < 2; to_all++) {
         fill(call, rank, size * 3 * unit * 2);
         if (to_all)
-            CHECK_INT(node_allgather(comm, own, VARYING(out, all.sizes, all.places, type)), 0);
+            CHECK_INT(any_allgather(comm, own, VARYING(out, all.sizes, all.places, type)), 0);
         else if (rank == root)
-            CHECK_INT(node_gather(comm, own, VARYING(out, all.sizes, all.places, type), root), 0);
+            CHECK_INT(any_gather(comm, own, VARYING(out, all.sizes, all.places, type), root), 0);
         else
-            CHECK_INT(node_gather(comm, own, VARYING(NULL, nothing, nothing, type), root), 0);
+            CHECK_INT(any_gather(comm, own, VARYING(NULL, nothing, nothing, type), root), 0);
         for (int source = 0; source < size && (to_all || rank == root); source++)
             check_block(out + all.places[source] * gap, gap, call, source, 0, all.sizes[source]);
     }
     fill(call, rank, size * 3 * unit * 2);
     if (rank == root)
-        CHECK_INT(node_scatter(comm, VARYING(in, all.sizes, all.places, obj_type(MPI_INT)),
+        CHECK_INT(any_scatter(comm, VARYING(in, all.sizes, all.places, obj_type(MPI_INT)),
                                SAME(out, all.sizes[rank], type), root), 0);
     else
-        CHECK_INT(node_scatter(comm, VARYING(NULL, nothing, nothing, type), SAME(out, all.sizes[rank], type),
+        CHECK_INT(any_scatter(comm, VARYING(NULL, nothing, nothing, type), SAME(out, all.sizes[rank], type),
                                root), 0);
     check_block(out, gap, call, root, all.places[rank], all.sizes[rank]);
 }
@@ -380,9 +391,11 @@ static void calls(struct comm *comm)
         check_moves(comm, call, count / (call % 6 ? 1 : size), root, obj_type(MPI_INT));
         check_reductions(comm, call, count, root);
         check_reduce_scatter(comm, call, count);
+        check_reduce_scatter_block(comm, call, count / size);
         check_order(comm, call, count, root, in_order, gaps);
         check_vectors(comm, call, int_gaps);
     }
+    CHECK(any_short_calls > 20);
     op_unref(in_order);
     type_unref(gaps);
     type_unref(int_gaps);
@@ -398,7 +411,7 @@ static void ahead(struct comm *comm)
 
         if (comm->rank && i % 50 == 0)
             usleep(300);
-        CHECK_INT(node_bcast(comm, &value, sizeof value, obj_type(MPI_BYTE), 0), 0);
+        CHECK_INT(any_bcast(comm, &value, sizeof value, obj_type(MPI_BYTE), 0), 0);
         CHECK_INT(value, i);
     }
 }
@@ -463,7 +476,7 @@ static void other_operation(struct comm *comm)
     type_init();
     snprintf(comm->name, sizeof comm->name, "pair");
     const struct coll_data *block = SAME(data, 8, obj_type(MPI_BYTE));
-    expect(comm->rank ? node_scatter(comm, block, block, 0) : node_bcast(comm, data, 8, obj_type(MPI_BYTE), 1),
+    expect(comm->rank ? any_scatter(comm, block, block, 0) : any_bcast(comm, data, 8, obj_type(MPI_BYTE), 1),
            MPI_ERR_OTHER, "number 1 on pair: rank 0 calls MPI_Bcast(root 1, 8 bytes), "
                           "rank 1 calls MPI_Scatter(root 0, 8 bytes)");
 }
@@ -473,7 +486,7 @@ static void other_root(struct comm *comm)
     char data = 0;
 
     type_init();
-    expect(node_bcast(comm, &data, 1, obj_type(MPI_BYTE), 1 - comm->rank), MPI_ERR_ROOT,
+    expect(any_bcast(comm, &data, 1, obj_type(MPI_BYTE), 1 - comm->rank), MPI_ERR_ROOT,
            "rank 0 calls MPI_Bcast(root 1, 1 bytes), rank 1 calls MPI_Bcast(root 0, 1 bytes)");
 }
 
@@ -483,7 +496,7 @@ static void other_length(struct comm *comm)
     const int count = comm->rank ? 8 : 4;
 
     type_init();
-    expect(node_allgather(comm, SAME(MPI_IN_PLACE, 0, NULL), SAME(data, count, obj_type(MPI_BYTE))),
+    expect(any_allgather(comm, SAME(MPI_IN_PLACE, 0, NULL), SAME(data, count, obj_type(MPI_BYTE))),
            MPI_ERR_TRUNCATE, "rank 0 calls MPI_Allgather(4 bytes), rank 1 calls MPI_Allgather(8 bytes)");
 }
 

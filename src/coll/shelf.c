@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/setting.h"
 #include "coll/int_call.h"
+#include "coll/int_node.h"
 #include "sys/share.h"
 
 static struct {
@@ -145,6 +146,7 @@ bool shelf_open(struct comm *comm, struct comm_shelf shelf)
     comm->shelf_known = shelf.round;
     comm->shelf_memory = memory + skip;
     comm->shelf_cells = comm->shelf_memory + lines_size(area.procs);
+    comm->shelf_short = comm->size <= node_flat_max() ? ~coll_by_messages : 0;
     return true;
 }
 
@@ -244,6 +246,7 @@ void shelf_leave(struct comm *comm)
     mem_free(comm->shelf_scratch);
     comm->shelf_scratch = NULL;
     comm->shelf.number = -1;
+    comm->shelf_short = 0;
     if (shelf.number == SHELF_WORLD)
         return;
     if (atomic_fetch_sub_explicit(&area.book->shelf[shelf.number - 1].users, 1, memory_order_acq_rel) != 1)

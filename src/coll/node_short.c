@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll. Short bcast, gather(v), scatter(v), allgather(v) and alltoall(v) through shared memory: see int_short.h.
+ * In the forms with counts a line begins with a struct node_head, as in node_slots.c; when another member says in his
+ * that his blocks lie elsewhere or are of different lengths, node_box.c does the rest. */
+#include "coll/int_short.h"
+
+/* --- bcast --- */
+
+int coll_short_bcast(struct comm *comm, void *buf, MPI_Count count, const struct type *type, int root)
+{
+    const size_t bytes = type_bytes(type, count);
+    struct node_call call;
+    unsigned char *line;
+    int rc;
+
+    if (!short_may(comm, COLL_BCAST) || !short_is(buf, count, type, SHELF_INLINE))
+        return COLL_NOT_SHORT;
+    line = short_open(&call, comm, COLL_BCAST, "MPI_Bcast", root, bytes);
+    if (comm->rank == root) {
+        copy_bytes(line, buf, bytes);
+        short_post(&call);
+        node_wake_all(&call);
+        return 0;
+    }
+    short_post(&call);
+    rc = short_await(&call, root);
+    if (likely(!rc))
+        copy_bytes(buf, short_place(&call, root), bytes);
+    return rc;
+}
+
+/* --- blocks of one length --- */
+
+int coll_short_gather(struct comm *comm, const void *send, MPI_Count send_count, const struct type *send_type,
+                      void *recv, MPI_Count recv_count, const struct type *recv_type, int root)
+{
+    struct node_call call;
+    char *to = recv;
+    size_t bytes;
+    int rc = 0;
+
+    if (!short_may(comm, COLL_GATHER))
+        return COLL_NOT_SHORT;
+    if (comm->rank != root) {
+        if (!short_is(send, send_count, send_type, SHELF_INLINE))
+            return COLL_NOT_SHORT;
+        bytes = type_bytes(send_type, send_count);
+        copy_bytes(short_open(&call, comm, COLL_GATHER, "MPI_Gather", root, bytes), send, bytes);
+        short_post(&call);
+        node_wake(&call, root);
+        return 0;
+    }
+    bytes = type_bytes(recv_type, recv_count);
+    if (!short_is(recv, recv_count, recv_type, SHELF_INLINE) ||
+        !short_keeps(send, send_count, send_type, to + (size_t)root * bytes, bytes))
+        return COLL_NOT_SHORT;
+    short_open(&call, comm, COLL_GATHER, "MPI_Gather", root, bytes);
+    short_post(&call);
+    short_keep(send, to + (size_t)root * bytes, bytes);
+    for (int rank = 0; rank < comm->size && likely(!rc); rank++, to += bytes) {
+        if (rank == root)
+            continue;
+        rc = short_await(&call, rank);
+        if (likely(!rc))
+            copy_bytes(to, short_place(&call, rank), bytes);
+    }
+    return rc;
+}
+
+int coll_short_scatter(struct comm *comm, const void *send, MPI_Count send_count, const struct type *send_type,
+                       void *recv, MPI_Count recv_count, const struct type *recv_type, int root)
+{
+    const size_t most = SHELF_INLINE / (size_t)comm->size;
+    const bool is_root = comm->rank == root;
+    const size_t bytes = is_root ? type_bytes(send_type, send_count) : type_bytes(recv_type, recv_count);
+    const size_t at = (size_t)comm->rank * bytes;
+    struct node_call call;
+    unsigned char *line;
+    int rc;
+
+    if (!short_may(comm, COLL_SCATTER))
+        return COLL_NOT_SHORT;
+    if (!is_root) {
+        if (!short_is(recv, recv_count, recv_type, most))
+            return COLL_NOT_SHORT;
+        short_open(&call, comm, COLL_SCATTER, "MPI_Scatter", root, bytes);
+        short_post(&call);
+        rc = short_await(&call, root);
+        if (likely(!rc))
+            copy_bytes(recv, (char *)short_place(&call, root) + at, bytes);
+        return rc;
+    }
+    if (!short_is(send, send_count, send_type, most) ||
+        !short_keeps(recv, recv_count, recv_type, (const char *)send + at, bytes))
+        return COLL_NOT_SHORT;
+    line = short_open(&call, comm, COLL_SCATTER, "MPI_Scatter", root, bytes);
+    copy_bytes(line, send, (size_t)comm->size * bytes);
+    short_post(&call);
+    node_wake_all(&call);
+    if (recv != MPI_IN_PLACE)
+        copy_bytes(recv, (const char *)send + at, bytes);
+    return 0;
+}
+
+int coll_short_allgather(struct comm *comm, const void *send, MPI_Count send_count, const struct type *send_type,
+                         void *recv, MPI_Count recv_count, const struct type *recv_type)
+{
+    const size_t bytes = type_bytes(recv_type, recv_count);
+    char *own = (char *)recv + (size_t)comm->rank * bytes, *to = recv;
+    struct node_call call;
+    unsigned char *line;
+    int rc;
+
+    if (!short_may(comm, COLL_ALLGATHER) || !short_is(recv, recv_count, recv_type, SHELF_INLINE) ||
+        !short_keeps(send, send_count, send_type, own, bytes))
+        return COLL_NOT_SHORT;
+    line = short_open(&call, comm, COLL_ALLGATHER, "MPI_Allgather", -1, bytes);
+    copy_bytes(line, send == MPI_IN_PLACE ? own : send, bytes);
+    short_post(&call);
+    rc = short_meet(&call);
+    for (int rank = 0; rank < comm->size && likely(!rc); rank++, to += bytes) {
+        if (rank != comm->rank || send != MPI_IN_PLACE)
+            copy_bytes(to, short_place(&call, rank), bytes);
+    }
+    return rc;
+}
+
+int coll_short_alltoall(struct comm *comm, const void *send, MPI_Count send_count, const struct type *send_type,
+                        void *recv, MPI_Count recv_count, const struct type *recv_type)
+{
+    const size_t bytes = type_bytes(recv_type, recv_count), at = (size_t)comm->rank * bytes;
+    const bool is_in_place = send == MPI_IN_PLACE;
+    struct node_call call;
+    unsigned char *line;
+    char *to = recv;
+    int rc;
+
+    if (!short_may(comm, COLL_ALLTOALL) ||
+        !short_is(recv, recv_count, recv_type, SHELF_INLINE / (size_t)comm->size) ||
+        !short_keeps(send, send_count, send_type, recv, bytes))
+        return COLL_NOT_SHORT;
+    line = short_open(&call, comm, COLL_ALLTOALL, "MPI_Alltoall", -1, bytes);
+    copy_bytes(line, is_in_place ? recv : send, (size_t)comm->size * bytes);
+    short_post(&call);
+    rc = short_meet(&call);
+    for (int rank = 0; rank < comm->size && likely(!rc); rank++, to += bytes)
+        copy_bytes(to, (char *)short_place(&call, rank) + at, bytes);
+    return rc;
+}
+
+/* --- blocks of different lengths --- */
+
+enum { SLOTS = SHELF_INLINE - sizeof(struct node_head) }; /* bytes of a line that slots have */
+
+static ALWAYS_INLINE bool may_vary(const struct comm *comm, enum coll_operation operation)
+{
+    return short_may(comm, operation) && likely(comm->shelf_copies > 0);
+}
+
+/* The block of a rank among those with counts. */
+struct block {
+    char *at;
+    size_t bytes;
+};
+
+static ALWAYS_INLINE struct block block_of(const void *buf, const int *counts, const int *displs,
+                                           const struct type *type, int rank)
+{
+    return (struct block){ coll_address(buf, displs[rank] * type->extent), type_bytes(type, counts[rank]) };
+}
+
+/* Are all of them short enough for a slot? With arrays of int. */
+static ALWAYS_INLINE bool are_short(const struct comm *comm, const void *buf, const int *counts,
+                                    const struct type *type)
+{
+    if ((uintptr_t)buf <= (uintptr_t)MPI_IN_PLACE || !counts || !type->is_contig)
+        return false;
+    for (int rank = 0; rank < comm->size; rank++) {
+        if (type_bytes(type, counts[rank]) > SLOTS)
+            return false;
+    }
+    return true;
+}
+
+/* Head of a line with slots of so many bytes, all filled; where they begin. */
+static ALWAYS_INLINE unsigned char *put_head(unsigned char *line, size_t bytes)
+{
+    const struct node_head head = { (uint32_t)bytes, (uint32_t)bytes };
+
+    memcpy(line, &head, sizeof head);
+    return line + sizeof head;
+}
+
+/* Take what a member, whose line has come, has in one of its `count` slots. False: it is not there, or does not fit. */
+static ALWAYS_INLINE bool take(const struct node_call *call, int rank, int count, int slot, struct block to)
+{
+    const struct node_head *head = node_head(call, rank, call->round);
+
+    if (unlikely(head->len > to.bytes || head->len != head->stride || head->stride * (size_t)count > SLOTS))
+        return false;
+    copy_bytes(to.at, (const char *)(head + 1) + (size_t)slot * head->stride, head->len);
+    return true;
+}
+
+/* All that this member takes, in the general way; its own line has been posted. Lines that have not come are waited
+ * for. */
+static COLD NOINLINE int take_all(struct node_call *call, const struct coll_data *in, int in_index, int first, int end,
+                                  bool has_one)
+{
+    const int rc = node_await(call, call->round, first, end);
+
+    return rc ? rc : node_take_blocks(&(struct node_blocks){ .call = call, .in = in, .in_index = in_index,
+                                                             .first = first, .end = end, .has_one = has_one,
+                                                             .varies = true });
+}
+
+int coll_short_gatherv(struct comm *comm, const void *send, MPI_Count send_count, struct type *send_type, void *recv,
+                       const int *counts, const int *displs, struct type *recv_type, int root)
+{
+    struct node_call call;
+    struct block own;
+    bool is_taken = true;
+    int rc = 0;
+
+    if (!may_vary(comm, COLL_GATHERV))
+        return COLL_NOT_SHORT;
+    if (comm->rank != root) {
+        const size_t bytes = type_bytes(send_type, send_count);
+
+        if (!short_is(send, send_count, send_type, SLOTS))
+            return COLL_NOT_SHORT;
+        copy_short(put_head(short_open(&call, comm, COLL_GATHERV, "MPI_Gatherv", root, 0), bytes), send, bytes);
+        short_post(&call);
+        node_wake(&call, root);
+        return 0;
+    }
+    if (!are_short(comm, recv, counts, recv_type))
+        return COLL_NOT_SHORT;
+    own = block_of(recv, counts, displs, recv_type, root);
+    if (!short_keeps(send, send_count, send_type, own.at, own.bytes))
+        return COLL_NOT_SHORT;
+    put_head(short_open(&call, comm, COLL_GATHERV, "MPI_Gatherv", root, 0), 0);
+    short_post(&call);
+    short_keep(send, own.at, own.bytes);
+    for (int rank = 0; rank < comm->size && likely(!rc && is_taken); rank++) {
+        if (rank == root)
+            continue;
+        rc = short_await(&call, rank);
+        if (likely(!rc))
+            is_taken = take(&call, rank, 1, 0, block_of(recv, counts, displs, recv_type, rank));
+    }
+    if (unlikely(!is_taken))
+        return take_all(&call, &COLL_VARYING(recv, counts, displs, recv_type), NODE_EACH, 0, comm->size, true);
+    return rc;
+}
+
+/* Does this member bring all the others blocks of one length, so short that a line takes them? *own is that for
+ * itself. */
+static ALWAYS_INLINE bool are_slots(const struct comm *comm, const void *buf, const int *counts, const int *displs,
+                                    const struct type *type, struct block *own)
+{
+    const int other = comm->rank ? 0 : 1;
+
+    if ((uintptr_t)buf <= (uintptr_t)MPI_IN_PLACE || !counts || !type->is_contig)
+        return false;
+    for (int rank = 0; rank < comm->size; rank++) {
+        if (rank != comm->rank && counts[rank] != counts[other])
+            return false;
+    }
+    *own = block_of(buf, counts, displs, type, comm->rank);
+    return type_bytes(type, counts[other]) * (size_t)(comm->size - 1) <= SLOTS;
+}
+
+static ALWAYS_INLINE void put_slots(const struct comm *comm, unsigned char *line, const void *buf, const int *counts,
+                                    const int *displs, const struct type *type)
+{
+    unsigned char *place = put_head(line, type_bytes(type, counts[comm->rank ? 0 : 1]));
+
+    for (int rank = 0; rank < comm->size; rank++) {
+        const struct block block = block_of(buf, counts, displs, type, rank);
+
+        if (rank != comm->rank) {
+            copy_short(place, block.at, block.bytes);
+            place += block.bytes;
+        }
+    }
+}
+
+int coll_short_scatterv(struct comm *comm, const void *send, const int *counts, const int *displs,
+                        struct type *send_type, void *recv, MPI_Count recv_count, struct type *recv_type, int root)
+{
+    const int rank = comm->rank;
+    struct node_call call;
+    struct block own;
+    int rc;
+
+    if (!may_vary(comm, COLL_SCATTERV))
+        return COLL_NOT_SHORT;
+    if (rank != root) {
+        if (!short_is(recv, recv_count, recv_type, SLOTS))
+            return COLL_NOT_SHORT;
+        put_head(short_open(&call, comm, COLL_SCATTERV, "MPI_Scatterv", root, 0), 0);
+        short_post(&call);
+        rc = short_await(&call, root);
+        if (likely(rc || take(&call, root, comm->size - 1, rank - (rank > root),
+                             (struct block){ recv, type_bytes(recv_type, recv_count) })))
+            return rc;
+        return take_all(&call, &COLL_SAME(recv, recv_count, recv_type), 0, root, root + 1, false);
+    }
+    if (!are_slots(comm, send, counts, displs, send_type, &own) ||
+        !short_keeps(recv, recv_count, recv_type, own.at, own.bytes))
+        return COLL_NOT_SHORT;
+    put_slots(comm, short_open(&call, comm, COLL_SCATTERV, "MPI_Scatterv", root, 0), send, counts, displs, send_type);
+    short_post(&call);
+    node_wake_all(&call);
+    if (recv != MPI_IN_PLACE)
+        copy_bytes(recv, own.at, own.bytes);
+    return 0;
+}
+
+int coll_short_allgatherv(struct comm *comm, const void *send, MPI_Count send_count, struct type *send_type,
+                          void *recv, const int *counts, const int *displs, struct type *recv_type)
+{
+    struct node_call call;
+    struct block own;
+    bool is_taken = true;
+    int rc;
+
+    if (!may_vary(comm, COLL_ALLGATHERV) || !are_short(comm, recv, counts, recv_type))
+        return COLL_NOT_SHORT;
+    own = block_of(recv, counts, displs, recv_type, comm->rank);
+    if (!short_keeps(send, send_count, send_type, own.at, own.bytes))
+        return COLL_NOT_SHORT;
+    copy_short(put_head(short_open(&call, comm, COLL_ALLGATHERV, "MPI_Allgatherv", -1, 0), own.bytes),
+               send == MPI_IN_PLACE ? own.at : send, own.bytes);
+    short_post(&call);
+    short_keep(send, own.at, own.bytes);
+    rc = short_meet(&call);
+    for (int rank = 0; rank < comm->size && likely(!rc && is_taken); rank++)
+        is_taken = rank == comm->rank || take(&call, rank, 1, 0, block_of(recv, counts, displs, recv_type, rank));
+    if (unlikely(!is_taken))
+        return take_all(&call, &COLL_VARYING(recv, counts, displs, recv_type), NODE_EACH, 0, comm->size, true);
+    return rc;
+}
+
+int coll_short_alltoallv(struct comm *comm, const void *send, const int *send_counts, const int *send_displs,
+                         struct type *send_type, void *recv, const int *recv_counts, const int *recv_displs,
+                         struct type *recv_type)
+{
+    const int own = comm->rank, size = comm->size;
+    struct node_call call;
+    struct block from, to;
+    bool is_taken = true;
+    int rc;
+
+    if (!may_vary(comm, COLL_ALLTOALLV) || !are_slots(comm, send, send_counts, send_displs, send_type, &from) ||
+        !are_short(comm, recv, recv_counts, recv_type))
+        return COLL_NOT_SHORT;
+    to = block_of(recv, recv_counts, recv_displs, recv_type, own);
+    if (from.bytes != to.bytes || from.at == to.at)
+        return COLL_NOT_SHORT;
+    put_slots(comm, short_open(&call, comm, COLL_ALLTOALLV, "MPI_Alltoallv", -1, 0), send, send_counts, send_displs,
+              send_type);
+    short_post(&call);
+    copy_short(to.at, from.at, to.bytes);
+    rc = short_meet(&call);
+    for (int rank = 0; rank < size && likely(!rc && is_taken); rank++)
+        is_taken = rank == own || take(&call, rank, size - 1, own - (own > rank),
+                                       block_of(recv, recv_counts, recv_displs, recv_type, rank));
+    if (unlikely(!is_taken))
+        return take_all(&call, &COLL_VARYING(recv, recv_counts, recv_displs, recv_type), NODE_EACH, 0, size, false);
+    return rc;
+}
