@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What moves transposed matrices, records and long blocks, with every instruction set that this processor has, against
+/* What moves transposed matrices, records, words far apart and long blocks, with every instruction set that this processor has, against
  * a walk over the blocks: whole, and cut at any byte. */
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "type/int_plan.h"
 
 enum {
-    HALF = 40000,      /* bytes on either side of the buffer's address */
+    HALF = 80000,      /* bytes on either side of the buffer's address */
     BLOCKS = 4000,
     STREAM = 40000,
     CUTS = 4,
@@ -114,6 +114,23 @@ static void test_pairs(void)
         }
 }
 
+/* Words at multiples of 512 bytes, as many as share few sets of the first cache, in one row and in two. */
+static void test_apart(void)
+{
+    for (MPI_Count stride = 512; stride <= 4096; stride *= 2)
+        for (MPI_Count n = HALF / stride - 3; n < HALF / stride; n++)
+            for (int sign = -1; sign <= 1; sign += 2) {
+                for (MPI_Count i = 0; i < n; i++)
+                    add(sign * i * stride, 8);
+                check_type(vector_of(MPI_COMBINER_HVECTOR, n, 1, sign * stride, obj_type(MPI_DOUBLE)), 1);
+                for (MPI_Count i = 0; i < 2 * n; i++)
+                    add(sign * (i % n) * stride + (i < n ? 0 : 24), 8);
+                struct type *const row = vector_of(MPI_COMBINER_HVECTOR, n, 1, sign * stride, obj_type(MPI_DOUBLE));
+                check_type(vector_of(MPI_COMBINER_HVECTOR, 2, 1, 24, row), 1);
+                CHECK_INT(type_free(row), 0);
+            }
+}
+
 static void one_record(MPI_Count n, MPI_Count extent)
 {
     const int lengths[] = { 1, 1 };
@@ -165,6 +182,7 @@ int main(void)
         simd_choose_isa((enum isa)isa);
         test_transposes();
         test_pairs();
+        test_apart();
         for (MPI_Count n = 1; n <= 21; n++) {
             one_record(n, 16);
             one_record(n, 24);

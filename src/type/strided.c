@@ -13,6 +13,11 @@ enum {
     COLUMNS = 4, /* blocks in a row: taken by columns if there are not more, in at least so many rows */
     MANY_ROWS = 32,
     NEAR = 8192, /* bytes that stay in the first cache */
+    /* Blocks a multiple of SAME_SETS bytes apart share few sets of the first cache: all that lie at the same place of a
+     * page share one, of SET_LINES lines. */
+    SAME_SETS = 512, PAGE = 4096, SET_LINES = 12,
+    FEW_AHEAD = 4,  /* such blocks that are fetched early … */
+    FEW_MOST = 65536, /* … unless their lines come from memory */
 };
 
 /* At any address. */
@@ -85,6 +90,32 @@ static ALWAYS_INLINE void words(uintptr_t at, uintptr_t stride, char *out, size_
     }
     for (; n > 0; n--, at += stride, out += 8)
         memcpy(out, (const void *)at, 8);
+}
+
+/* Words whose lines fall into few sets of the first cache. Stores wait in a row, and the lines fetched for those at
+ * its end drive out those that its head waits for. So two words at a time are loaded first, and where they are stored
+ * follows from that: a store comes when its line is there. */
+LINE_OF_CODE static void unpack_apart_8(const void *how, uintptr_t memory, char *stream)
+{
+    const struct strided *const s = how;
+    const uintptr_t stride = (uintptr_t)s->inner_stride, nothing = own_register(0);
+
+    for (size_t i = 0; i < s->outer; i++) {
+        uintptr_t at = memory + i * (uintptr_t)s->outer_stride;
+        const char *in = stream + i * s->outer_step;
+        size_t n = s->inner;
+
+        for (; n >= 2; n -= 2, at += 2 * stride, in += 16) {
+            const uintptr_t ahead = at + FEW_AHEAD * stride;
+            __builtin_prefetch((const void *)ahead, 1);
+            __builtin_prefetch((const void *)(ahead + stride), 1);
+            at += own_register(*(const word *)at | *(const word *)(at + stride)) & nothing;
+            memcpy((void *)at, in, 8);
+            memcpy((void *)(at + stride), in + 8, 8);
+        }
+        if (n)
+            memcpy((void *)at, in, 8);
+    }
 }
 
 LINE_OF_CODE static void pack_8(const void *how, uintptr_t memory, char *stream)
@@ -169,18 +200,28 @@ static const struct move_ways row_loops[LENGTHS] = {
 #undef ROWS
 };
 
+static uint64_t magnitude(MPI_Count value)
+{
+    return value < 0 ? -(uint64_t)value : (uint64_t)value;
+}
+
+/* Are there more blocks in a row than the first cache can keep, as far apart as they are? */
+static bool share_sets(const struct strided *s)
+{
+    const uint64_t stride = magnitude(s->inner_stride), apart = stride & -stride;
+
+    return apart >= SAME_SETS && s->inner <= FEW_MOST && s->inner > SET_LINES * (PAGE / (apart < PAGE ? apart : PAGE));
+}
+
 static move_fn *choose(const struct strided *s, bool is_pack)
 {
     const size_t row = s->len < LENGTHS && loops[s->len][0] ? s->len : 0;
 
+    if (!is_pack && s->len == 8 && s->inner_step == 8 && share_sets(s))
+        return unpack_apart_8;
     if (s->outer == 1 && row && s->inner_step == s->len && row_loops[row].pack)
         return is_pack ? row_loops[row].pack : row_loops[row].unpack;
     return loops[row][(is_pack ? 0 : 2) + (row && s->inner_step != s->len)];
-}
-
-static uint64_t magnitude(MPI_Count value)
-{
-    return value < 0 ? -(uint64_t)value : (uint64_t)value;
 }
 
 /* Few blocks a row and many rows are better taken by columns: the same place of each row in a loop of its own, over so
