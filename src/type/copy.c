@@ -191,7 +191,7 @@ void plan_prepare(struct plan *plan)
             plan->ways = turns_ways;
         break;
     case PLAN_EVEN:
-        plan->as.even = (struct strided_even){ plan->disps, (size_t)plan->count, plan_even_len(plan) };
+        plan->as.even = (struct strided_even){ plan->disps, (size_t)plan->count, plan_even_len(plan), plan->words };
         plan->ways = strided_even_ways(&plan->as.even);
         plan->how = &plan->as;
         break;
@@ -207,7 +207,8 @@ void plan_prepare(struct plan *plan)
 static void move_even(const struct plan *plan, MPI_Count first, MPI_Count n, uintptr_t memory, char *stream,
                       bool is_pack)
 {
-    const struct strided_even even = { plan->disps + first, (size_t)n, plan_even_len(plan) };
+    const int32_t *const words = plan->words ? plan->words + first : NULL;
+    const struct strided_even even = { plan->disps + first, (size_t)n, plan_even_len(plan), words };
 
     move_way(strided_even_ways(&even), &even, memory, stream, is_pack);
 }

@@ -58,6 +58,7 @@ struct strided_fields {
 struct strided_even {
     const MPI_Count *disps;
     size_t count, len;
+    const int32_t *words; /* the displacements of a long list of words of 8 bytes, counted in such; NULL: none */
 };
 
 struct plan {
@@ -77,6 +78,7 @@ struct plan {
         struct strided_even even;     /* EVEN */
     } as;
     MPI_Count *disps;              /* disps[0] is 0 */
+    int32_t *words;                /* EVEN: as in strided_even */
     size_t *ends;
     const struct plan **children;
     struct plan *next;             /* of the same type */

@@ -12,6 +12,7 @@ enum {
     REGULAR = 4, /* a list becomes loops if that makes it so many times shorter */
     EVEN_LEN = 4, /* bytes; shorter blocks are not made even */
     EVEN_MORE = 4, /* nor if there would be more than so many times as many */
+    WORDS_MIN = 8192, /* displacements: shorter lists stay in the caches as they are */
 };
 
 static const struct type_part nothing = { 0, NULL };
@@ -35,6 +36,7 @@ void plan_free(struct plan *nodes)
     while (nodes) {
         struct plan *const next = nodes->next;
         mem_free(nodes->disps);
+        mem_free(nodes->words);
         mem_free(nodes->ends);
         mem_free(nodes->external_ends);
         mem_free(nodes->children);
@@ -443,6 +445,22 @@ static const struct plan *entry_plan(struct plan_builder *b, const struct plan *
     return passing;
 }
 
+/* A long list of words of 8 bytes is read from memory, like the data: half as wide, if that can say it. */
+static void make_words(struct plan_builder *b, struct plan *plan)
+{
+    const MPI_Count width = sizeof(uint64_t);
+
+    if (plan->kind != PLAN_EVEN || plan->count < WORDS_MIN || plan_even_len(plan) != (size_t)width)
+        return;
+    for (MPI_Count i = 0; i < plan->count; i++)
+        if (plan->disps[i] % width || plan->disps[i] / width != (int32_t)(plan->disps[i] / width))
+            return;
+    plan->words = mem_alloc((size_t)plan->count * sizeof *plan->words);
+    b->has_no_memory |= !plan->words;
+    for (MPI_Count i = 0; plan->words && i < plan->count; i++)
+        plan->words[i] = (int32_t)(plan->disps[i] / width);
+}
+
 static struct type_part new_list(struct plan_builder *b, const struct plan_entries *list)
 {
     struct plan *plan = node_new(b, kind_of_list(b, list));
@@ -470,6 +488,7 @@ static struct type_part new_list(struct plan_builder *b, const struct plan_entri
             plan->children[i] = child;
     }
     plan->is_disjoint = are_disjoint(plan, list);
+    make_words(b, plan);
     plan_prepare(plan);
     return (struct type_part){ origin, plan };
 }

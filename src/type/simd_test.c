@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What moves transposed matrices, records, words far apart and long blocks, with every instruction set that this processor has, against
- * a walk over the blocks: whole, and cut at any byte. */
+/* What moves transposed matrices, records, words far apart or at many displacements, and long blocks, with every
+ * instruction set that this processor has, against a walk over the blocks: whole, and cut at any byte. */
 #include <string.h>
 
 #include "base/check.h"
@@ -131,6 +131,32 @@ static void test_apart(void)
             }
 }
 
+/* As many as have a list of their own: words in any order, a multiple of `unit` bytes apart; `blocks` is too small. */
+static void one_long_list(MPI_Count unit)
+{
+    enum { MANY = 9001 };
+    static MPI_Aint disps[MANY];
+    static double out[MANY], in[3 * MANY], got[3 * MANY];
+    const struct type_blocks args = { .combiner = MPI_COMBINER_HINDEXED_BLOCK, .count = MANY, .length = 1,
+                                      .disps = TYPE_NUMBERS(disps) };
+    struct type *type;
+
+    for (size_t i = 0; i < MANY; i++)
+        disps[i] = (MPI_Aint)((i * 4001 % MANY) * 16 + any(16 / (size_t)unit) * (size_t)unit);
+    for (size_t i = 0; i < 3 * MANY; i++)
+        in[i] = (double)i;
+    CHECK_INT(type_indexed(&args, obj_type(MPI_DOUBLE), &type), 0);
+    type_pack(type, in, 1, 0, out, 800);
+    type_pack(type, in, 1, 800, (char *)out + 800, sizeof out - 800);
+    for (size_t i = 0; i < MANY; i++)
+        CHECK(memcmp(&out[i], (char *)in + disps[i], sizeof *out) == 0);
+    type_unpack(type, got, 1, 0, out, 801);
+    type_unpack(type, got, 1, 801, (char *)out + 801, sizeof out - 801);
+    for (size_t i = 0; i < MANY; i++)
+        CHECK(memcmp(&out[i], (char *)got + disps[i], sizeof *out) == 0);
+    CHECK_INT(type_free(type), 0);
+}
+
 static void one_record(MPI_Count n, MPI_Count extent)
 {
     const int lengths[] = { 1, 1 };
@@ -183,6 +209,8 @@ int main(void)
         test_transposes();
         test_pairs();
         test_apart();
+        one_long_list(8);
+        one_long_list(4);
         for (MPI_Count n = 1; n <= 21; n++) {
             one_record(n, 16);
             one_record(n, 24);

@@ -369,39 +369,45 @@ static ALWAYS_INLINE void even_loop(const struct strided_even *even, uintptr_t m
 EVEN(0) EVEN(1) EVEN(2) EVEN(4) EVEN(16) EVEN(32)
 #undef EVEN
 
-LINE_OF_CODE static void pack_even_8(const void *how, uintptr_t memory, char *stream)
-{
-    const struct strided_even *const even = how;
-    const MPI_Count *disps = even->disps;
-    size_t n = even->count;
-
-    for (; n >= 4; n -= 4, disps += 4, stream += 32) {
-        *(two_words *)(void *)stream = (two_words){ *(const word *)plan_place(memory, disps[0]),
-                                                    *(const word *)plan_place(memory, disps[1]) };
-        *(two_words *)(void *)(stream + 16) = (two_words){ *(const word *)plan_place(memory, disps[2]),
-                                                           *(const word *)plan_place(memory, disps[3]) };
+/* Four words a turn; `list` is one of displacements, PLACE(i) the address of the next word but i. */
+#define EVEN_8(name, list, type) \
+    LINE_OF_CODE static void pack_##name(const void *how, uintptr_t memory, char *stream) \
+    { \
+        const struct strided_even *const even = how; \
+        const type *disps = even->list; \
+        size_t n = even->count; \
+\
+        for (; n >= 4; n -= 4, disps += 4, stream += 32) { \
+            *(two_words *)(void *)stream = (two_words){ *(const word *)PLACE(0), *(const word *)PLACE(1) }; \
+            *(two_words *)(void *)(stream + 16) = (two_words){ *(const word *)PLACE(2), *(const word *)PLACE(3) }; \
+        } \
+        for (; n > 0; n--, disps++, stream += 8) \
+            memcpy(stream, (const void *)PLACE(0), 8); \
+    } \
+    LINE_OF_CODE static void unpack_##name(const void *how, uintptr_t memory, char *stream) \
+    { \
+        const struct strided_even *const even = how; \
+        const type *disps = even->list; \
+        size_t n = even->count; \
+\
+        for (; n >= 4; n -= 4, disps += 4, stream += 32) { \
+            const two_words first = *(const two_words *)(const void *)stream; \
+            const two_words second = *(const two_words *)(const void *)(stream + 16); \
+            *(word *)PLACE(0) = first[0]; \
+            *(word *)PLACE(1) = first[1]; \
+            *(word *)PLACE(2) = second[0]; \
+            *(word *)PLACE(3) = second[1]; \
+        } \
+        for (; n > 0; n--, disps++, stream += 8) \
+            memcpy((void *)PLACE(0), stream, 8); \
     }
-    for (; n > 0; n--, disps++, stream += 8)
-        memcpy(stream, (const void *)plan_place(memory, *disps), 8);
-}
-
-LINE_OF_CODE static void unpack_even_8(const void *how, uintptr_t memory, char *stream)
-{
-    const struct strided_even *const even = how;
-    const MPI_Count *disps = even->disps;
-    size_t n = even->count;
-
-    for (; n >= 4; n -= 4, disps += 4, stream += 32) {
-        const two_words first = *(const two_words *)(const void *)stream;
-        const two_words second = *(const two_words *)(const void *)(stream + 16);
-        *(word *)plan_place(memory, disps[0]) = first[0];
-        *(word *)plan_place(memory, disps[1]) = first[1];
-        *(word *)plan_place(memory, disps[2]) = second[0];
-        *(word *)plan_place(memory, disps[3]) = second[1];
-    }
-    for (; n > 0; n--, disps++, stream += 8)
-        memcpy((void *)plan_place(memory, *disps), stream, 8);
-}
+#define PLACE(i) plan_place(memory, disps[i])
+EVEN_8(even_8, disps, MPI_Count)
+#undef PLACE
+#define PLACE(i) plan_place(memory, 8 * (MPI_Count)disps[i])
+EVEN_8(words, words, int32_t)
+#undef PLACE
+#undef EVEN_8
 
 enum { EVEN_LENGTHS = 33 };
 
@@ -413,6 +419,8 @@ static const struct move_ways even_ways[EVEN_LENGTHS] = {
 
 struct move_ways strided_even_ways(const struct strided_even *even)
 {
+    if (even->words)
+        return (struct move_ways){ pack_words, unpack_words };
     return even_ways[even->len < EVEN_LENGTHS && even_ways[even->len].pack ? even->len : 0];
 }
 
