@@ -4,6 +4,7 @@
 
     run.py --bin-dir build/tests --mpiexec build/launch/mpiexec        programs compiled by the build
     run.py --mpicc mpicc.other --mpiexec mpiexec.other --ranks 1,2,3   compile them here, with any MPI
+                                                                       (Fortran ones with --mpifort, or not at all)
 
 How lists and programs are written: tests/README.md.
 """
@@ -24,6 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DEFAULT_RANKS = [1, 2, 3, 4, 7, 8]
 DEFAULT_TIMEOUT = 30.0
 SKIPPED = 77
+SOURCES = ('.c', '.f90', '.f')
 CFLAGS = ['-std=gnu11', '-D_GNU_SOURCE', '-O1', '-g', '-Wall', '-Wextra', '-Wmissing-prototypes',
           '-Wstrict-prototypes', '-Wshadow', '-Werror', '-Wno-stringop-overflow', '-Wno-stringop-overread', '-pthread']
 
@@ -103,28 +105,38 @@ def check_lists(tests_dir, chapters):
     complaints = []
     for chapter in chapters:
         listed = {t.program for t in read_lists(tests_dir, [chapter])}
-        present = {f[:-2] for f in os.listdir(os.path.join(tests_dir, chapter)) if f.endswith('.c')}
-        complaints += [f'{chapter}/{p}.c is in no line of {chapter}/list.txt'
+        present = {os.path.splitext(f)[0] for f in os.listdir(os.path.join(tests_dir, chapter)) if f.endswith(SOURCES)}
+        complaints += [f'{chapter}/{p} is in no line of {chapter}/list.txt'
                        for p in sorted(present - listed)]
-        complaints += [f'{chapter}/list.txt names {p}, there is no {p}.c'
+        complaints += [f'{chapter}/list.txt names {p}, there is no such source'
                        for p in sorted(listed - present)]
     return complaints
 
 
-def compile_all(tests, tests_dir, mpicc, bin_dir, jobs):
+def source_of(tests_dir, chapter, program):
+    paths = [os.path.join(tests_dir, chapter, program + ending) for ending in SOURCES]
+    return next((p for p in paths if os.path.exists(p)), paths[0])
+
+
+def compile_all(tests, tests_dir, options, bin_dir, jobs):
     """Compiles what is out of date. Returns error texts."""
     include = os.path.join(tests_dir, 'common')
 
     def compile_one(key):
         chapter, program = key
-        source = os.path.join(tests_dir, chapter, program + '.c')
+        source = source_of(tests_dir, chapter, program)
         target = os.path.join(bin_dir, chapter, program)
         needed = [source] + [os.path.join(folder, f) for folder in (include, os.path.dirname(source))
                              for f in os.listdir(folder) if f.endswith('.h')]
         os.makedirs(os.path.dirname(target), exist_ok=True)
         if os.path.exists(target) and os.path.getmtime(target) > max(map(os.path.getmtime, needed)):
             return ''
-        command = shlex.split(mpicc) + CFLAGS + ['-I', include, source, '-o', target, '-lm']
+        if source.endswith('.c'):
+            command = shlex.split(options.mpicc) + CFLAGS + ['-I', include, source, '-o', target, '-lm']
+        else:
+            modules = tempfile.mkdtemp(dir=os.path.dirname(target))
+            command = shlex.split(options.mpifort) + ['-O1', '-g', '-J', modules, os.path.join(include, 'ftest.f90'),
+                                                      source, '-o', target]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               check=False)
         return f'{shlex.join(command)}\n{done.stdout}' if done.returncode else ''
@@ -305,6 +317,7 @@ def read_options():
     parser.add_argument('--mpiexec', default='mpiexec', help='launcher and its options, one word list')
     parser.add_argument('--bin-dir', help='compiled programs: <bin-dir>/<chapter>/<program>')
     parser.add_argument('--mpicc', help='compile the programs with this, here or into --bin-dir')
+    parser.add_argument('--mpifort', help='the same for Fortran; without it those programs are left out')
     parser.add_argument('--tests-dir', default=HERE, help='where the chapters are')
     parser.add_argument('--chapter', action='append', help='only this chapter (may be repeated)')
     parser.add_argument('--ranks', help='only these numbers of ranks, of those in the lists')
@@ -401,7 +414,8 @@ def main():
         if not options.bin_dir:
             holder = tempfile.TemporaryDirectory(prefix='mpitests-')
             options.bin_dir = holder.name
-        faults = compile_all(tests, options.tests_dir, options.mpicc, options.bin_dir, options.jobs)
+        tests = [t for t in tests if options.mpifort or source_of(options.tests_dir, t.chapter, t.program)[-2:] == '.c']
+        faults = compile_all(tests, options.tests_dir, options, options.bin_dir, options.jobs)
         if faults:
             print('\n'.join(faults))
             print(f'run.py: {len(faults)} programs do not compile', file=sys.stderr)

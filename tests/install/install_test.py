@@ -64,6 +64,28 @@ def check_wrappers(env, cwd):
             raise Fault(f"mpicc {flag} names no option")
 
 
+def check_fortran(prefix, env, cwd):
+    """All three ways in, by the wrapper and by pkg-config; where the build had no compiler there is nothing."""
+    if not os.path.exists(os.path.join(prefix, "bin", "mpifort")):
+        return
+    for pattern in ("include/mpif.h", "include/mpi.mod", "include/mpi_f08.mod", "lib/libmpifort_abi.so.1",
+                    "bin/mpif77", "bin/mpif90"):
+        if not glob.glob(os.path.join(prefix, pattern)):
+            raise Fault(f"not installed: {pattern}")
+    flags = shlex.split(run(["pkg-config", "--cflags", "--libs", "mpi-fort"], env, cwd))
+    for name, use in (("ring-f", "include 'mpif.h'"), ("ring-mpi", "use mpi"), ("ring-f08", "use mpi_f08")):
+        source = os.path.join(cwd, name + ".f90")
+        with open(os.path.join(HERE, "ring.f90"), encoding="utf-8") as f:
+            text = f.read()
+        head = f"{use}\nimplicit none" if use.startswith("use") else f"implicit none\n{use}"
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(text.replace("    implicit none", head))
+        run(["mpifort", "-O1", source, "-o", name], env, cwd)
+        expect_ring("./" + name, env, cwd)
+    run(["gfortran", source, "-o", "ring-pc-f"] + flags, env, cwd)
+    expect_ring("./ring-pc-f", {**env, "LD_LIBRARY_PATH": os.path.join(prefix, "lib")}, cwd)
+
+
 def check_cmake(env, cwd):
     build = os.path.join(cwd, "cmake")
     said = run(["cmake", "-S", os.path.join(HERE, "cmake"), "-B", build], env, cwd)
@@ -115,6 +137,7 @@ def main(meson, build, configured_prefix):
             run([meson, "install", "-C", build, "--no-rebuild", "--destdir", stage], os.environ, folder)
             check_layout(prefix)
             check_wrappers(env, work)
+            check_fortran(prefix, env, work)
             check_pkg_config(prefix, env, work)
             check_p4(prefix, env, work)
             check_static(prefix, env, work)
