@@ -7,8 +7,6 @@
 
 #include "coll/int_call.h"
 
-typedef void coll_build_fn(struct sched *s, const struct coll_args *args);
-
 /* --- on intracommunicators --- */
 
 coll_build_fn coll_barrier_dissemination, coll_barrier_tree, coll_barrier_levels;

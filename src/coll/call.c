@@ -160,38 +160,41 @@ static int check(const struct comm *comm, const struct coll_args *args)
 
 /* --- the three forms --- */
 
-/* Name, number and tags. On an intercommunicator roots differ, and so do amounts. */
-static void number(struct sched *s, const struct coll_args *args, enum coll_form form)
+/* What all processes have to give alike. On an intercommunicator roots differ, and so do amounts. */
+static void describe(struct sched *s, const struct coll_args *args)
 {
-    struct comm *comm = s->comm;
+    const struct comm *comm = s->comm;
     uint64_t hash;
 
-    s->call = coll_name(args->operation, form);
-    s->sequence = coll_count_call(comm, s->call);
-    if (comm->coll_outer)
-        s->call = comm->coll_outer;
     s->operation = args->operation;
     s->root = args->root;
     s->bytes = comm->is_inter ? 0 : common_bytes(comm, args);
     hash = s->bytes * UINT64_C(0x9E3779B97F4A7C15) + (unsigned)args->root * UINT64_C(0xC2B2AE3D27D4EB4F);
+    s->hash = comm->is_inter ? 0 : (unsigned)(hash >> 60);
+}
+
+/* Name, number and tags. */
+static void number(struct sched *s, enum coll_form form)
+{
+    struct comm *comm = s->comm;
+
+    s->call = coll_name(s->operation, form);
+    s->sequence = coll_count_call(comm, s->call);
+    if (comm->coll_outer)
+        s->call = comm->coll_outer;
     if (form == COLL_PERSISTENT)
-        s->tag = tag_of_persistent(comm->coll_persistent++, args->operation);
+        s->tag = tag_of_persistent(comm->coll_persistent++, s->operation);
     else
-        s->tag = tag_of_call(s->sequence, args->operation, comm->is_inter ? 0 : (unsigned)(hash >> 60));
+        s->tag = tag_of_call(s->sequence, s->operation, s->hash);
     if (comm->is_inter)
         s->local_tag = tag_of_call(coll_count_call(comm->local, s->call), COLL_INTERNAL, 0);
 }
 
-/* A call with an error counts too: the other processes, which may have found none, have counted it. */
-static int build(struct sched *s, const struct coll_args *args, enum coll_form form)
+static int choose_and_build(struct sched *s, const struct coll_args *args)
 {
     struct coll_choice choice;
-    int rc;
+    const int rc = coll_choose(s->comm, args, &choice);
 
-    number(s, args, form);
-    rc = check(s->comm, args);
-    if (!rc)
-        rc = coll_choose(s->comm, args, &choice);
     if (rc)
         return rc;
     s->parameter = choice.parameter;
@@ -199,18 +202,35 @@ static int build(struct sched *s, const struct coll_args *args, enum coll_form f
         s->op = args->op;
         op_ref(s->op);
     }
+    if (s->is_kept)
+        return kept_build(s, args, choice.algorithm->build);
     choice.algorithm->build(s, args);
     return s->failed;
 }
 
-int coll_run(struct comm *comm, const struct coll_args *args)
+/* A call with an error counts too: the other processes, which may have found none, have counted it. */
+static int build(struct sched *s, const struct coll_args *args, enum coll_form form)
+{
+    int rc;
+
+    if (likely(s->has_turns)) { /* a call like this one has been checked, but where its buffers are */
+        number(s, form);
+        return args->op ? check_reduction(s->comm, args) : 0;
+    }
+    describe(s, args);
+    number(s, form);
+    rc = check(s->comm, args);
+    return rc ? rc : choose_and_build(s, args);
+}
+
+/* On the stack. */
+static NOINLINE int run_once(struct comm *comm, const struct coll_args *args)
 {
     struct sched s;
     int rc;
 
-    if (!(coll_by_messages >> args->operation & 1) && node_try(comm, args, &rc))
-        return rc;
     sched_init(&s, comm);
+    s.is_kept = false;
     rc = build(&s, args, COLL_BLOCKING);
     if (!rc)
         rc = sched_run(&s);
@@ -218,16 +238,37 @@ int coll_run(struct comm *comm, const struct coll_args *args)
     return rc;
 }
 
-static int make_request(struct comm *comm, const struct coll_args *args, enum coll_form form, struct sched **out)
+int coll_run(struct comm *comm, const struct coll_args *args)
 {
+    struct sched *s;
     int rc;
 
-    *out = sched_create(comm, form == COLL_PERSISTENT);
-    if (!*out)
+    if (comm->shelf.number >= 0 && !(coll_by_messages >> args->operation & 1) && node_try(comm, args, &rc))
+        return rc;
+    s = kept_take(comm, args);
+    if (unlikely(!s))
+        return run_once(comm, args);
+    rc = build(s, args, COLL_BLOCKING);
+    if (!rc)
+        rc = sched_run(s);
+    kept_give_back(s);
+    return rc;
+}
+
+static int make_request(struct comm *comm, const struct coll_args *args, enum coll_form form, struct sched **out)
+{
+    struct sched *s = form == COLL_NONBLOCKING ? kept_take(comm, args) : NULL;
+    int rc;
+
+    if (!s)
+        s = sched_create(comm);
+    *out = s;
+    if (!s)
         return err(MPI_ERR_NO_MEM, "no memory for a request");
-    rc = build(*out, args, form);
+    sched_make_request(s, form == COLL_PERSISTENT);
+    rc = build(s, args, form);
     if (rc)
-        (*out)->req.ops->release(&(*out)->req);
+        s->req.ops->release(&s->req);
     return rc;
 }
 
@@ -248,7 +289,9 @@ int coll_make(struct comm *comm, const struct coll_args *args, struct req **out)
     struct sched *s;
     const int rc = make_request(comm, args, COLL_PERSISTENT, &s);
 
-    if (!rc)
-        *out = &s->req;
-    return rc;
+    if (rc)
+        return rc;
+    sched_make_turns(s);
+    *out = &s->req;
+    return 0;
 }

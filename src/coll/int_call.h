@@ -20,11 +20,13 @@ enum coll_needs {
     COLL_NEEDS_OUT_OF_PLACE = 32,
 };
 
+typedef void coll_build_fn(struct sched *s, const struct coll_args *args);
+
 /* One way to do some operations. `build` adds the steps of this process to an empty schedule whose communicator,
  * operator and parameter are set; it looks at nothing of the communicator but ranks, sizes and topology. */
 struct coll_algorithm {
     const char *name;            /* for settings and rules */
-    void (*build)(struct sched *s, const struct coll_args *args);
+    coll_build_fn *build;
     uint32_t operations;         /* a bit each */
     uint8_t needs;
     const char *parameter_name;  /* NULL: none */
@@ -75,11 +77,27 @@ extern uint32_t coll_by_messages;
 
 /* sched_run.c. Do all of it now; blocks. 0 or the first error. */
 int sched_run(struct sched *s);
-/* An empty schedule that is a request, with a reference to its communicator; NULL: no memory. */
-struct sched *sched_create(struct comm *comm, bool is_persistent);
+/* An empty schedule that can become a request; NULL: no memory. */
+struct sched *sched_create(struct comm *comm);
+void sched_destroy(struct sched *s);
+/* From now on it is a request, with a reference to its communicator, until that is released. */
+void sched_make_request(struct sched *s, bool is_persistent);
 /* Begin it; it goes on whenever something is polled. */
 void sched_start(struct sched *s);
 /* No request is left: give back what they lay in. */
 void sched_close(void);
+
+/* kept.c. Schedules of the last calls on a communicator, for those that repeat them. One that is ready has turns and
+ * lacks only what belongs to a call: name, number, tag.
+ *
+ * One for this call, ready or empty, which is the caller's until kept_give_back. NULL: calls of this kind are not kept,
+ * or there is no memory. */
+struct sched *kept_take(struct comm *comm, const struct coll_args *args);
+/* Build it, an empty one. Returns its error; it is given back like a ready one. */
+int kept_build(struct sched *s, const struct coll_args *args, coll_build_fn *build);
+/* Any thread may. */
+void kept_give_back(struct sched *s);
+/* The communicator ends. */
+void kept_drop(struct comm *comm);
 
 #endif

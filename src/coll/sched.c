@@ -3,6 +3,7 @@
  * what an algorithm is. */
 #include "coll/sched.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 
@@ -29,10 +30,11 @@ void sched_init(struct sched *s, struct comm *comm)
     s->step_room = SCHED_FIRST_STEPS;
     s->edge_room = SCHED_FIRST_EDGES;
     s->memory = NULL;
-    s->bytes_used = 0;
+    s->bytes_used = s->bytes_more = 0;
     s->failed = 0;
     s->parameter = 0;
     s->layout = NULL;
+    s->has_turns = false;
 }
 
 static void let_go_of(const struct coll_block *block)
@@ -189,6 +191,7 @@ static NOINLINE void *more_bytes(struct sched *s, size_t len)
     }
     memory->next = s->memory;
     s->memory = memory;
+    s->bytes_more += len;
     return memory + 1;
 }
 
@@ -252,6 +255,35 @@ int sched_next(struct sched *s)
     const int i = dequeue(s, &s->messages);
 
     return i >= 0 ? i : dequeue(s, &s->work);
+}
+
+int sched_next_turn(struct sched *s)
+{
+    int i;
+
+    while ((i = sched_next(s)) >= 0) {
+        struct sched_step *step = &s->steps[i];
+
+        if (step->kind != SCHED_RECV || step->is_put_off || s->messages.first < 0)
+            break;
+        step->is_put_off = true;
+        sched_enqueue(s, i);
+    }
+    return i;
+}
+
+void sched_make_turns(struct sched *s)
+{
+    sched_rewind(s);
+    for (int turn = 0; turn < s->step_count; turn++) {
+        const int i = sched_next_turn(s);
+
+        assert(i >= 0);
+        s->steps[turn].turn = i;
+        s->steps[i].is_short = s->steps[i].kind == SCHED_RECV && coll_bytes(&s->steps[i].from) <= SCHED_SHORT;
+        sched_over(s, i);
+    }
+    s->has_turns = true;
 }
 
 void sched_over(struct sched *s, int step)

@@ -10,6 +10,9 @@
  * edge. Those in one direction with the same number match in the order in which they begin, so the builder either
  * gives different numbers or lets one wait for the other.
  *
+ * A schedule that runs more than once has turns as well: the order in which its steps are over if each message is there
+ * when it is asked for. A run takes them in turn for as long as that holds, and keeps no books till then.
+ *
  * Building cannot fail in the middle: without memory the schedule is marked as failed, what is added is ignored, and
  * whoever has asked for the schedule learns of it at the end. Buffers may be wrong addresses then. */
 #ifndef COLL_SCHED_H
@@ -30,12 +33,23 @@ enum {
     SCHED_FIRST_STEPS = 12,  /* for which there is room without asking for memory */
     SCHED_FIRST_EDGES = 16,
     SCHED_FIRST_BYTES = 256,
+    SCHED_SHORT = 8192,      /* bytes of a message that is looked for before it is posted */
 };
 
 /* Nodes have numbers from 0, in the order of their first ranks. */
 struct coll_layout {
     int nodes;
     const int *node_of; /* by ranks */
+};
+
+/* What calls have in common that have the same steps; see kept.c. */
+struct sched_key {
+    const struct op *op;
+    const struct type *send_type, *recv_type;
+    MPI_Count send_count, recv_count;
+    int root;
+    uint8_t operation;         /* enum coll_operation */
+    bool is_send_in_place, is_recv_in_place;
 };
 
 struct sched_edge {
@@ -52,9 +66,12 @@ struct sched_step {
     uint8_t sub;
     bool is_local;             /* of an intercommunicator: a message in the local group */
     bool is_put_off;           /* in this run: a receive that has given way to what may be sent */
+    bool is_short;             /* of those with turns: a receive that is looked for before it is posted */
+    uint8_t from_buffer, to_buffer; /* of those that are kept: which of the user's it is in; see kept.c */
     int needs, waits;          /* steps that come before: all, and those not over in this run */
     int first_edge, last_edge; /* to those that come after; -1: none */
     int next;                  /* in a queue of the run; -1: the last */
+    int turn;                  /* which step has the turn with this one's number */
 };
 
 struct sched_queue {
@@ -71,15 +88,22 @@ struct sched {
     enum coll_operation operation;
     int root;
     uint64_t bytes;            /* that all have to give alike; 0: they need not */
+    unsigned hash;             /* of what all have to give alike, 4 bits */
     int tag, local_tag;        /* of the messages with sub 0; the latter in the local group */
     struct sched_step *steps;
     struct sched_edge *edges;
     int step_count, step_room, edge_count, edge_room;
     struct sched_memory *memory; /* temporary buffers */
     size_t bytes_used;         /* of first_bytes */
+    size_t bytes_more;         /* of `memory` */
     int failed;                /* while building: an error code */
     long parameter;            /* while building: of the algorithm, see choose.h; never 0 for one that takes one */
     const struct coll_layout *layout; /* while building: which node each rank is on; NULL: all on one */
+    bool has_turns;
+    bool is_kept;              /* by its communicator, which gives it back to the pool */
+    _Atomic bool is_taken;     /* of those: it runs, or is about to */
+    struct sched_key key;      /* of those */
+    const void *buffers[2];    /* of those: what is sent and what is received, as the steps have it */
 
     /* of a run */
     int left;                  /* steps not over */
@@ -131,6 +155,11 @@ void sched_fini(struct sched *s);
 void sched_rewind(struct sched *s);
 /* The next step of the queues, messages first; SCHED_NONE: none may begin now. */
 int sched_next(struct sched *s);
+/* The same, but a receive goes to the end of the queue first: what may be sent is not to wait for it. All receives do,
+ * so they keep their order. */
+int sched_next_turn(struct sched *s);
+/* Give the steps their turns. */
+void sched_make_turns(struct sched *s);
 /* Another process has begun something else with the same number: an error that names both; else 0. Takes time in the
  * number of messages that wait for collective calls. */
 int sched_disagreement(const struct sched *s) COLD;

@@ -3,6 +3,10 @@
  * whenever something is polled. Those are kept in lists by the lanes of their communicators, so that threads with
  * communicators of their own do not wait for each other's reductions.
  *
+ * A run begins by taking steps in turn (sched.h): a send that goes out at once needs no request, and in a call that
+ * blocks a short receive looks for its message before it is posted. At the first one that has to wait the books are
+ * opened: what each step waits for, and requests.
+ *
  * A step that fails is over, and the rest goes on: the other processes wait for it. The first error is the result.
  * Knows: p2p, progress. Does not know: algorithms. */
 #include <pthread.h>
@@ -13,10 +17,7 @@
 #include "coll/node.h"
 #include "obj/blocked.h"
 
-enum {
-    REQUESTS_PER_CHUNK = 4,
-    AT_ONCE_MOST = 8192, /* bytes of a message that is looked for before it is posted */
-};
+enum { REQUESTS_PER_CHUNK = 4 };
 
 /* Guards the list and what is in it; taken before lanes' locks. */
 struct group_of_lane {
@@ -50,18 +51,28 @@ static void message_is_over(struct sched *s, struct sched_step *step)
     sched_over(s, (int)(step - s->steps));
 }
 
-static void begin_message(struct sched *s, struct sched_step *step)
+static struct comm *comm_of(const struct sched *s, const struct sched_step *step)
 {
-    struct comm *comm = step->is_local ? s->comm->local : s->comm;
-    const int tag = (step->is_local ? s->local_tag : s->tag) - step->sub;
-    const struct coll_block *block = &step->from;
-    int rc;
+    return step->is_local ? s->comm->local : s->comm;
+}
 
-    if (step->kind == SCHED_SEND)
-        rc = p2p_isend(comm, block->buf, block->count, block->type, step->peer, tag, P2P_STANDARD | P2P_COLL,
-                       &step->req);
-    else
-        rc = p2p_irecv(comm, block->buf, block->count, block->type, step->peer, tag, P2P_COLL, &step->req);
+static int tag_of(const struct sched *s, const struct sched_step *step)
+{
+    return (step->is_local ? s->local_tag : s->tag) - step->sub;
+}
+
+/* Without a request. */
+static bool receive_at_once(struct sched *s, const struct sched_step *step)
+{
+    const struct coll_block *block = &step->from;
+
+    return p2p_recv_at_once(comm_of(s, step), block->buf, block->count, block->type, step->peer, tag_of(s, step),
+                            P2P_COLL);
+}
+
+/* A message has been begun, or `rc` says why not. */
+static void message_has_begun(struct sched *s, struct sched_step *step, int rc)
+{
     if (unlikely(rc)) {
         note(s, rc);
         step->req = NULL;
@@ -71,24 +82,20 @@ static void begin_message(struct sched *s, struct sched_step *step)
     }
 }
 
-/* In a call that blocks, a short receive looks for its message before it is posted, once everything that may be sent is
- * on its way: so it goes to the end of the queue first. All receives do, so they keep their order. True: it was dealt
- * with. */
-static bool receive_at_once(struct sched *s, int i)
+static int begin_send(struct sched *s, struct sched_step *step)
 {
-    struct sched_step *step = &s->steps[i];
     const struct coll_block *block = &step->from;
 
-    if (!step->is_put_off && s->messages.first >= 0) {
-        step->is_put_off = true;
-        sched_enqueue(s, i);
-        return true;
-    }
-    if (step->is_local || coll_bytes(block) > AT_ONCE_MOST ||
-        !p2p_recv_at_once(s->comm, block->buf, block->count, block->type, step->peer, s->tag - step->sub, P2P_COLL))
-        return false;
-    sched_over(s, i);
-    return true;
+    return p2p_isend(comm_of(s, step), block->buf, block->count, block->type, step->peer, tag_of(s, step),
+                     P2P_STANDARD | P2P_COLL, &step->req);
+}
+
+static int begin_receive(struct sched *s, struct sched_step *step)
+{
+    const struct coll_block *block = &step->from;
+
+    return p2p_irecv(comm_of(s, step), block->buf, block->count, block->type, step->peer, tag_of(s, step), P2P_COLL,
+                     &step->req);
 }
 
 /* All that may begin now. */
@@ -96,19 +103,74 @@ static void begin_steps(struct sched *s)
 {
     int i;
 
-    while ((i = sched_next(s)) >= 0) {
+    while ((i = sched_next_turn(s)) >= 0) {
         struct sched_step *step = &s->steps[i];
 
         if (unlikely(s->is_given_up)) {
             sched_over(s, i);
-        } else if (step->kind == SCHED_SEND || step->kind == SCHED_RECV) {
-            if (step->kind == SCHED_SEND || !s->is_blocking || !receive_at_once(s, i))
-                begin_message(s, step);
+        } else if (step->kind == SCHED_SEND) {
+            message_has_begun(s, step, begin_send(s, step));
+        } else if (step->kind == SCHED_RECV) {
+            if (s->is_blocking && coll_bytes(&step->from) <= SCHED_SHORT && receive_at_once(s, step))
+                sched_over(s, i);
+            else
+                message_has_begun(s, step, begin_receive(s, step));
         } else {
             note(s, sched_work(s, step));
             sched_over(s, i);
         }
     }
+}
+
+/* --- steps in turn --- */
+
+/* Not if it waits: then a send has its request. */
+static ALWAYS_INLINE bool is_over_at_once(struct sched *s, struct sched_step *step)
+{
+    int rc;
+
+    switch (step->kind) {
+    case SCHED_RECV: return s->is_blocking && step->is_short && receive_at_once(s, step);
+    case SCHED_SEND:
+        rc = begin_send(s, step);
+        if (likely(!rc)) {
+            if (unlikely(!req_is_done(step->req)))
+                return false;
+            rc = step->req->error;
+            step->req->ops->release(step->req);
+        }
+        note(s, rc);
+        return true;
+    default: note(s, sched_work(s, step)); return true;
+    }
+}
+
+/* How many steps are over at once. */
+static int take_turns(struct sched *s)
+{
+    int turn = 0;
+
+    while (turn < s->step_count && is_over_at_once(s, &s->steps[s->steps[turn].turn]))
+        turn++;
+    return turn;
+}
+
+/* Open the books where the first `turns` steps are over, and the next one is not. */
+static void stop_taking_turns(struct sched *s, int turns)
+{
+    struct sched_step *step = &s->steps[s->steps[turns].turn];
+    struct req *const sent = step->kind == SCHED_SEND ? step->req : NULL;
+    const int error = s->error;
+
+    sched_rewind(s);
+    s->error = error;
+    for (int turn = 0; turn <= turns; turn++) {
+        const int i = sched_next_turn(s);
+        if (turn < turns)
+            sched_over(s, i);
+    }
+    step->req = sent;
+    message_has_begun(s, step, sent ? 0 : begin_receive(s, step));
 }
 
 static void take_slips(struct sched *s, bool is_local)
@@ -158,15 +220,31 @@ static COLD void look_around(struct sched *s)
         give_up(s, rc);
 }
 
-static void begin(struct sched *s)
+/* From here on it is known what each step waits for. `turns` have been taken. */
+static NOINLINE void open_books(struct sched *s, int turns)
 {
     for (int i = 0; i < 2; i++)
         s->inbox[i] = (struct p2p_inbox){ .news = &s->news };
     atomic_store_explicit(&s->news, 0, memory_order_relaxed);
     s->oldest = SCHED_NONE;
     s->has_waited = s->is_given_up = false;
-    sched_rewind(s);
+    if (s->has_turns)
+        stop_taking_turns(s, turns);
+    else
+        sched_rewind(s);
     begin_steps(s);
+}
+
+static ALWAYS_INLINE void begin(struct sched *s)
+{
+    int turns = 0;
+
+    s->error = 0;
+    if (likely(s->has_turns))
+        turns = take_turns(s);
+    s->left = s->step_count - turns;
+    if (s->left)
+        open_books(s, turns);
 }
 
 /* --- a call that blocks --- */
@@ -230,14 +308,20 @@ static struct group_of_lane *group_of(const struct sched *s)
     return &running.groups[p2p_lane_of(s->comm->ctx)];
 }
 
-/* With the group's lock; the request may be gone afterwards. */
+/* The request may be gone afterwards. */
+static void complete(struct sched *s)
+{
+    s->req.error = s->error;
+    req_complete(&s->req);
+}
+
+/* With the group's lock. */
 static void end(struct group_of_lane *group, struct sched *s)
 {
     list_remove(&s->link);
     atomic_fetch_sub_explicit(&group->count, 1, memory_order_relaxed);
     progress_work(-1);
-    s->req.error = s->error;
-    req_complete(&s->req);
+    complete(s);
 }
 
 static int poll_group(struct group_of_lane *group)
@@ -278,13 +362,17 @@ void sched_start(struct sched *s)
 {
     struct group_of_lane *group = group_of(s);
 
+    s->is_blocking = false;
+    begin(s);
+    if (!s->left) {
+        complete(s);
+        return;
+    }
     pthread_mutex_lock(&group->lock);
     list_append(&group->list, &s->link);
     atomic_fetch_add_explicit(&group->count, 1, memory_order_relaxed);
     progress_work(1);
-    s->is_blocking = false;
-    begin(s);
-    if (!s->left || move_on(s))
+    if (move_on(s))
         end(group, s);
     pthread_mutex_unlock(&group->lock);
 }
@@ -298,13 +386,14 @@ static int start(struct req *req)
 static void release(struct req *req)
 {
     struct sched *s = sched_of(req);
+    struct comm *comm = s->comm;
 
-    sched_fini(s);
-    comm_unref(s->comm);
-    pthread_mutex_lock(&running.lock);
-    req->obj.kind = OBJ_FREED;
-    mem_pool_put(&running.pool, s);
-    pthread_mutex_unlock(&running.lock);
+    req->obj.kind = OBJ_FREED; /* of one that is kept, too */
+    if (s->is_kept)
+        kept_give_back(s);
+    else
+        sched_destroy(s);
+    comm_unref(comm);
 }
 
 static int cancel(struct req *req)
@@ -374,7 +463,7 @@ static void prepare(void)
     running.is_polled = true;
 }
 
-struct sched *sched_create(struct comm *comm, bool is_persistent)
+struct sched *sched_create(struct comm *comm)
 {
     struct sched *s;
 
@@ -384,12 +473,26 @@ struct sched *sched_create(struct comm *comm, bool is_persistent)
     pthread_mutex_unlock(&running.lock);
     if (!s)
         return NULL;
-    /* is_send: its status is empty */
-    s->req = (struct req){ .ops = &sched_ops, .comm = comm, .is_send = true, .is_persistent = is_persistent };
-    obj_init(&s->req.obj, OBJ_REQUEST);
-    obj_ref(&comm->obj);
     sched_init(s, comm);
+    s->is_kept = false;
     return s;
+}
+
+void sched_destroy(struct sched *s)
+{
+    sched_fini(s);
+    pthread_mutex_lock(&running.lock);
+    s->req.obj.kind = OBJ_FREED;
+    mem_pool_put(&running.pool, s);
+    pthread_mutex_unlock(&running.lock);
+}
+
+void sched_make_request(struct sched *s, bool is_persistent)
+{
+    /* is_send: its status is empty */
+    s->req = (struct req){ .ops = &sched_ops, .comm = s->comm, .is_send = true, .is_persistent = is_persistent };
+    obj_init(&s->req.obj, OBJ_REQUEST);
+    obj_ref(&s->comm->obj);
 }
 
 void sched_close(void)

@@ -258,6 +258,7 @@ void shelf_leave(struct comm *comm)
 
 void coll_comm_close(struct comm *comm)
 {
+    kept_drop(comm);
     if (comm->shelf.number > 0 && area.book)
         shelf_leave(comm);
 }

@@ -10,6 +10,7 @@ struct attrs;
 struct p2p_comm;
 struct send_buffer;
 struct errhandler;
+struct kept;
 struct topology;
 
 /* Memory that the members share for collective calls: which, and the last round that this process has begun on it.
@@ -50,6 +51,7 @@ struct comm {
     const char *coll_call;           /* the last collective call, for reports */
     const char *coll_calls[COMM_CALLS]; /* by their numbers the last ones, by the names that the user knows */
     struct comm_choice coll_choice;
+    struct kept *coll_kept;          /* schedules for calls that are repeated, owned by room coll; NULL: none */
     const char *coll_outer;          /* the call that makes collective calls itself; NULL: none */
     uint8_t hints;                   /* a bit each, see comm/hints.c */
     bool may_overtake;               /* one of them: the user's messages and receives need not keep their order */
