@@ -111,6 +111,8 @@ struct options {
     int errhandler;    /* enum job_errhandler */
     struct binding binding;
     struct debug debug;
+    const char *profile; /* what the names of its files begin with; NULL: none is made */
+    const char *trace;   /* its file; NULL: none */
 };
 
 struct job;
@@ -294,6 +296,8 @@ void debug_option(struct debug *debug, const char *name, const char *value);
 
 /* debug.c */
 void debug_prepare(struct job *job); /* find the tools, mark the ranks */
+/* Of --profile and --trace: what the programs' environment needs. */
+void profile_prepare(struct options *options);
 void debug_wrap(struct job *job, int rank, char ***argv, const char **program);
 void debug_announce(struct job *job);                      /* where to connect to */
 bool debug_has_people(const struct job *job, int rank);    /* it ends as its user likes */

@@ -199,6 +199,7 @@ static void prepare(struct job *job, char **argv)
     leave_outer_job();
     signals_init(job);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    profile_prepare(&job->options);
     for (int i = 0; i < job->options.app_count; i++)
         program_prepare(&job->options, &job->options.apps[i]);
     make_ranks(job);

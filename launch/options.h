@@ -132,6 +132,9 @@ void options_apply_grace(struct reader *reader, const char *name, char **values)
 void options_apply_errhandler(struct reader *reader, const char *name, char **values);
 void options_apply_ft(struct reader *reader, const char *name, char **values);
 
+/* profile.c */
+void options_apply_profile(struct reader *reader, const char *name, char **values);
+
 /* options_help.c */
 extern const char *const options_topics[TOPICS];
 extern const char *const options_words[TOPICS]; /* what the page says besides its options */

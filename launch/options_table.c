@@ -102,6 +102,9 @@ const struct option options_table[] = {
     { "gdbserver", "[=PORT]", TOPIC_DEBUG, DO(tool), "run ranks under gdbserver, at PORT + rank" },
     { "valgrind", "[=OPTIONS]", TOPIC_DEBUG, DO(tool), "run ranks under valgrind" },
     { "wrap", "COMMAND", TOPIC_DEBUG, DO(tool), "run ranks under COMMAND" },
+    { "profile", "[=NAME]", TOPIC_DEBUG | COMMON, DO(profile),
+      "tell where time in MPI goes; more in NAME.json, .svg" },
+    { "trace", "[=FILE]", TOPIC_DEBUG, DO(profile), "write every call of MPI to FILE, for Perfetto" },
     { "tool-ranks", "RANKS", TOPIC_DEBUG, DO(tool), "only these, such as 0,2-4, with one of the last four" },
 
     { "help h ?", "?TOPIC", TOPIC_ABOUT, DO(help), "this, or one of its pages" },
@@ -126,7 +129,7 @@ const struct option options_table[] = {
     { "debug debugger tv", NULL, TOPIC_ABOUT, DO(note),
       "that debugger is not started; see --gdb, or attach it to mpiexec" },
     { "gtool gtoolfile", "X", TOPIC_ABOUT, DO(note), "no tool is started; put it before the program" },
-    { "trace check-mpi check_mpi aps mps", NULL, TOPIC_ABOUT, DO(note), "this tool is Intel's and not here" },
+    { "check-mpi check_mpi aps mps", NULL, TOPIC_ABOUT, DO(note), "this tool is Intel's and not here" },
 
     /* What makes no difference on one machine, or says what is so anyway. Open MPI: */
     { "oversubscribe nooversubscribe display-allocation display-devel-allocation "
@@ -159,7 +162,7 @@ const struct option options_table[] = {
       "use-min-nodes whole "
       "quit-on-interrupt",
       NULL, ACCEPTED },
-    { "exclusive immediate K kill-on-bad-exit nice propagate x11 compress bcast send-libs pty profile "
+    { "exclusive immediate K kill-on-bad-exit nice propagate x11 compress bcast send-libs pty "
       "oom-kill-step resv-ports slurmd-debug mpibind auto-resume",
       "[X]", ACCEPTED },
     { "A account acctg-freq b begin B extra-node-info bb bbf C constraint cluster-constraint clusters "

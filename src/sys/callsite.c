@@ -8,6 +8,7 @@
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { FRAMES = 64 };
 
@@ -44,6 +45,15 @@ static bool is_own(const void *address)
                       : is_within((uintptr_t)address - 1, __ehdr_start, etext);
 }
 
+/* Of a tool that stands between the program and the library (MPI 5.0 §15.2), if it is a library of its own, or of the
+ * functions that Fortran programs call. */
+static bool is_between(const void *address)
+{
+    Dl_info info;
+
+    return dladdr((const char *)address - 1, &info) && info.dli_sname && !strncasecmp(info.dli_sname, "MPI_", 4);
+}
+
 __attribute__((section("parley_text"))) uint64_t callsite_find(void)
 {
     void *frames[FRAMES];
@@ -52,7 +62,7 @@ __attribute__((section("parley_text"))) uint64_t callsite_find(void)
 
     while (i < count && !is_own(frames[i])) /* a sanitizer's backtrace */
         i++;
-    while (i < count && is_own(frames[i]))
+    while (i < count && (is_own(frames[i]) || is_between(frames[i])))
         i++;
     return i < count ? (uintptr_t)frames[i] : 0;
 }

@@ -11,9 +11,10 @@
 #include "base/base.h"
 
 /* The return address of the call of MPI that this thread is in: the innermost on its stack that is not the library's
- * own; in a callback of the user's that calls MPI again, that call. 0: unknown, as without unwind tables. Takes
- * microseconds, the first time a tenth of a millisecond or more (libgcc_s is opened, memory is allocated): for slow
- * paths only, and not for what may run in a signal handler. */
+ * own, nor of a profiling tool or of Fortran (exported functions called MPI_... or mpi_...); in a callback of the
+ * user's that calls MPI again, that call. 0: unknown, as without unwind tables. Takes microseconds, the first time a
+ * tenth of a millisecond or more (libgcc_s is opened, memory is allocated): for slow paths only, and not for what may
+ * run in a signal handler. */
 uint64_t callsite_find(void) COLD;
 
 /* The code from `start` to `stop` is no program's either: another library on this engine, one in a process. Before any

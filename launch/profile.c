@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: --profile and --trace. The library that does it is preloaded into the ranks; here it is found, and told
+ * where to write. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launch.h"
+#include "options.h"
+
+enum { VARIABLE_SIZE = 2 * PATH_MAX };
+
+void options_apply_profile(struct reader *reader, const char *name, char **values)
+{
+    const bool is_trace = !strncmp(name, "trace", strlen("trace"));
+    const char **file = is_trace ? &reader->options->trace : &reader->options->profile;
+
+    *file = values[0] && *values[0] ? values[0] : is_trace ? "parley-trace.json" : "parley-profile";
+}
+
+/* The library, in an installation or in a build folder. */
+static void find_library(char *path)
+{
+    static const char *const places[] = { "/../" LIBDIR "/parley/libparley_profile.so",
+                                          "/../tools/profile/libparley_profile.so" };
+    char own[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+
+    own[length > 0 ? length : 0] = '\0';
+    if (strrchr(own, '/'))
+        *strrchr(own, '/') = '\0';
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        snprintf(path, VARIABLE_SIZE, "%s%s", own, places[i]);
+        if (!access(path, R_OK))
+            return;
+    }
+    die(EXIT_SYSTEM, "E0124: --profile and --trace need libparley_profile.so, which is not there: %s", path);
+}
+
+static void set_text(struct options *options, const char *name, const char *value, const char *behind)
+{
+    char *text = need(VARIABLE_SIZE);
+
+    snprintf(text, VARIABLE_SIZE, "%s=%s%s", name, value, behind);
+    strings_add(&options->set, text);
+}
+
+/* Of our folder, whatever that of the ranks. */
+static void set_path(struct options *options, const char *name, const char *file)
+{
+    char folder[PATH_MAX] = "";
+
+    if (*file != '/' && getcwd(folder, sizeof folder - 1))
+        strcat(folder, "/");
+    set_text(options, name, folder, file);
+}
+
+void profile_prepare(struct options *options)
+{
+    const char *preload = getenv("LD_PRELOAD");
+    char path[VARIABLE_SIZE], behind[VARIABLE_SIZE] = "";
+
+    if (!options->profile && !options->trace)
+        return;
+    find_library(path);
+    if (preload && *preload)
+        snprintf(behind, sizeof behind, ":%s", preload);
+    set_text(options, "LD_PRELOAD", path, behind);
+    if (options->profile)
+        set_path(options, "PARLEY_PROFILE", options->profile);
+    if (options->trace)
+        set_path(options, "PARLEY_TRACE", options->trace);
+}
