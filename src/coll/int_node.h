@@ -19,6 +19,7 @@ enum {
                                    * r is done with all up to r - NODE_AHEAD */
 };
 
+enum { NODE_FETCH_AHEAD = 8 }; /* rounds */
 enum { NODE_LONG_MAX = 1 << 30, NODE_PART = 8192 };
 
 /* Bytes that go at a time. With a processor for each, one fills a part while another uses the part before; without,
@@ -82,6 +83,8 @@ static ALWAYS_INLINE void node_post(struct node_call *call, struct shelf_line *l
     line->bytes = call->bytes;
     /* release pairs with has_come */
     atomic_store_explicit(&line->stamp, (uint64_t)call->round << 32 | call->what, memory_order_release);
+    if (unlikely(progress.uses_fence)) /* it waits for the line if another processor has it: get those to come now */
+        prefetch_write(shelf_line(call->comm, call->comm->rank, call->round + NODE_FETCH_AHEAD));
     progress_fence();
     if (unlikely(atomic_load_explicit(&shelf_head(call->comm)->late, memory_order_relaxed)))
         node_wake_all(call);

@@ -229,7 +229,7 @@ int coll_short_gatherv(struct comm *comm, const void *send, MPI_Count send_count
 
         if (!short_is(send, send_count, send_type, SLOTS))
             return COLL_NOT_SHORT;
-        copy_short(put_head(short_open(&call, comm, COLL_GATHERV, "MPI_Gatherv", root, 0), bytes), send, bytes);
+        copy_bytes(put_head(short_open(&call, comm, COLL_GATHERV, "MPI_Gatherv", root, 0), bytes), send, bytes);
         short_post(&call);
         node_wake(&call, root);
         return 0;
@@ -280,7 +280,7 @@ static ALWAYS_INLINE void put_slots(const struct comm *comm, unsigned char *line
         const struct block block = block_of(buf, counts, displs, type, rank);
 
         if (rank != comm->rank) {
-            copy_short(place, block.at, block.bytes);
+            copy_bytes(place, block.at, block.bytes);
             place += block.bytes;
         }
     }
@@ -331,7 +331,7 @@ int coll_short_allgatherv(struct comm *comm, const void *send, MPI_Count send_co
     own = block_of(recv, counts, displs, recv_type, comm->rank);
     if (!short_keeps(send, send_count, send_type, own.at, own.bytes))
         return COLL_NOT_SHORT;
-    copy_short(put_head(short_open(&call, comm, COLL_ALLGATHERV, "MPI_Allgatherv", -1, 0), own.bytes),
+    copy_bytes(put_head(short_open(&call, comm, COLL_ALLGATHERV, "MPI_Allgatherv", -1, 0), own.bytes),
                send == MPI_IN_PLACE ? own.at : send, own.bytes);
     short_post(&call);
     short_keep(send, own.at, own.bytes);
@@ -362,7 +362,7 @@ int coll_short_alltoallv(struct comm *comm, const void *send, const int *send_co
     put_slots(comm, short_open(&call, comm, COLL_ALLTOALLV, "MPI_Alltoallv", -1, 0), send, send_counts, send_displs,
               send_type);
     short_post(&call);
-    copy_short(to.at, from.at, to.bytes);
+    copy_bytes(to.at, from.at, to.bytes);
     rc = short_meet(&call);
     for (int rank = 0; rank < size && likely(!rc && is_taken); rank++)
         is_taken = rank == own || take(&call, rank, size - 1, own - (own > rank),

@@ -24,10 +24,12 @@ struct operands {
 /* The operands of members in the present round, in their lines. */
 static ALWAYS_INLINE void combine(const struct node_call *call, const struct reduction *r, const struct operands *o)
 {
-    const size_t at = type_bytes(o->type, o->skip);
+    const size_t at = type_bytes(o->type, o->skip), len = type_bytes(o->type, o->own);
     int rank = r->end - 1;
 
-    copy_bytes(o->recv, (char *)short_place(call, rank) + at, type_bytes(o->type, o->own));
+    if (!len)
+        return;
+    copy_bytes(o->recv, (char *)short_place(call, rank) + at, len);
     while (--rank >= r->first)
         op_reduce(o->op, (char *)short_place(call, rank) + at, o->recv, o->own, o->type);
 }

@@ -60,6 +60,11 @@ size_t coll_segment_end(const struct coll_config *config)
            (SHELVES - SHELVES_WITH_CELLS) * shelf_size(config->procs, SHELVES);
 }
 
+/* What may go by a shelf without cells. */
+enum {
+    WITHOUT_CELLS = 1 << COLL_BCAST | 1 << COLL_REDUCE | 1 << COLL_ALLREDUCE | 1 << COLL_SCAN | 1 << COLL_EXSCAN,
+};
+
 static void close_book(void)
 {
     if (area.book)
@@ -147,6 +152,8 @@ bool shelf_open(struct comm *comm, struct comm_shelf shelf)
     comm->shelf_memory = memory + skip;
     comm->shelf_cells = comm->shelf_memory + lines_size(area.procs);
     comm->shelf_short = comm->size <= node_flat_max() ? ~coll_by_messages : 0;
+    if (!shelf_has_cells(comm)) /* as node_call.c has it */
+        comm->shelf_short &= WITHOUT_CELLS;
     return true;
 }
 
@@ -176,7 +183,8 @@ static int take_bit(_Atomic uint64_t *word, uint64_t reserved)
     return -1;
 }
 
-/* The members before these may have been fewer: no line may seem to be ahead. Who is told of the shelf sees this. */
+/* The members before these may have been fewer: no line may seem to be ahead. Who is told of the shelf sees this. One
+ * that nobody has had is left as it is, all zeroes. */
 static void prepare(struct comm *comm)
 {
     const uint64_t stamp = (uint64_t)comm->shelf.round << 32;
@@ -219,7 +227,8 @@ struct comm_shelf shelf_take(struct comm *comm)
         return (struct comm_shelf){ 0 };
     }
     atomic_store_explicit(&area.book->shelf[shelf.number - 1].users, (uint32_t)comm->size, memory_order_relaxed);
-    prepare(comm);
+    if (shelf.round)
+        prepare(comm);
     return shelf;
 }
 
@@ -252,7 +261,8 @@ void shelf_leave(struct comm *comm)
     if (atomic_fetch_sub_explicit(&area.book->shelf[shelf.number - 1].users, 1, memory_order_acq_rel) != 1)
         return;
     /* who is last comes after all others */
-    atomic_store_explicit(&area.book->shelf[shelf.number - 1].round, shelf.round, memory_order_relaxed);
+    atomic_store_explicit(&area.book->shelf[shelf.number - 1].round, shelf.round ? shelf.round : 1,
+                          memory_order_relaxed);
     give_back(shelf.number);
 }
 

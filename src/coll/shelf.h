@@ -30,11 +30,13 @@ enum {
     SHELF_WORLD = 1,        /* number of that of MPI_COMM_WORLD */
     SHELF_SLOTS = 64,
     SHELF_CELLS = 16,       /* of a member */
-    SHELF_INLINE = 48,      /* bytes of data that a line takes */
+    SHELF_INLINE = 560,     /* bytes of data that a line takes: eight cache lines behind the first */
     SHELF_CELL = 36864,     /* bytes of a cell; no power of two: cells would share sets of a cache */
 };
 
-/* What a member says in a round. The stamp is stored last: the round in the upper half, what is called in the lower. */
+/* What a member says in a round. The stamp is stored last: the round in the upper half, what is called in the lower.
+ * Few bytes lie in one cache line with it. More lie behind rather than in a cell, since of lines there are more: a
+ * member gets further ahead of the others. */
 struct shelf_line {
     _Atomic uint64_t stamp;
     uint64_t bytes;             /* of the call: the same at all members, or 0 */
@@ -56,7 +58,7 @@ struct shelf_book {
     _Atomic uint64_t taken[SHELVES / 64];
     struct {
         _Atomic uint32_t users;     /* members that have not left yet */
-        _Atomic uint32_t round;     /* the last number used in it */
+        _Atomic uint32_t round;     /* the last number used in it; 0: it is as new */
     } shelf[SHELVES];
 };
 

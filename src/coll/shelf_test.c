@@ -52,6 +52,8 @@ static void test_take(void)
         comms[number] = make_comm(2);
         CHECK_INT(shelf_take(&comms[number]).number, number);
         memset(shelf_line(&comms[number], 1, SHELF_SLOTS - 1)->data, number, SHELF_INLINE);
+        CHECK_INT(comms[number].shelf_short >> COLL_GATHER & 1, shelf_has_cells(&comms[number]));
+        CHECK(comms[number].shelf_short >> COLL_EXSCAN & 1);
         if (shelf_has_cells(&comms[number]))
             memset(shelf_cell(&comms[number], 0, 0), number, (size_t)2 * SHELF_CELLS * SHELF_CELL);
     }
@@ -66,6 +68,7 @@ static void test_take(void)
     comms[77].shelf.round = 5;
     shelf_leave(&comms[77]);
     CHECK_INT(comms[77].shelf.number, -1);
+    CHECK_INT(comms[77].shelf_short, 0);
     CHECK_INT(shelf_take(&comm).number, 77);
     CHECK_INT(comm.shelf.round, 5);
     coll_fini();
