@@ -100,7 +100,7 @@ def command_lines(mpiexec, dice, end, scratch):
 
 RANK = r'''
 import array, fcntl, os, random, socket, struct, sys, termios, time
-_, launcher, _, control, token, rank, size = os.environ["PARLEY_JOB"].split(":")
+_, launcher, _, control, token, rank, size, _, _ = os.environ["PARLEY_JOB"].split(":")
 dice = random.Random(int(sys.argv[1]) + int(rank))
 end = time.monotonic() + float(sys.argv[2])
 halves = [int(token[:16], 16), int(token[16:], 16)]

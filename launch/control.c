@@ -22,7 +22,7 @@
 
 #define HELD_SECONDS 2.0
 
-enum { PEER_HAS_ENDED = 338, REPLY_PART = 16384 };
+enum { PEER_HAS_ENDED = 338, REPLY_PART = 16384, REQUEST_MAX = 64 << 20 };
 
 /* An abort for want of another process comes before we know of that one's end, which is the cause. */
 static bool is_consequence(const struct control_message *message)
@@ -44,6 +44,26 @@ static void abort_job(struct job *job, int rank, const struct control_message *m
     job_failed(job, rank, exit_code, true);
 }
 
+/* Part of a request, or the end of it. */
+static void take_request(struct job *job, int rank, const struct control_message *message)
+{
+    struct rank *r = &job->ranks[rank];
+    const size_t length = message->header.length;
+    char *request;
+
+    if (r->request_size + length > REQUEST_MAX)
+        return; /* nobody asks for so much; the end of it is no request, and is told so */
+    r->request = need_more(r->request, r->request_size + length + 1);
+    memcpy(r->request + r->request_size, message->text, length);
+    r->request_size += length;
+    if (message->header.kind == CONTROL_MORE)
+        return;
+    request = r->request;
+    r->request = NULL;
+    dynamic_request(job, rank, message->header.kind, request, r->request_size);
+    r->request_size = 0;
+}
+
 static void take(struct job *job, int rank, const struct control_message *message)
 {
     struct job_proc *proc = job_proc(job->head, rank);
@@ -54,6 +74,8 @@ static void take(struct job *job, int rank, const struct control_message *messag
         abort_job(job, rank, message);
     else if (message->header.kind == CONTROL_PRESENT)
         mpir_update(job, rank);
+    else if (message->header.kind >= CONTROL_MORE && message->header.kind <= CONTROL_LOOKUP)
+        take_request(job, rank, message);
     atomic_fetch_add_explicit(&proc->acknowledged, 1, memory_order_release);
     wake_all(&proc->acknowledged);
 }
@@ -71,6 +93,7 @@ static void handle(struct job *job, int rank, struct control_message *message, s
     struct rank *r = &job->ranks[rank];
 
     message->text[length] = 0;
+    message->header.length = (uint32_t)length;
     forward_rank_over(job, rank); /* what it printed before comes before */
     if (!is_consequence(message) || job->failed_rank != -1 || r->held) {
         take(job, rank, message);
@@ -83,7 +106,7 @@ static void handle(struct job *job, int rank, struct control_message *message, s
 
 void control_held(struct job *job)
 {
-    for (int i = 0; i < job->size; i++) {
+    for (int i = 0; i < job->used; i++) {
         struct control_message *message = job->ranks[i].held;
         if (!message)
             continue;
@@ -168,7 +191,7 @@ static void guest_ready(struct job *job, struct source *source, uint32_t events)
         hang_want_for(job, source);
         return;
     }
-    if (!is_known || hello.kind != CONTROL_HELLO || hello.rank >= (uint32_t)job->size) {
+    if (!is_known || hello.kind != CONTROL_HELLO || hello.rank >= (uint32_t)job->used) {
         source_remove(job, source);
         return;
     }

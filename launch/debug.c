@@ -189,7 +189,7 @@ static const char *program_to_run(const struct debug *debug)
 void debug_wrap(struct job *job, int rank, char ***argv, const char **program)
 {
     const struct debug *debug = &job->options.debug;
-    const struct app *app = &job->options.apps[job->ranks[rank].appnum];
+    const struct app *app = job->ranks[rank].app;
     struct strings *words = &job->ranks[rank].words;
 
     if (!job->ranks[rank].has_tool)
@@ -215,7 +215,7 @@ static void announce(struct job *job, const char *format)
     const struct debug *debug = &job->options.debug;
 
     for (int i = 0; i < job->size; i++) {
-        const struct app *app = &job->options.apps[job->ranks[i].appnum];
+        const struct app *app = job->ranks[i].app;
         char *full, *text;
 
         if (!job->ranks[i].has_tool)

@@ -214,7 +214,7 @@ int feed_open(struct job *job, int rank)
 
     if (rank == job->stdin_rank)
         return -1;
-    if (options_has_rank(job->options.stdin_ranks, rank)) {
+    if (rank < job->size && options_has_rank(job->options.stdin_ranks, rank)) {
         if (is_regular(STDIN_FILENO))
             fd = open_again();
         return fd >= 0 ? fd : open_pipe(job, rank);

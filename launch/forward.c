@@ -51,7 +51,7 @@ static void resume_stream(struct job *job, struct stream *stream, const struct s
 
 void forward_resume(struct job *job, const struct sink *sink)
 {
-    for (int i = 0; i < job->size; i++) {
+    for (int i = 0; i < job->used; i++) {
         resume_stream(job, &job->ranks[i].out, sink);
         resume_stream(job, &job->ranks[i].err, sink);
     }
@@ -59,7 +59,7 @@ void forward_resume(struct job *job, const struct sink *sink)
 
 void forward_break(struct job *job, const struct sink *sink)
 {
-    for (int i = 0; i < job->size; i++) {
+    for (int i = 0; i < job->used; i++) {
         struct stream *const streams[] = { &job->ranks[i].out, &job->ranks[i].err };
         for (size_t s = 0; s < ARRAY_LEN(streams); s++) {
             if (streams[s]->copy == sink) {
@@ -256,15 +256,16 @@ static int duplicate(int fd)
 void forward_pipes(const struct job *job, int rank, int out[2], int err[2])
 {
     const bool is_hidden = job->options.only_rank >= 0 && job->options.only_rank != rank;
+    const bool is_direct = job->is_direct && rank == 0;
 
     out[0] = out[1] = err[0] = err[1] = -1;
     if (is_hidden)
         out[1] = duplicate(job->null_fd);
-    else if (!job->is_direct)
+    else if (!is_direct)
         make_pipe(out);
     if (is_hidden || job->options.merge)
         err[1] = duplicate(out[1] >= 0 ? out[1] : STDOUT_FILENO);
-    else if (!job->is_direct)
+    else if (!is_direct)
         make_pipe(err);
 }
 
@@ -312,7 +313,7 @@ static void flush_stream(struct job *job, struct stream *stream, int64_t now)
 
 void forward_flush_partial(struct job *job, int64_t now)
 {
-    for (int i = 0; i < job->size; i++) {
+    for (int i = 0; i < job->used; i++) {
         flush_stream(job, &job->ranks[i].out, now);
         flush_stream(job, &job->ranks[i].err, now);
     }
@@ -324,9 +325,11 @@ void forward_flush_partial(struct job *job, int64_t now)
 
 void forward_close(struct job *job)
 {
-    for (int i = 0; i < job->size && !job->is_direct; i++) {
-        stream_end(job, &job->ranks[i].out);
-        stream_end(job, &job->ranks[i].err);
+    for (int i = 0; i < job->used; i++) {
+        struct stream *const streams[] = { &job->ranks[i].out, &job->ranks[i].err };
+        for (size_t s = 0; s < ARRAY_LEN(streams); s++)
+            if (streams[s]->sink)
+                stream_end(job, streams[s]);
     }
 }
 

@@ -40,9 +40,15 @@ static struct hang *hang_of(struct job *job)
 {
     if (!job->hang) {
         job->hang = need(sizeof *job->hang);
-        job->hang->last = need((size_t)job->size * sizeof *job->hang->last);
+        job->hang->last = need(job->head->slots * sizeof *job->hang->last);
     }
     return job->hang;
+}
+
+void hang_forget(struct job *job, int rank)
+{
+    if (job->hang)
+        job->hang->last[rank] = (struct last_look){ 0 };
 }
 
 /* --- the graph --- */
@@ -104,7 +110,7 @@ static void make_node(const struct hang_view *view, int rank)
     struct wait_node *node = &view->node[rank];
 
     *node = (struct wait_node){ .state = WAIT_ACTS };
-    if (page->state == JOB_FINALISED || page->state == JOB_EXITED)
+    if (page->state == JOB_FINALISED || page->state == JOB_EXITED || page->state == JOB_NONE)
         node->state = WAIT_GONE;
     if (!page->is_blocked)
         return;
@@ -163,7 +169,7 @@ static bool is_suspicious(const struct job *job)
 {
     const int64_t before = now_ns() - (int64_t)(job->options.hang_report * 1e9);
 
-    for (int i = 0; i < job->size; i++) {
+    for (int i = 0; i < job->used; i++) {
         const struct job_proc *proc = job_proc(job->head, i);
         if (atomic_load_explicit(&proc->state, memory_order_relaxed) == JOB_INITIALISED &&
             proc->status.way != JOB_NOT_BLOCKED &&
@@ -273,7 +279,7 @@ static bool is_answered(struct job *job)
 
     if (now_ns() >= hang->give_up_ns)
         return true;
-    for (int i = 0; i < job->size; i++) {
+    for (int i = 0; i < job->used; i++) {
         const struct job_proc *proc = job_proc(job->head, i);
         const struct job_status *status = &proc->status;
         if (!hang->last[i].is_blocked || status->way == JOB_NOT_BLOCKED ||

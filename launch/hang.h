@@ -15,6 +15,8 @@
 
 /* One rank, at one moment. */
 struct page_view {
+    int rank, world;           /* which rank of which world; -1: nobody has this place */
+    bool is_absent;            /* a process of a later world that has left MPI: it needs no line of its own */
     struct job_status status;  /* a copy */
     struct job_answer answer;  /* to the last question; after the end of MPI: of that */
     enum job_state state;
@@ -29,9 +31,10 @@ struct page_view {
 
 /* All ranks, at one moment. */
 struct hang_view {
-    int size;
+    int size;                  /* places, … */
+    int present;               /* … and how many have somebody to tell of */
     int64_t now;               /* ns */
-    struct page_view *page;    /* by rank */
+    struct page_view *page;    /* by place */
     struct wait_node *node;
     int stuck;                 /* how many wait for ever */
     int blocked;
@@ -52,12 +55,15 @@ void pages_free(struct hang_view *view);
 
 /* hang_text.c: the whole report. */
 char *hang_text(const struct hang_view *view);
-/* "rank 3", "ranks 0-3, 7": those with is_in[rank]; and their number. */
-int hang_add_ranks(struct text *text, const bool *is_in, int size);
+/* "rank 3", "ranks 0-3, 7", "ranks 0-1, ranks 0-3 of spawned world 1": those with is_in[place]; and their number. */
+int hang_add_ranks(struct text *text, const bool *is_in, const struct hang_view *view);
+/* "rank 3", "rank 0 of spawned world 2" */
+void hang_add_rank(struct text *text, const struct hang_view *view, int place);
 /* "in MPI_Recv from rank 1, tag 7 on MPI_COMM_WORLD, 3 x MPI_DOUBLE, at app.c:88": where a rank is, after "it is". */
 void hang_add_place(struct text *text, const struct hang_view *view, int rank);
-/* "from rank 1, tag 7 on MPI_COMM_WORLD, 3 x MPI_DOUBLE" */
-void hang_add_envelope(struct text *text, const struct job_status *status, const struct job_envelope *envelope);
+/* "from rank 1, tag 7 on MPI_COMM_WORLD, 3 x MPI_DOUBLE", of what a rank tells */
+void hang_add_envelope(struct text *text, const struct hang_view *view, const struct page_view *page,
+                       const struct job_envelope *envelope);
 
 /* hang_why.c: what follows from the view; lines with an indent. */
 void hang_add_why(struct text *text, const struct hang_view *view);

@@ -56,8 +56,10 @@ static void add_strays(struct near *near, int rank)
         const struct job_envelope *stray = &page->answer.stray[i];
         if (page->status.sequence || !is_near_any(&page->status, stray))
             continue;
-        text_add(near->text, "    * near miss: rank %d has got a message ", rank);
-        hang_add_envelope(near->text, &page->status, stray);
+        text_add(near->text, "    * near miss: ");
+        hang_add_rank(near->text, near->view, rank);
+        text_add(near->text, " has got a message ");
+        hang_add_envelope(near->text, near->view, page, stray);
         text_add(near->text, "%s, which %s\n", *stray->comm_name ? "" : ", on a communicator that it does not have",
                  near->view->node[rank].is_stuck ? "nobody has asked for" : "it has not asked for yet");
         near->told++;
@@ -73,9 +75,12 @@ static void add_receive(struct near *near, int rank, const struct job_envelope *
 
     if (near->told >= NEAR_MAX || !is_from_rank || is_matching)
         return;
-    text_add(near->text, "    * near miss: rank %d sends with %s %d on %s, rank %d would receive ", rank,
-             status->tag_noun, status->tag, status->comm_name, status->peer_world);
-    hang_add_envelope(near->text, status, receive);
+    text_add(near->text, "    * near miss: ");
+    hang_add_rank(near->text, near->view, rank);
+    text_add(near->text, " sends with %s %d on %s, ", status->tag_noun, status->tag, status->comm_name);
+    hang_add_rank(near->text, near->view, status->peer_world);
+    text_add(near->text, " would receive ");
+    hang_add_envelope(near->text, near->view, &near->view->page[rank], receive);
     text_add(near->text, "\n");
     near->told++;
 }

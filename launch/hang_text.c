@@ -33,24 +33,51 @@ void text_add(struct text *text, const char *format, ...)
     text->length += (size_t)length;
 }
 
-int hang_add_ranks(struct text *text, const bool *is_in, int size)
+/* Those of one world, which lies behind place `first`; how many. */
+static int add_ranks_of(struct text *text, const bool *is_in, const struct hang_view *view, int first, int last)
 {
+    const int world = view->page[first].world;
     const char *separator = "";
     int count = 0;
 
-    for (int i = 0; i < size; i++)
+    for (int i = first; i <= last; i++)
         count += is_in[i];
     text_add(text, count == 1 ? "rank " : "ranks ");
-    for (int from = 0, to; from < size; from = to + 1) {
+    for (int from = first, to; from <= last; from = to + 1) {
         to = from;
         if (!is_in[from])
             continue;
-        while (to + 1 < size && is_in[to + 1])
+        while (to < last && is_in[to + 1])
             to++;
-        text_add(text, from == to ? "%s%d" : "%s%d-%d", separator, from, to);
+        text_add(text, from == to ? "%s%d" : "%s%d-%d", separator, view->page[from].rank, view->page[to].rank);
         separator = ", ";
     }
+    if (world > 0)
+        text_add(text, " of spawned world %d", world);
     return count;
+}
+
+int hang_add_ranks(struct text *text, const bool *is_in, const struct hang_view *view)
+{
+    int count = 0;
+
+    for (int first = 0, last; first < view->size; first = last + 1) {
+        last = first;
+        if (!is_in[first])
+            continue;
+        while (last + 1 < view->size && view->page[last + 1].world == view->page[first].world)
+            last++;
+        text_add(text, count ? ", " : "");
+        count += add_ranks_of(text, is_in, view, first, last);
+    }
+    return count;
+}
+
+void hang_add_rank(struct text *text, const struct hang_view *view, int place)
+{
+    text_add(text, "rank %d", view->page[place].rank);
+    if (view->page[place].world > 0)
+        text_add(text, " of spawned world %d", view->page[place].world);
 }
 
 /* --- words --- */
@@ -67,16 +94,34 @@ static void add_seconds(struct text *text, double seconds)
         text_add(text, "%.1f h", seconds / 3600);
 }
 
-static void add_peer(struct text *text, int way, const char *noun, int peer, int peer_world)
+/* Which process rank `peer` is, if that is not what its number says to one of this page's world. */
+static void add_place(struct text *text, const struct hang_view *view, const struct page_view *page, int peer,
+                      int place)
 {
-    const char *word = way == JOB_SENDING ? "to" : "from";
+    const struct page_view *there = place >= 0 && place < view->size ? &view->page[place] : NULL;
+
+    if (!there || (there->world == page->world && there->rank == peer))
+        return;
+    if (there->world == page->world)
+        text_add(text, " (%d of MPI_COMM_WORLD)", there->rank);
+    else if (there->world > 0)
+        text_add(text, " (rank %d of spawned world %d)", there->rank, there->world);
+    else
+        text_add(text, " (rank %d of the first world)", there->rank);
+}
+
+/* What a page says of a peer, in short; its rank in the communicator, its place. */
+static void add_peer(struct text *text, const struct hang_view *view, const struct page_view *page, int way, int peer,
+                     int place)
+{
+    const char *word = way == JOB_SENDING ? "to" : "from", *noun = page->status.peer_noun;
 
     if (peer >= 0)
         text_add(text, " %s %s %d", word, noun, peer);
     else if (peer != JOB_NO_VALUE)
         text_add(text, " %s any %s", word, noun);
-    if (peer >= 0 && peer_world >= 0 && peer_world != peer)
-        text_add(text, " (%d of MPI_COMM_WORLD)", peer_world);
+    if (peer >= 0)
+        add_place(text, view, page, peer, place);
 }
 
 static void add_rest(struct text *text, const char *noun, int tag, const char *comm, int64_t count, const char *type)
@@ -93,26 +138,30 @@ static void add_rest(struct text *text, const char *noun, int tag, const char *c
         text_add(text, ", %lld bytes", (long long)count);
 }
 
-void hang_add_envelope(struct text *text, const struct job_status *status, const struct job_envelope *envelope)
+void hang_add_envelope(struct text *text, const struct hang_view *view, const struct page_view *page,
+                       const struct job_envelope *envelope)
 {
+    const struct job_status *status = &page->status;
     struct text own = { 0 };
 
-    add_peer(&own, envelope->way, status->peer_noun, envelope->peer, envelope->peer_world);
+    add_peer(&own, view, page, envelope->way, envelope->peer, envelope->peer_world);
     add_rest(&own, status->tag_noun, envelope->tag, envelope->comm_name, envelope->count, envelope->type_name);
     text_add(text, "%s", *own.data == ' ' ? own.data + 1 : own.data);
     mem_free(own.data);
 }
 
 /* The call and what it waits for first. Without the peer: for ranks that differ in nothing else. */
-static void add_wait(struct text *text, const struct job_status *status, bool with_peer)
+static void add_wait(struct text *text, const struct hang_view *view, const struct page_view *page, bool with_peer)
 {
+    const struct job_status *status = &page->status;
+
     text_add(text, "%s", status->call_name);
     if (status->sequence) {
         text_add(text, " on %s", status->comm_name);
         return;
     }
     if (with_peer)
-        add_peer(text, status->way, status->peer_noun, status->peer, status->peer_world);
+        add_peer(text, view, page, status->way, status->peer, status->peer_world);
     else if (status->peer >= 0)
         text_add(text, " %s one %s each", status->way == JOB_SENDING ? "to" : "from", status->peer_noun);
     if (status->way == JOB_SENDING && status->peer == JOB_NO_VALUE)
@@ -155,7 +204,7 @@ void hang_add_place(struct text *text, const struct hang_view *view, int rank)
         return;
     }
     text_add(text, "in ");
-    add_wait(text, &page->status, true);
+    add_wait(text, view, page, true);
     if (page->where)
         text_add(text, ", at %s", page->where);
 }
@@ -174,28 +223,29 @@ struct table {
 };
 
 /* All requests that are missing, as far as they are known, in lines of their own. */
-static void add_wants(struct text *text, const struct job_status *status)
+static void add_wants(struct text *text, const struct hang_view *view, const struct page_view *page)
 {
+    const struct job_status *status = &page->status;
     const char *word = status->flags & JOB_WAIT_ANY ? "or" : "and";
     const uint32_t told = status->wants + 1;
 
     for (uint32_t i = 0; i < status->wants && i < JOB_WANTS; i++) {
         text_add(text, "\n  %s ", word);
-        hang_add_envelope(text, status, &status->want[i]);
+        hang_add_envelope(text, view, page, &status->want[i]);
     }
     if (status->pending > told)
         text_add(text, "\n  %s %u more requests", word, status->pending - told);
 }
 
-static char *what_of(const struct page_view *page, bool with_peer)
+static char *what_of(const struct hang_view *view, const struct page_view *page, bool with_peer)
 {
     struct text text = { 0 };
 
     if (page->is_blocked) {
-        add_wait(&text, &page->status, with_peer);
+        add_wait(&text, view, page, with_peer);
         if (page->has_more_threads)
             text_add(&text, " (in one of its threads)");
-        add_wants(&text, &page->status);
+        add_wants(&text, view, page);
     } else {
         add_state(&text, page);
     }
@@ -233,9 +283,11 @@ static void make_table(struct table *table, const struct hang_view *view, bool w
     for (int i = 0; i < view->size; i++) {
         const struct page_view *page = &view->page[i];
         const char *where = page->is_blocked && page->where ? page->where : "";
-        char *what = what_of(page, with_peer);
-        struct line *line = find_line(table, what, where);
+        char *what = page->is_absent ? NULL : what_of(view, page, with_peer);
+        struct line *line = what ? find_line(table, what, where) : NULL;
         const double seconds = seconds_of(view, page);
+        if (!what)
+            continue;
         if (line)
             mem_free(what);
         else
@@ -246,7 +298,7 @@ static void make_table(struct table *table, const struct hang_view *view, bool w
     }
     for (int i = 0; i < table->count; i++) {
         struct text text = { 0 };
-        hang_add_ranks(&text, table->line[i].is_in, view->size);
+        hang_add_ranks(&text, table->line[i].is_in, view);
         table->line[i].ranks = text.data;
     }
 }
@@ -322,7 +374,7 @@ static void add_head(struct text *text, const struct hang_view *view)
     bool *is_stuck;
 
     if (!view->stuck) {
-        text_add(text, "E0121: %d of %d ranks wait%s in MPI\n", view->blocked, view->size,
+        text_add(text, "E0121: %d of %d ranks wait%s in MPI\n", view->blocked, view->present,
                  view->blocked == 1 ? "s" : "");
         return;
     }
@@ -330,9 +382,9 @@ static void add_head(struct text *text, const struct hang_view *view)
     for (int i = 0; i < view->size; i++)
         is_stuck[i] = view->node[i].is_stuck;
     text_add(text, "E0120: ");
-    if (view->stuck == view->size && view->size > 1)
-        text_add(text, "all %d ranks wait for ever", view->size);
-    else if (hang_add_ranks(text, is_stuck, view->size) == 1)
+    if (view->stuck == view->present && view->present > 1)
+        text_add(text, "all %d ranks wait for ever", view->present);
+    else if (hang_add_ranks(text, is_stuck, view) == 1)
         text_add(text, " waits for ever");
     else
         text_add(text, " wait for ever");

@@ -39,7 +39,7 @@ static void begin(const struct why *why)
 static void begin_waiting(const struct why *why, const bool *mark)
 {
     begin(why);
-    text_add(why->text, hang_add_ranks(why->text, mark, why->view->size) == 1 ? " waits" : " wait");
+    text_add(why->text, hang_add_ranks(why->text, mark, why->view) == 1 ? " waits" : " wait");
 }
 
 static bool is_marked(const struct why *why, const bool *mark)
@@ -135,9 +135,10 @@ static bool add_mismatch(struct why *why, const struct job_status *call)
             begin(why);
             text_add(why->text, "different calls as number %llu of the collective calls on %s: %s by ",
                      (unsigned long long)call->sequence, call->comm_name, call->call_name);
-            hang_add_ranks(why->text, why->mark, why->view->size);
+            hang_add_ranks(why->text, why->mark, why->view);
         }
-        text_add(why->text, ", %s by rank %d", name, i);
+        text_add(why->text, ", %s by ", name);
+        hang_add_rank(why->text, why->view, i);
         is_told = true;
     }
     if (is_told)
@@ -149,8 +150,8 @@ static bool add_mismatch(struct why *why, const struct job_status *call)
 static void add_past(struct why *why, int rank, const struct job_status *call)
 {
     begin(why);
-    text_add(why->text, "rank %d has left %s on %s, in which others wait for it: it is ", rank, call->call_name,
-             call->comm_name);
+    hang_add_rank(why->text, why->view, rank);
+    text_add(why->text, " has left %s on %s, in which others wait for it: it is ", call->call_name, call->comm_name);
     hang_add_place(why->text, why->view, rank);
     text_add(why->text, "\n");
     why->advice.is_mismatch = why->is_named[rank] = true;
@@ -181,7 +182,7 @@ static void add_missing_together(struct why *why, const struct job_status *call)
             mem_free(other);
         }
         begin(why);
-        if (hang_add_ranks(why->text, why->other, why->view->size) == 1)
+        if (hang_add_ranks(why->text, why->other, why->view) == 1)
             text_add(why->text, " has %s %s on %s: it is %s\n", not_done(call->call_name), call->call_name,
                      call->comm_name, place);
         else
@@ -265,6 +266,21 @@ static void note_way(struct why *why, int rank)
     why->advice.is_window |= status->way == JOB_RECEIVING && !status->sequence && status->tag == JOB_NO_VALUE;
 }
 
+/* Of the first world the number will do. */
+static void add_short(const struct why *why, int place)
+{
+    if (why->view->page[place].world > 0)
+        hang_add_rank(why->text, why->view, place);
+    else
+        text_add(why->text, "%d", place);
+}
+
+static void add_next(const struct why *why, int place)
+{
+    text_add(why->text, " -> ");
+    add_short(why, place);
+}
+
 static void add_cycles(struct why *why)
 {
     int told = 0;
@@ -275,16 +291,18 @@ static void add_cycles(struct why *why)
             continue;
         told++;
         begin(why);
-        text_add(why->text, "deadlock: %d", i);
+        text_add(why->text, "deadlock: ");
+        add_short(why, i);
         for (int j = 1; j < length; j++) {
             note_way(why, why->order[j]);
             if (j < CYCLE_SHOWN || j == length - 1)
-                text_add(why->text, " -> %d", why->order[j]);
+                add_next(why, why->order[j]);
             else if (j == CYCLE_SHOWN)
                 text_add(why->text, " -> ...");
         }
         note_way(why, i);
-        text_add(why->text, " -> %d (each waits for the next)\n", i);
+        add_next(why, i);
+        text_add(why->text, " (each waits for the next)\n");
     }
 }
 
@@ -299,7 +317,9 @@ static void add_gone(struct why *why)
         if (!is_marked(why, why->mark))
             continue;
         begin_waiting(why, why->mark);
-        text_add(why->text, " for rank %d, which is ", gone);
+        text_add(why->text, " for ");
+        hang_add_rank(why->text, why->view, gone);
+        text_add(why->text, ", which is ");
         hang_add_place(why->text, why->view, gone);
         text_add(why->text, "\n");
         why->advice.is_gone = true;
@@ -326,7 +346,8 @@ static void add_own(struct why *why)
         if (!why->view->node[i].is_stuck || waits_next(why->view->node, why->view->size, i) != WAIT_NOBODY)
             continue;
         begin(why);
-        text_add(why->text, "rank %d waits for itself\n", i);
+        hang_add_rank(why->text, why->view, i);
+        text_add(why->text, " waits for itself\n");
         why->advice.is_sending |= status_of(why, i)->way == JOB_SENDING;
     }
 }
@@ -343,7 +364,9 @@ static void add_roots(struct why *why)
             !waits_find_waiting(view->node, view->size, root, why->mark, why->order))
             continue;
         begin_waiting(why, why->mark);
-        text_add(why->text, ", directly or through others, for rank %d, which is ", root);
+        text_add(why->text, ", directly or through others, for ");
+        hang_add_rank(why->text, view, root);
+        text_add(why->text, ", which is ");
         hang_add_place(why->text, view, root);
         text_add(why->text, "\n");
         told++;

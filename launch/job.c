@@ -4,7 +4,8 @@
  *
  * The first failure decides the exit code. It ends the other ranks: after 50 ms, in which others may fail in
  * the same way and be reported together, they get TERM, 2 s later KILL. While a TERM or INT of the user is on
- * its way, deaths are what was asked for: the grace time of the options counts instead. */
+ * its way, deaths are what was asked for: the grace time of the options counts instead. Processes that are not
+ * connected with the one that has failed (MPI 5.0 §11.10.4) go on. */
 #include "launch.h"
 
 #include <errno.h>
@@ -37,12 +38,12 @@ void job_failed(struct job *job, int rank, int exit_code, bool ends_others)
         mpir_aborting("a rank has failed");
     }
     if (ends_others && !job->is_ending && !job->is_signalled)
-        timer_set(job, TIMER_SETTLE, SETTLE_SECONDS);
+        timer_set(job, rank < 0 || worlds_doom(job, rank) ? TIMER_SETTLE : TIMER_DOOM, SETTLE_SECONDS);
 }
 
 static const char *program_of(const struct job *job, int rank)
 {
-    return job->options.apps[job->ranks[rank].appnum].argv.at[0];
+    return job->ranks[rank].app->argv.at[0];
 }
 
 /* An unexpected KILL: by whom? */
@@ -67,7 +68,8 @@ static void report_killed(struct job *job, int rank)
 static void ended_by_signal(struct job *job, int rank, int status)
 {
     const int signal = WTERMSIG(status);
-    const bool is_expected = job->is_ending || was_sent(job, signal) || job->ranks[rank].has_aborted ||
+    const bool is_expected = job->is_ending || job->ranks[rank].is_doomed || was_sent(job, signal) ||
+                             job->ranks[rank].has_aborted ||
                              (signal == SIGPIPE && job->has_broken_sink);
 
     if (!is_expected && signal == SIGKILL)
@@ -80,8 +82,8 @@ static void ended_by_signal(struct job *job, int rank, int status)
 
 static void ended_by_exit(struct job *job, int rank, int code, enum job_state state)
 {
-    const bool is_expected = job->is_ending || job->is_signalled || job->ranks[rank].has_aborted ||
-                             debug_has_people(job, rank);
+    const bool is_expected = job->is_ending || job->ranks[rank].is_doomed || job->is_signalled ||
+                             job->ranks[rank].has_aborted || debug_has_people(job, rank);
 
     if (state == JOB_INITIALISED) {
         if (!is_expected)
@@ -90,9 +92,14 @@ static void ended_by_exit(struct job *job, int rank, int code, enum job_state st
                         program_of(job, rank), code);
         job_failed(job, rank, code ? code : 1, true);
     } else if (code != 0) {
-        if (!is_expected && state < JOB_INITIALISED && job->size > 1)
+        if (!is_expected && state < JOB_INITIALISED && (job->size > 1 || job->ranks[rank].world->number))
             report_rank(job, rank, "E0111: %s exited with code %d", program_of(job, rank), code);
         job_failed(job, rank, code, state < JOB_INITIALISED);
+    } else if (state < JOB_INITIALISED && job->ranks[rank].world->number) {
+        if (!is_expected)
+            report_rank(job, rank, "E1002: %s has ended and has not called MPI_Init; the MPI_Comm_spawn that has "
+                        "started it waits for that", program_of(job, rank));
+        job_failed(job, rank, 1, true);
     }
 }
 
@@ -112,9 +119,10 @@ static void rank_over(struct job *job, int rank, int status)
     proc->exit_status = status;
     state = atomic_exchange(&proc->state, JOB_EXITED);
     job->running--;
-    if (WIFSIGNALED(status))
+    names_drop(&job->names, rank);
+    if (!r->world->is_cancelled && WIFSIGNALED(status))
         ended_by_signal(job, rank, status);
-    else
+    else if (!r->world->is_cancelled)
         ended_by_exit(job, rank, WEXITSTATUS(status), state);
     if (job->running == 0 && job->streams_open > 0)
         timer_set(job, TIMER_LINGER, LINGER_SECONDS);
@@ -126,7 +134,7 @@ void job_reap(struct job *job)
     pid_t pid;
 
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        for (int i = 0; i < job->size; i++)
+        for (int i = 0; i < job->used; i++)
             if (job->ranks[i].pid == pid && !job->ranks[i].is_over) {
                 rank_over(job, i, status);
                 break;
@@ -142,11 +150,25 @@ void job_stop(struct job *job, int signal)
     job->is_ending = true;
     atomic_compare_exchange_strong(&job->head->end, &running,
                                    job_end(job->failed_rank < 0 ? -1 : job->failed_rank, job->exit_code));
-    for (int i = 0; i < job->size; i++) {
+    for (int i = 0; i < job->used; i++) {
         signals_send(job, i, signal);
         signals_send(job, i, SIGCONT); /* a stopped process takes no signal */
     }
     timer_set(job, TIMER_KILL, KILL_SECONDS);
+}
+
+/* Those that are connected with one that has failed, when they are not all. */
+static void end_doomed(struct job *job, int signal)
+{
+    for (int i = 0; i < job->used; i++) {
+        if (!job->ranks[i].will_end || job->ranks[i].is_over)
+            continue;
+        job->ranks[i].is_doomed = true;
+        signals_send(job, i, signal);
+        signals_send(job, i, SIGCONT);
+    }
+    if (signal != SIGKILL)
+        timer_set(job, TIMER_DOOM_KILL, KILL_SECONDS);
 }
 
 /* All ranks are over, but someone they started holds their pipes. */
@@ -176,8 +198,10 @@ void job_timer(struct job *job, enum timer timer)
     case TIMER_FLUSH: forward_flush_partial(job, now_ns()); break;
     case TIMER_REPORT: report_print(job); break;
     case TIMER_SETTLE: job_stop(job, SIGTERM); break;
+    case TIMER_DOOM: end_doomed(job, SIGTERM); break;
+    case TIMER_DOOM_KILL: end_doomed(job, SIGKILL); break;
     case TIMER_KILL:
-        for (int i = 0; i < job->size; i++)
+        for (int i = 0; i < job->used; i++)
             signals_send(job, i, SIGKILL);
         break;
     case TIMER_LINGER: linger(job); break;
@@ -222,7 +246,7 @@ void job_clean(struct job *job)
     const struct timespec moment = { .tv_nsec = 1000000 };
     pid_t pid;
 
-    for (int i = 0; i < job->size; i++)
+    for (int i = 0; i < job->used; i++)
         if (job->ranks[i].group)
             kill(-job->ranks[i].group, SIGKILL);
     for (int round = 0; round < CLEAN_ROUNDS; round++) {

@@ -8,7 +8,9 @@
  *   job.c       ends of ranks, ending the job, exit code  feed.c     stdin for the ranks
  *   control.c   what ranks tell us                        report.c   messages of the launcher, merged
  *   bind.h      which processors each rank gets           other_mpi.c ranks of another MPI
- *   mpiexec.c   main and the loop
+ *   mpiexec.c   main and the loop                     worlds.c   processes that are started later
+ *   dynamic.c   requests of ranks: start processes,   names.c    published services
+ *               publish a name
  *   hang.h      who waits for whom: its own files         ask.c      mpiexec --report
  *   source.c    from addresses in ranks to source lines
  *   explain.c   --explain                                 memory.c   the out-of-memory killer
@@ -64,8 +66,10 @@ struct app {
     const char *path;   /* directories to search before PATH; or NULL */
     const char *pset;   /* name of its process set; NULL: none is given */
     const char *soft, *file, *memory_kinds; /* as given, for MPI_INFO_ENV; NULL: not said */
+    int errhandler;     /* enum job_errhandler */
     char *program;      /* found file; relative to wdir or absolute */
     struct strings env; /* with room for the rank's own variables at the end */
+    struct strings kept; /* what of env is its own */
 };
 
 enum { DEBUG_PORT_MAX = 65535 };
@@ -108,7 +112,8 @@ struct options {
     double time_limit; /* seconds; 0: none */
     double hang_report; /* seconds without any movement until ranks that wait for ever are told of; 0: never */
     double grace;      /* seconds between a forwarded INT or TERM and KILL */
-    int errhandler;    /* enum job_errhandler */
+    int errhandler;     /* enum job_errhandler */
+    int universe;       /* MPI_UNIVERSE_SIZE; 0: not said */
     struct binding binding;
     struct debug debug;
     const char *profile; /* what the names of its files begin with; NULL: none is made */
@@ -160,8 +165,26 @@ struct feed {
 
 enum { OTHER_MPI_SIZE = 64 };
 
+/* Processes that have one MPI_COMM_WORLD: those of the command line, or of one call of MPI_Comm_spawn. */
+struct world {
+    int number;      /* 0: those of the command line */
+    int first, size; /* their places in the segment */
+    int places;      /* that nobody else has had since */
+    bool is_cancelled; /* it did not come to be; those that were started are ended again */
+    struct app *apps;
+    int app_count;
+    char *request;   /* what texts of the programs point into; NULL: the command line */
+};
+
 struct rank {
+    struct world *world; /* NULL: nobody has had this place yet */
+    int number;          /* in its world */
+    struct app *app;
     int appnum;
+    bool will_end;       /* a process that it is connected with has failed … */
+    bool is_doomed;      /* … and it has been told to end */
+    char *request;       /* to us, as far as it has come; NULL: none */
+    size_t request_size;
     pid_t pid;        /* of the child; 0: not started or reaped */
     pid_t group;      /* its process group, 0: it shares mpiexec's */
     int status;       /* as from waitpid, once reaped */
@@ -193,6 +216,8 @@ enum timer {
     TIMER_REPORT,
     TIMER_SETTLE,
     TIMER_KILL,
+    TIMER_DOOM,
+    TIMER_DOOM_KILL,
     TIMER_LINGER,
     TIMER_LIMIT,
     TIMER_LOOK,
@@ -224,8 +249,12 @@ struct oom_kills {
 struct job {
     struct options options;
     struct inherited inherited;
-    int size;
-    struct rank *ranks;
+    int size;            /* ranks of the first world */
+    int used;            /* places that anybody has or has had are below */
+    struct rank *ranks;  /* by their places in the segment: those of the first world have their ranks */
+    struct world first_world;
+    int worlds;          /* the number of the last one */
+    struct name *names;  /* published services; NULL: none */
     struct job_head *head;
     int segment_fd;      /* the number ranks find it under, too */
     int rank_control_fd; /* the number of the control socket in every rank; kept occupied here */
@@ -282,7 +311,15 @@ void options_read(struct options *options, char **argv); /* does not come back f
 
 /* program.c */
 enum { RANK_VARIABLES = 5 };
-void program_prepare(const struct options *options, struct app *app);
+/* Why a program cannot be run. */
+struct refusal {
+    int exit_code;
+    char text[1024]; /* with its id */
+};
+/* Find its file and make its environment. False, and why. */
+bool program_prepare(const struct options *options, struct app *app, struct refusal *refusal);
+/* Give back what it holds, but not the words that came with it. */
+void program_free(struct app *app);
 void program_set_rank(struct job *job, int rank); /* write the rank's variables into its app's env */
 /* Value of an environment variable as the program will have it, or NULL. */
 const char *program_variable(const struct app *app, const char *name);
@@ -320,11 +357,48 @@ void mpir_aborting(const char *why);
 
 /* segment.c */
 void segment_create(struct job *job);
+/* How many places are wished for processes that are started later. */
+size_t segment_spare(const struct job *job);
+/* Once it is known on how many processors the ranks run. */
+void segment_set_universe(struct job *job);
 int open_nothing(void);
 
 /* spawn.c */
 void spawn_raise_limits(struct job *job); /* before anything is opened */
 void spawn_all(struct job *job);
+/* One process, whose rank is filled in. False, and why. */
+bool spawn_rank(struct job *job, int rank, struct refusal *refusal);
+
+/* worlds.c: processes that are started later, and the names of all. */
+enum { RANK_NAME_SIZE = 48 };
+/* "rank 3", "rank 0 of spawned world 2" */
+const char *rank_name(const struct job *job, int rank, char name[RANK_NAME_SIZE]);
+/* Where a world of so many processes can go; -1: nowhere. Places that others may still have to do with are not free. */
+int worlds_find_room(struct job *job, int size);
+/* The most processes that a world could have now. */
+int worlds_room(struct job *job);
+/* Its places are those of its programs' processes, one after the other. */
+void worlds_fill(struct job *job, struct world *world);
+/* Enter it; its processes are not started yet. The apps and the request are the world's. */
+struct world *worlds_add(struct job *job, int first, int size, struct app *apps, int app_count, char *request);
+/* Mark who is connected with `rank`, directly or through others, itself among them (MPI 5.0 §11.10.4). True: all that
+ * still run are. */
+bool worlds_doom(struct job *job, int rank);
+
+/* dynamic.c: what a rank has asked for is done, and the answer is in its job_desk. The request is taken over. */
+void dynamic_request(struct job *job, int rank, unsigned kind, char *request, size_t size);
+
+/* names.c: the services that ranks have published (§11.9.4). */
+struct name {
+    struct name *next;
+    char *service, *port;
+    int owner; /* place of the rank that has published it */
+};
+/* NULL: not published. */
+struct name **names_find(struct name **names, const char *service);
+void names_add(struct name **names, const char *service, const char *port, int owner);
+void names_remove(struct name **place);
+void names_drop(struct name **names, int owner); /* all of its names */
 
 /* forward.c */
 void forward_init(struct job *job);
@@ -401,6 +475,7 @@ void report_print(struct job *job);   /* all notes not printed yet */
  * called if that is what they are for. */
 enum hang_purpose { HANG_UNASKED = 1, HANG_SIGNAL = 2, HANG_LIMIT = 4, HANG_ASKED = 8 };
 void hang_start(struct job *job);
+void hang_forget(struct job *job, int rank); /* another process has its place */
 void hang_look(struct job *job);    /* TIMER_HANG */
 void hang_answers(struct job *job); /* TIMER_ANSWERS */
 void hang_want(struct job *job, enum hang_purpose purpose);

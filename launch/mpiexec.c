@@ -182,13 +182,20 @@ static void make_ranks(struct job *job)
 
     for (int app = 0; app < options->app_count; app++)
         job->size += options->apps[app].ranks;
-    job->ranks = need((size_t)job->size * sizeof *job->ranks);
-    for (int app = 0, rank = 0; app < options->app_count; app++)
-        for (int i = 0; i < options->apps[app].ranks; i++, rank++) {
-            struct rank *r = &job->ranks[rank];
-            r->appnum = app;
-            r->control.fd = r->out.source.fd = r->err.source.fd = r->in.source.fd = -1;
-        }
+    job->first_world = (struct world){ .size = job->size, .apps = options->apps, .app_count = options->app_count };
+    job->ranks = need(((size_t)job->size + segment_spare(job)) * sizeof *job->ranks);
+    worlds_fill(job, &job->first_world);
+}
+
+static void prepare_programs(struct job *job)
+{
+    struct refusal refusal;
+
+    for (int i = 0; i < job->options.app_count; i++) {
+        job->options.apps[i].errhandler = job->options.errhandler;
+        if (!program_prepare(&job->options, &job->options.apps[i], &refusal))
+            die(refusal.exit_code, "%s", refusal.text);
+    }
 }
 
 static void prepare(struct job *job, char **argv)
@@ -200,8 +207,7 @@ static void prepare(struct job *job, char **argv)
     signals_init(job);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     profile_prepare(&job->options);
-    for (int i = 0; i < job->options.app_count; i++)
-        program_prepare(&job->options, &job->options.apps[i]);
+    prepare_programs(job);
     make_ranks(job);
     spawn_raise_limits(job);
     feed_init(job);
@@ -211,6 +217,7 @@ static void prepare(struct job *job, char **argv)
         die(EXIT_SYSTEM, "E0106: no descriptor for waiting: %s", strerror(errno));
     segment_create(job);
     bind_job(job);
+    segment_set_universe(job);
     job->oom_kills = memory_oom_kills();
     signals_watch(job);
     control_listen(job);

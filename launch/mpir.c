@@ -80,7 +80,7 @@ static char *executable_of(const struct job *job, int rank, int pid)
     snprintf(link, sizeof link, "/proc/%d/exe", pid);
     length = readlink(link, path, sizeof path - 1);
     if (length <= 0)
-        return copy_of(job->options.apps[job->ranks[rank].appnum].program);
+        return copy_of(job->ranks[rank].app->program);
     path[length] = '\0';
     return copy_of(path);
 }

@@ -87,6 +87,7 @@ void options_apply_config(struct reader *reader, const char *name, char **values
 void options_apply_file(struct reader *reader, const char *name, char **values);
 
 /* options_hosts.c */
+bool options_is_this_machine(const char *host);
 void options_apply_hosts(struct reader *reader, const char *name, char **values);
 void options_apply_host_file(struct reader *reader, const char *name, char **values);
 
@@ -100,6 +101,11 @@ void options_apply_soft(struct reader *reader, const char *name, char **values);
 void options_apply_pset(struct reader *reader, const char *name, char **values);
 void options_apply_memory_kinds(struct reader *reader, const char *name, char **values);
 void options_apply_arch(struct reader *reader, const char *name, char **values);
+void options_apply_universe(struct reader *reader, const char *name, char **values);
+/* The largest number of a set "2:8:2,16" from 1 to `most`; 0: none; -1: it is no such set. */
+int options_largest(const char *set, int most);
+/* Is this a name of the architecture that uname calls `machine`? */
+bool options_is_arch(const char *name, const char *machine);
 void options_apply_wdir(struct reader *reader, const char *name, char **values);
 void options_apply_path(struct reader *reader, const char *name, char **values);
 void options_apply_tool(struct reader *reader, const char *name, char **values);

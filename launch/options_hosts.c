@@ -81,7 +81,7 @@ static bool is_node_name(const char *host)
             (host[length] == '.' && (!system.nodename[length] || !strcasecmp(host, system.nodename))));
 }
 
-static bool is_this_machine(const char *host)
+bool options_is_this_machine(const char *host)
 {
     return !strcasecmp(host, "localhost") || !strncasecmp(host, "localhost.", 10) || is_node_name(host) ||
            is_own_address(host) || is_in_hosts_file(host);
@@ -102,7 +102,7 @@ static void take_host(struct reader *reader, const char *name, const char *text,
         if (isdigit((unsigned char)colon[1]))
             slots = options_whole_number(name, colon + 1, 0, OPTIONS_MAX_RANKS);
     }
-    if (!is_this_machine(host)) {
+    if (!options_is_this_machine(host)) {
         uname(&system);
         die(EXIT_USAGE,
             "E0102: -%s %.*s: this version starts processes on this machine only, not on several hosts\n"

@@ -92,8 +92,7 @@ static long largest_of(long from, long to, long step, long most)
     return high > 0 ? high : 0;
 }
 
-/* The largest number of `set` from 1 to `most`; 0: none; -1: it is no such set. */
-static int largest_allowed(const char *set, int most)
+int options_largest(const char *set, int most)
 {
     long from, to, step, best = 0, found;
 
@@ -111,7 +110,7 @@ static int largest_allowed(const char *set, int most)
 
 void options_apply_soft(struct reader *reader, const char *name, char **values)
 {
-    if (largest_allowed(values[0], OPTIONS_MAX_RANKS) < 0)
+    if (options_largest(values[0], OPTIONS_MAX_RANKS) < 0)
         die(EXIT_USAGE, "E0101: -%s %s: a list of N, FROM:TO and FROM:TO:STEP is needed", name, values[0]);
     reader->app->soft = values[0];
 }
@@ -169,15 +168,14 @@ int options_count_ranks(const struct reader *reader)
         reader->options->binding.width = reader->short_count;
     if (!reader->app->soft)
         return ranks;
-    allowed = largest_allowed(reader->app->soft, ranks);
+    allowed = options_largest(reader->app->soft, ranks);
     if (allowed == 0)
         die(EXIT_USAGE, "E0101: -soft %s: it has no number from 1 to %d (the ranks asked for)", reader->app->soft,
             ranks);
     return allowed;
 }
 
-/* The name that uname has for an architecture, and others for it. */
-void options_apply_arch(struct reader *reader, const char *name, char **values)
+bool options_is_arch(const char *name, const char *machine)
 {
     static const char *const same[][5] = {
         { "x86_64", "x86-64", "amd64", "x64", "x86" },
@@ -185,22 +183,36 @@ void options_apply_arch(struct reader *reader, const char *name, char **values)
         { "ppc64le", "powerpc64le", "ppc64el", "powerpc", NULL },
         { "riscv64", "rv64", "riscv", NULL, NULL },
     };
+    const size_t length = strcspn(name, "-"); /* of a triplet like x86_64-linux-gnu */
+
+    if (!strcasecmp(name, machine) || (strlen(machine) == length && !strncasecmp(name, machine, length)))
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(same); i++)
+        for (size_t j = 1; j < ARRAY_LEN(same[i]) && !strcmp(same[i][0], machine); j++)
+            if (same[i][j] && !strcasecmp(name, same[i][j]))
+                return true;
+    return false;
+}
+
+void options_apply_arch(struct reader *reader, const char *name, char **values)
+{
     struct utsname system;
-    size_t length;
 
     (void)reader;
     uname(&system);
-    length = strcspn(values[0], "-"); /* of a triplet like x86_64-linux-gnu */
-    if (!strcasecmp(values[0], system.machine) ||
-        (strlen(system.machine) == length && !strncasecmp(values[0], system.machine, length)))
+    if (options_is_arch(values[0], system.machine))
         return;
-    for (size_t i = 0; i < ARRAY_LEN(same); i++)
-        for (size_t j = 1; j < ARRAY_LEN(same[i]) && !strcmp(same[i][0], system.machine); j++)
-            if (same[i][j] && !strcasecmp(values[0], same[i][j]))
-                return;
     die(EXIT_USAGE,
         "E0102: -%s %s: this machine is %s, and this version starts processes on this machine only", name,
         values[0], system.machine);
+}
+
+void options_apply_universe(struct reader *reader, const char *name, char **values)
+{
+    if (!strcasecmp(values[0], "SYSTEM")) /* of Hydra: the processors */
+        return;
+    reader->options->universe =
+        !strcasecmp(values[0], "INFINITE") ? JOB_SLOTS_MAX : options_whole_number(name, values[0], 1, JOB_SLOTS_MAX);
 }
 
 void options_apply_wdir(struct reader *reader, const char *name, char **values)

@@ -33,6 +33,8 @@ const struct option options_table[] = {
     { "pset", "NAME", TOPIC_RUN, DO(pset), "name the process set of these processes, for sessions" },
     { "memory-alloc-kinds mem-alloc-kind", "KINDS", TOPIC_RUN, DO(memory_kinds),
       "kinds of memory the program asks for: mpi,system" },
+    { "universe-size usize", "N", TOPIC_RUN, DO(universe),
+      "processes there may be, with those started later" },
     { "configfile app appfile", "FILE", TOPIC_RUN | COMMON, DO(config),
       "read all programs from FILE, one a line" },
     { "display-map print-rank-map display-devel-map", NULL, TOPIC_RUN, FLAG(show_map),
@@ -153,7 +155,7 @@ const struct option options_table[] = {
       "ordered-output silent-abort v6 prot ilp64 cleanup",
       NULL, ACCEPTED },
     { "launcher launcher-exec bootstrap bootstrap-exec rmk topolib membind demux iface localhost nameserver "
-      "order-nodes usize rankmap g gpus-per-proc gpu-subdevs-per-proc branch-count localroot "
+      "order-nodes rankmap g gpus-per-proc gpu-subdevs-per-proc branch-count localroot "
       "bootstrap-exec-args pmi-connect pmi-aggregate pmi",
       "X", ACCEPTED },
     /* srun: */

@@ -315,7 +315,7 @@ static void report(struct job *job, int rank)
                 "E0117: %s uses another MPI library, %s, which does not know this mpiexec: each process was a world of "
                 "its own, of size 1\n"
                 "start it with the mpiexec of that library, or compile it with Parley's mpicc",
-                job->options.apps[r->appnum].argv.at[0], r->other_mpi);
+                r->app->argv.at[0], r->other_mpi);
     job_failed(job, rank, EXIT_OTHER_MPI, false);
 }
 

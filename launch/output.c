@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiexec: which files the output of a rank goes to, and what stands before its lines, by patterns:
  *
- *   %r %t  rank; %3r with at least three digits; %0r with as many as the largest rank has
+ *   %r %t  rank; %3r with at least three digits; %0r with as many as the largest rank has; 2.0 is rank 0 of spawned
+ *          world 2
  *   %h %N  host    %u  user    %x  program    %j %J %A  job    %g %n %p %s %a  0    %%  a percent sign
  *
- * Files are opened before the first rank starts, so that what is wrong is told then. Ranks with the same name
- * share the file, by whole lines. */
+ * Files are opened before the first rank starts, so that what is wrong is told then, those of later worlds with them.
+ * Ranks with the same name share the file, by whole lines. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@ enum { VALUE_SIZE = 256, MAX_WIDTH = 20 };
 
 static const char *program_name(const struct job *job, int rank)
 {
-    const char *path = job->options.apps[job->ranks[rank].appnum].argv.at[0], *slash = strrchr(path, '/');
+    const char *path = job->ranks[rank].app->argv.at[0], *slash = strrchr(path, '/');
 
     return slash ? slash + 1 : path;
 }
@@ -49,11 +50,14 @@ static bool write_value(const struct job *job, int rank, char letter, int width,
     switch (letter) {
     case 'r':
     case 't':
-        snprintf(value, VALUE_SIZE, "%0*d",
-                 width == 0  ? digits_of(job->size - 1)
-                 : width < 0 ? 1
-                             : width,
-                 rank);
+        if (rank >= job->size)
+            snprintf(value, VALUE_SIZE, "%d.%d", job->ranks[rank].world->number, job->ranks[rank].number);
+        else
+            snprintf(value, VALUE_SIZE, "%0*d",
+                     width == 0  ? digits_of(job->size - 1)
+                     : width < 0 ? 1
+                                 : width,
+                     rank);
         return true;
     case 'h':
     case 'N': write_host(value); return true;
@@ -174,6 +178,8 @@ void output_place(struct job *job, int rank, bool is_error, struct stream *strea
         stream->prefix = output_expand(job, rank, "[%r] ");
     if (pattern) {
         char *path = output_expand(job, rank, pattern);
+        if (rank >= job->size)
+            open_file(job, rank, pattern);
         stream->copy = options->copy ? stream->sink : NULL;
         stream->sink = find_file(job, path);
         mem_free(path);

@@ -61,7 +61,10 @@ static void read_page(struct job *job, int rank, struct page_view *page, bool wi
     struct job_proc *proc = job_proc(job->head, rank);
     const int pid = atomic_load_explicit(&proc->pid, memory_order_relaxed);
 
+    page->rank = job->ranks[rank].number;
+    page->world = job->ranks[rank].world ? job->ranks[rank].world->number : -1;
     page->state = (enum job_state)atomic_load_explicit(&proc->state, memory_order_acquire);
+    page->is_absent = page->world && page->state != JOB_STARTED && page->state != JOB_INITIALISED;
     page->exit_status = proc->exit_status;
     page->has_answer = atomic_load_explicit(&proc->answer.number, memory_order_acquire) ==
                        atomic_load_explicit(&proc->question.number, memory_order_relaxed);
@@ -83,12 +86,13 @@ struct hang_view *pages_read(struct job *job, bool with_source)
 {
     struct hang_view *view = need(sizeof *view);
 
-    view->size = job->size;
-    view->page = need((size_t)job->size * sizeof *view->page);
-    view->node = need((size_t)job->size * sizeof *view->node);
-    for (int i = 0; i < job->size; i++) {
+    view->size = job->used;
+    view->page = need((size_t)job->used * sizeof *view->page);
+    view->node = need((size_t)job->used * sizeof *view->node);
+    for (int i = 0; i < job->used; i++) {
         read_page(job, i, &view->page[i], with_source);
         view->blocked += view->page[i].is_blocked;
+        view->present += !view->page[i].is_absent;
     }
     view->now = now_ns();
     return view;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,7 @@ static void set_pwd(struct app *app)
 {
     char *text = need(PATH_MAX + 4), *full = realpath(app->wdir, NULL);
 
+    strings_add(&app->kept, text);
     if (full) {
         snprintf(text, PATH_MAX + 4, "PWD=%s", full);
         set(&app->env, text);
@@ -116,6 +118,7 @@ static void set_request(struct app *app, const char *name, const char *value)
         return;
     snprintf(text, size, "%s=%s", name, value);
     strings_add(&app->env, text);
+    strings_add(&app->kept, text);
 }
 
 static void make_environment(const struct options *options, struct app *app)
@@ -137,27 +140,42 @@ static void make_environment(const struct options *options, struct app *app)
         set(&app->env, app->set.at[i]);
     snprintf(ranks, sizeof ranks, "%d", app->ranks);
     set_request(app, "PARLEY_MAXPROCS", ranks);
-    set_request(app, "PARLEY_ERRHANDLER", errhandlers[options->errhandler]);
+    set_request(app, "PARLEY_ERRHANDLER", errhandlers[app->errhandler]);
     set_request(app, "PARLEY_SOFT", app->soft);
     set_request(app, "PARLEY_FILE", app->file);
     set_request(app, "PARLEY_MEMORY_KINDS", app->memory_kinds);
-    for (int i = 0; i < RANK_VARIABLES; i++)
+    for (int i = 0; i < RANK_VARIABLES; i++) {
         strings_add(&app->env, need(VARIABLE_SIZE));
+        strings_add(&app->kept, app->env.at[app->env.count - 1]);
+    }
+}
+
+void program_free(struct app *app)
+{
+    for (size_t i = 0; i < app->kept.count; i++)
+        mem_free(app->kept.at[i]);
+    if (app->program && app->program != app->argv.at[0])
+        mem_free(app->program);
+    mem_free(app->argv.at);
+    mem_free(app->set.at);
+    mem_free(app->env.at);
+    mem_free(app->kept.at);
 }
 
 void program_set_rank(struct job *job, int rank)
 {
-    struct app *app = &job->options.apps[job->ranks[rank].appnum];
+    const struct rank *r = &job->ranks[rank];
+    struct app *app = r->app;
     char **at = app->env.at + app->env.count - RANK_VARIABLES;
     const struct job_head *head = job->head;
 
-    snprintf(at[0], VARIABLE_SIZE, "PARLEY_RANK=%d", rank);
-    snprintf(at[1], VARIABLE_SIZE, "PARLEY_SIZE=%d", job->size);
-    snprintf(at[2], VARIABLE_SIZE, "PARLEY_LOCAL_RANK=%d", rank);
-    snprintf(at[3], VARIABLE_SIZE, "PARLEY_LOCAL_SIZE=%d", job->size);
-    snprintf(at[4], VARIABLE_SIZE, CONTROL_JOB_VARIABLE "=%d:%d:%d:%d:%016llx%016llx:%d:%d", CONTROL_VERSION,
+    snprintf(at[0], VARIABLE_SIZE, "PARLEY_RANK=%d", r->number);
+    snprintf(at[1], VARIABLE_SIZE, "PARLEY_SIZE=%d", r->world->size);
+    snprintf(at[2], VARIABLE_SIZE, "PARLEY_LOCAL_RANK=%d", r->number);
+    snprintf(at[3], VARIABLE_SIZE, "PARLEY_LOCAL_SIZE=%d", r->world->size);
+    snprintf(at[4], VARIABLE_SIZE, CONTROL_JOB_VARIABLE "=%d:%d:%d:%d:%016llx%016llx:%d:%d:%d:%u", CONTROL_VERSION,
              (int)getpid(), job->segment_fd, job->rank_control_fd, (unsigned long long)head->token[0],
-             (unsigned long long)head->token[1], rank, job->size);
+             (unsigned long long)head->token[1], r->number, r->world->size, rank, head->slots);
 }
 
 /* Is `path`, seen from directory `wdir_fd`, a file we may execute? errno tells why not. */
@@ -193,25 +211,37 @@ static char *search(int wdir_fd, const char *dirs, const char *name, char **deni
     return NULL;
 }
 
-static _Noreturn void not_runnable(const struct app *app, const char *path)
+static bool PRINTF_LIKE(3, 4) refuse(struct refusal *refusal, int exit_code, const char *format, ...)
+{
+    va_list args;
+
+    refusal->exit_code = exit_code;
+    va_start(args, format);
+    vsnprintf(refusal->text, sizeof refusal->text, format, args);
+    va_end(args);
+    return false;
+}
+
+/* errno says why. */
+static bool not_runnable(const struct app *app, const char *path, struct refusal *refusal)
 {
     const int error = errno;
     const char *where = app->wdir ? app->wdir : ".";
 
     if (error == ENOENT || error == ENOTDIR)
-        die(EXIT_NOT_FOUND,
-            "E0103: there is no program %s (looked from directory %s)\n"
-            "check the name; a program of the current directory is written ./NAME",
-            path, where);
+        return refuse(refusal, EXIT_NOT_FOUND,
+                      "E0103: there is no program %s (looked from directory %s)\n"
+                      "check the name; a program of the current directory is written ./NAME",
+                      path, where);
     if (error == EISDIR)
-        die(EXIT_CANNOT_RUN, "E0104: %s is a directory, not a program", path);
-    die(EXIT_CANNOT_RUN,
-        "E0104: %s cannot be executed: %s\nmake it executable (chmod +x), or name its interpreter first",
-        path, strerror(error));
+        return refuse(refusal, EXIT_CANNOT_RUN, "E0104: %s is a directory, not a program", path);
+    return refuse(refusal, EXIT_CANNOT_RUN,
+                  "E0104: %s cannot be executed: %s\nmake it executable (chmod +x), or name its interpreter first",
+                  path, strerror(error));
 }
 
 /* A name without a slash: -path, then PATH of the environment the program will have, or if that has none, ours. */
-static char *find_by_name(const struct app *app, int wdir_fd)
+static bool find_by_name(struct app *app, int wdir_fd, struct refusal *refusal)
 {
     const char *name = app->argv.at[0], *dirs = program_variable(app, "PATH");
     char *denied = NULL, *found = search(wdir_fd, app->path, name, &denied);
@@ -220,18 +250,18 @@ static char *find_by_name(const struct app *app, int wdir_fd)
         dirs = getenv("PATH");
     if (!found)
         found = search(wdir_fd, dirs ? dirs : "/usr/local/bin:/usr/bin:/bin", name, &denied);
-    if (found) {
-        mem_free(denied);
-        return found;
-    }
-    if (denied) {
+    app->program = found;
+    if (!found && denied) {
         errno = EACCES;
-        not_runnable(app, denied);
+        not_runnable(app, denied, refusal);
+    } else if (!found) {
+        refuse(refusal, EXIT_NOT_FOUND, "E0103: there is no program %s in %s%sPATH\n%s", name,
+               app->path ? app->path : "", app->path ? " or " : "",
+               is_program(wdir_fd, name) ? "the current directory has one: write it as ./NAME"
+                                         : "check the name, or give the whole path");
     }
-    die(EXIT_NOT_FOUND, "E0103: there is no program %s in %s%sPATH\n%s", name, app->path ? app->path : "",
-        app->path ? " or " : "",
-        is_program(wdir_fd, name) ? "the current directory has one: write it as ./NAME"
-                                  : "check the name, or give the whole path");
+    mem_free(denied);
+    return found;
 }
 
 char *program_search(const struct app *app, const char *name)
@@ -243,20 +273,22 @@ char *program_search(const struct app *app, const char *name)
     return found;
 }
 
-void program_prepare(const struct options *options, struct app *app)
+bool program_prepare(const struct options *options, struct app *app, struct refusal *refusal)
 {
+    bool is_found = true;
     const int wdir_fd = app->wdir ? open(app->wdir, O_PATH | O_DIRECTORY | O_CLOEXEC) : AT_FDCWD;
 
     if (wdir_fd < 0 && wdir_fd != AT_FDCWD)
-        die(EXIT_NOT_FOUND, "E0105: the working directory %s of %s: %s", app->wdir, app->argv.at[0],
-            strerror(errno));
+        return refuse(refusal, EXIT_NOT_FOUND, "E0105: the working directory %s of %s: %s", app->wdir,
+                      app->argv.at[0], strerror(errno));
     make_environment(options, app);
     if (!strchr(app->argv.at[0], '/'))
-        app->program = find_by_name(app, wdir_fd);
+        is_found = find_by_name(app, wdir_fd, refusal);
     else if (is_program(wdir_fd, app->argv.at[0]))
         app->program = app->argv.at[0];
     else
-        not_runnable(app, app->argv.at[0]);
+        is_found = not_runnable(app, app->argv.at[0], refusal);
     if (wdir_fd >= 0)
         close(wdir_fd);
+    return is_found;
 }

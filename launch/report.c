@@ -87,11 +87,11 @@ void report_text(struct job *job, int rank, const char *text)
 /* Comes too late to be printed with those that say the same. */
 static struct note *find_echo(struct job *job, const struct note *printed)
 {
-    char text[64];
+    char text[128], name[RANK_NAME_SIZE];
     struct note *note;
 
-    snprintf(text, sizeof text, "%.*sthe same as rank %d", diagnostic_id(printed->text) ? DIAGNOSTIC_ID_LENGTH : 0,
-             printed->text, printed->ranks[0]);
+    snprintf(text, sizeof text, "%.*sthe same as %s", diagnostic_id(printed->text) ? DIAGNOSTIC_ID_LENGTH : 0,
+             printed->text, rank_name(job, printed->ranks[0], name));
     note = find_note(job, text);
     if (!note)
         note = add_note(job, text);
@@ -131,37 +131,70 @@ static int compare(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* "rank 3", "ranks 0-3, 7 (5)", "mpiexec" into `text`. Sorts the ranks. */
-static void write_ranks(struct note *note, char *text, size_t size)
+/* A text of limited size. */
+struct words {
+    char *at;
+    size_t size, used;
+};
+
+static void PRINTF_LIKE(2, 3) add_words(struct words *words, const char *format, ...)
 {
+    const size_t left = words->size - words->used;
+    va_list args;
+
+    va_start(args, format);
+    words->used += size_min((size_t)vsnprintf(words->at + words->used, left, format, args), left - 1);
+    va_end(args);
+}
+
+/* Those from number `from` to before `to`, which are of one world. */
+static void write_world(struct job *job, const struct note *note, int from, int to, struct words *words)
+{
+    const struct world *world = job->ranks[note->ranks[from]].world;
+    const int end = to;
     const char *separator = "";
-    size_t used;
+
+    add_words(words, note->ranks[from] == note->ranks[to - 1] ? "rank " : "ranks ");
+    for (; from < end; from = to) {
+        for (to = from + 1; to < end && note->ranks[to] - note->ranks[to - 1] <= 1; to++) {
+        }
+        if (words->size - words->used < 90) {
+            add_words(words, " and more");
+            break;
+        }
+        add_words(words, "%s%d", separator, job->ranks[note->ranks[from]].number);
+        if (note->ranks[to - 1] != note->ranks[from])
+            add_words(words, "-%d", job->ranks[note->ranks[to - 1]].number);
+        separator = ", ";
+    }
+    if (world->number)
+        add_words(words, " of spawned world %d", world->number);
+}
+
+/* "rank 3", "ranks 0-3, 7 (5)", "ranks 0-1, rank 0 of spawned world 2 (3)", "mpiexec" into `text`. Sorts the ranks. */
+static void write_ranks(struct job *job, struct note *note, char *text, size_t size)
+{
+    struct words words = { text, size, 0 };
 
     qsort(note->ranks, (size_t)note->count, sizeof *note->ranks, compare);
     if (note->ranks[0] < 0) {
         snprintf(text, size, "mpiexec");
         return;
     }
-    used = (size_t)snprintf(text, size, "%s ",
-                            note->ranks[0] == note->ranks[note->count - 1] ? "rank" : "ranks");
-    for (int from = 0, to; from < note->count; from = to) {
-        for (to = from + 1; to < note->count && note->ranks[to] - note->ranks[to - 1] <= 1; to++) {
+    for (int from = 0, to; from < note->count && size - words.used > 60; from = to) {
+        for (to = from + 1; to < note->count &&
+                            job->ranks[note->ranks[to]].world == job->ranks[note->ranks[from]].world; to++) {
         }
-        if (size - used < 60) {
-            used += (size_t)snprintf(text + used, size - used, " and more");
-            break;
-        }
-        used += (size_t)snprintf(text + used, size - used, "%s%d", separator, note->ranks[from]);
-        if (note->ranks[to - 1] != note->ranks[from])
-            used += (size_t)snprintf(text + used, size - used, "-%d", note->ranks[to - 1]);
-        separator = ", ";
+        if (from)
+            add_words(&words, ", ");
+        write_world(job, note, from, to, &words);
     }
     if (note->count > 1)
-        snprintf(text + used, size - used, " (%d)", note->count);
+        add_words(&words, " (%d)", note->count);
 }
 
 /* Text, then what stands behind it, each line but the first indented. */
-static void write_note(FILE *out, const struct note *note, const char *ranks, int first_rank)
+static void write_note(FILE *out, const struct note *note, const char *ranks, const char *first_rank)
 {
     const bool has_more = note->is_echo || strchr(note->text, '\n');
     const char *remedy = has_more ? NULL : diagnostic_remedy(diagnostic_id(note->text));
@@ -175,7 +208,7 @@ static void write_note(FILE *out, const struct note *note, const char *ranks, in
     if (!*note->text || note->text[strlen(note->text) - 1] != '\n')
         fputc('\n', out);
     if (note->is_varied)
-        fprintf(out, INDENT "(so rank %d; in what the others say only numbers differ)\n", first_rank);
+        fprintf(out, INDENT "(so %s; in what the others say only numbers differ)\n", first_rank);
     if (remedy)
         fprintf(out, INDENT "%s\n", remedy);
 }
@@ -183,14 +216,14 @@ static void write_note(FILE *out, const struct note *note, const char *ranks, in
 static void print_note(struct job *job, struct note *note)
 {
     const int first_rank = note->ranks[0];
-    char ranks[256], *text = NULL;
+    char ranks[256], name[RANK_NAME_SIZE], *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
     if (!out)
         die(EXIT_SYSTEM, "E0106: no memory for a message");
-    write_ranks(note, ranks, sizeof ranks);
-    write_note(out, note, ranks, first_rank);
+    write_ranks(job, note, ranks, sizeof ranks);
+    write_note(out, note, ranks, first_rank < 0 ? "mpiexec" : rank_name(job, first_rank, name));
     if (fclose(out))
         die(EXIT_SYSTEM, "E0106: no memory for a message");
     forward_print(job, text);

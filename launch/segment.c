@@ -9,6 +9,8 @@
 
 #include "sys/segment.h"
 
+enum { SPARE_PLACES = 128 }; /* for processes that are started later, if nothing is said */
+
 /* Ranks find their descriptors at numbers from here on, where scripts do not put theirs. */
 static const int first_fds[] = { 100, 20, STDERR_FILENO + 1 }; /* the later ones where few are allowed */
 
@@ -63,6 +65,7 @@ static void write_psets(const struct options *options, struct job_head *head)
 void segment_create(struct job *job)
 {
     const struct segment_plan plan = { .size = job->size,
+                                       .spare = (int)segment_spare(job),
                                        .apps = job->options.app_count,
                                        .errhandler = job->options.errhandler,
                                        .launcher = "mpiexec of Parley " PARLEY_VERSION };
@@ -80,4 +83,18 @@ void segment_create(struct job *job)
     for (int i = 0; i < job->size; i++)
         job_proc(job->head, i)->appnum = (uint32_t)job->ranks[i].appnum;
     write_psets(&job->options, job->head);
+}
+
+size_t segment_spare(const struct job *job)
+{
+    const int said = job->options.universe - job->size, wished = said > SPARE_PLACES ? said : SPARE_PLACES;
+    const int most = job->size < JOB_SLOTS_MAX ? JOB_SLOTS_MAX - job->size : 0;
+
+    return (size_t)(wished < most ? wished : most);
+}
+
+/* A processor for each process, unless the user says otherwise. */
+void segment_set_universe(struct job *job)
+{
+    job->head->universe = job->options.universe ? (uint32_t)job->options.universe : job->head->cpus;
 }

@@ -111,7 +111,7 @@ static bool is_for_group(struct job *job, const struct signalfd_siginfo *info)
 
 static void send_all(struct job *job, int signal, bool is_group)
 {
-    for (int i = 0; i < job->size; i++)
+    for (int i = 0; i < job->used; i++)
         if (job->ranks[i].group || !is_group)
             signals_send(job, i, signal);
     job->forwarded |= UINT64_C(1) << signal;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -133,16 +134,16 @@ static pid_t run_by_shell(struct start *start)
     return pid;
 }
 
-static _Noreturn void cannot_start(struct job *job, int rank, const struct start *start)
+static bool cannot_start(const struct job *job, int rank, const struct start *start, struct refusal *refusal)
 {
     static const char *const steps[] = { "no process for it", "its process group", "its descriptors",
                                          "binding it to its processors", "its working directory", "executing it" };
-    const int code = start->failed == STEP_EXEC ? EXIT_CANNOT_RUN : EXIT_SYSTEM;
+    char name[RANK_NAME_SIZE];
 
-    for (int i = 0; i < rank; i++)
-        signals_send(job, i, SIGKILL);
-    die(code, "E0107: rank %d (%s) cannot be started: %s: %s", rank, start->program, steps[start->failed],
-        strerror(start->error));
+    refusal->exit_code = start->failed == STEP_EXEC ? EXIT_CANNOT_RUN : EXIT_SYSTEM;
+    snprintf(refusal->text, sizeof refusal->text, "E0107: %s (%s) cannot be started: %s: %s",
+             rank_name(job, rank, name), start->program, steps[start->failed], strerror(start->error));
+    return false;
 }
 
 static void close_all(const int *fds, int count)
@@ -152,15 +153,15 @@ static void close_all(const int *fds, int count)
             close(fds[i]);
 }
 
-static void spawn(struct job *job, int rank)
+bool spawn_rank(struct job *job, int rank, struct refusal *refusal)
 {
     struct rank *r = &job->ranks[rank];
     int in[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 }, control[2];
     const bool has_console = debug_has_console(job, rank);
     struct start start = { .job = job,
-                           .app = &job->options.apps[r->appnum],
+                           .app = r->app,
                            .launcher = getpid(),
-                           .mask = job->masks ? &job->masks[rank] : NULL,
+                           .mask = job->masks && rank < job->size ? &job->masks[rank] : NULL,
                            .has_group = !(rank == job->stdin_rank && job->has_terminal) || has_console };
     pid_t pid;
 
@@ -181,23 +182,29 @@ static void spawn(struct job *job, int rank)
     start.program = start.app->program;
     debug_wrap(job, rank, &start.argv, &start.program);
     program_set_rank(job, rank);
+    atomic_store(&job_proc(job->head, rank)->state, JOB_STARTED);
     pid = run(&start);
     if (pid > 0 && start.error == ENOEXEC)
         pid = run_by_shell(&start);
     if (pid < 0)
         start.error = errno;
-    if (pid < 0 || start.failed != STEP_NONE)
-        cannot_start(job, rank, &start);
+    close_all((int[]){ control[1], out[1], has_console ? -1 : err[1], start.in }, 4);
+    if (pid < 0 || start.failed != STEP_NONE) {
+        close_all((int[]){ control[0], out[0], err[0], in[1] }, 4);
+        atomic_store(&job_proc(job->head, rank)->state, JOB_NONE);
+        return cannot_start(job, rank, &start, refusal);
+    }
     r->pid = pid;
     r->group = start.has_group ? pid : 0;
     job_proc(job->head, rank)->child_pid = pid;
-    close_all((int[]){ control[1], out[1], has_console ? -1 : err[1], start.in }, 4);
     r->control = (struct source){ .ready = control_ready, .fd = control[0], .rank = rank };
     source_add(job, &r->control);
     if (has_console)
         console_open(job, rank, out[0], in[1]);
     else
         forward_open(job, rank, out[0], err[0]);
+    job->running++;
+    return true;
 }
 
 /* Three descriptors a rank, more for files and stdin, and some more: our own, and as many as can be had for ranks that
@@ -222,10 +229,14 @@ void spawn_raise_limits(struct job *job)
 
 void spawn_all(struct job *job)
 {
+    struct refusal refusal;
+
     output_open(job);
     for (int i = 0; i < job->size; i++) {
-        atomic_store(&job_proc(job->head, i)->state, JOB_STARTED);
-        spawn(job, i);
-        job->running++;
+        if (spawn_rank(job, i, &refusal))
+            continue;
+        for (int started = 0; started < i; started++)
+            signals_send(job, started, SIGKILL);
+        die(refusal.exit_code, "%s", refusal.text);
     }
 }

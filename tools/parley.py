@@ -318,7 +318,8 @@ class Comms(gdb.Command):
 
 
 class WaitFor(gdb.Command):
-    """mpi waitfor: what each rank of the job is blocked in, and whom it waits for, as far as it has told.
+    """mpi waitfor: what each rank of the job is blocked in, and whom it waits for, as far as it has told, also
+those that were started later. In rings, processes have the numbers of their places in the job.
 A rank tells when it has waited for some milliseconds."""
 
     def __init__(self):
@@ -331,11 +332,15 @@ A rank tells when it has waited for some milliseconds."""
             print('this process is alone')
             return
         waits = {}
-        for rank in range(layout.u32(head, 'job_head.size')):
-            proc = head + layout['JOB_PAGE'] * (rank + 1)
-            here = '*' if rank == layout.rank else ' '
-            print(f'{here} rank {rank} (process {layout.i32(proc, "job_proc.pid")}): ' +
-                  status_text(layout, proc, rank, waits))
+        for place in range(layout.u32(head, 'job_head.slots')):
+            proc = head + layout['JOB_PAGE'] * (place + 1)
+            if place >= layout.u32(head, 'job_head.size') and layout.u32(proc, 'job_proc.state') == 0:
+                continue
+            here = '*' if place == layout.rank else ' '
+            world = layout.u32(proc, 'job_proc.world')
+            name = f'rank {layout.u32(proc, "job_proc.rank")}' + (f' of spawned world {world}' if world else '')
+            print(f'{here} {name} (process {layout.i32(proc, "job_proc.pid")}): ' +
+                  status_text(layout, proc, place, waits))
         for cycle in cycles(waits):
             print('these wait for each other: ' + ' -> '.join(map(str, cycle)))
 

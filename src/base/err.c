@@ -125,6 +125,16 @@ int err(int error_class, const char *format, ...)
     return index << ERR_CLASS_BITS | error_class;
 }
 
+int err_told(int error_class, const char *text)
+{
+    const int own = diagnostic_id(text);
+    const int index = slot_take(error_class, own ? own : DIAGNOSTIC_CLASS + error_class);
+
+    snprintf(slots[index].text, ERR_TEXT_SIZE, "%s", own ? text + DIAGNOSTIC_ID_LENGTH : text);
+    slot_unlock(&slots[index]);
+    return index << ERR_CLASS_BITS | error_class;
+}
+
 int err_prefix(int code, const char *prefix)
 {
     char text[ERR_TEXT_SIZE];

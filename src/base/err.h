@@ -27,6 +27,9 @@ enum {
  * of the class (base/diagnostic.h). */
 int err(int error_class, const char *format, ...) COLD PRINTF_LIKE(2, 3);
 
+/* The same with a text that is finished, of another process; the id that it may begin with counts. */
+int err_told(int error_class, const char *text) COLD;
+
 /* Put "prefix: " in front of the text of `code`, in place, and return the code. Codes without a text get one. */
 int err_prefix(int code, const char *prefix) COLD;
 

@@ -72,7 +72,8 @@ int coll_init(const struct coll_config *config);
 void coll_fini(void);
 /* Where in the segment that part ends. */
 size_t coll_segment_end(const struct coll_config *config);
-/* The communicator of all processes has been made, MPI_COMM_WORLD; once. Error: MPI_ERR_NO_MEM. */
+/* The first MPI_COMM_WORLD of the job has been made; once, and not for those of processes that are started later.
+ * Error: MPI_ERR_NO_MEM. */
 int coll_world_open(struct comm *world);
 /* The communicator is being taken apart; not collective, does not block. */
 void coll_comm_close(struct comm *comm);
@@ -136,8 +137,8 @@ int coll_barrier(struct comm *comm);
  * the user's, 0 to INT_MAX, and does not meet those of other collectives; or COLL_NEXT_TAG, and then the call
  * is collective over `comm` like any other. Error: MPI_ERR_GROUP if a process is not in `comm`. */
 enum { COLL_NEXT_TAG = -1 };
-/* Begin a collective call without a schedule, as another room's COLL_INTERNAL: the tag of its messages. `call` names it
- * in reports. */
+/* Begin a collective call without a schedule, as another room's COLL_INTERNAL: the tag of its messages. `call` names
+ * it in reports. */
 int coll_begin(struct comm *comm, enum coll_operation operation, const char *call);
 
 /* For room comm: tags of messages between the leaders of two groups, in the context of collectives, which no

@@ -33,12 +33,25 @@ struct comm_environment {
     const char *memory_kinds; /* provided to the world (§11.4.3); NULL: mpi,system */
 };
 
-/* What making communicators needs, once a process; `size` is below 2^30. Until comm_set_environment is called, nothing
- * is known: the attributes are undefined and all are on one node. Error: MPI_ERR_NO_MEM. */
-int comm_init(int rank, int size);
+/* Where this process stands among those of the job. */
+struct comm_place {
+    int proc, procs; /* its number, and how many there may be */
+    int first, size; /* its MPI_COMM_WORLD: so many processes from the first one on */
+    int world;       /* the number of that; 0: the first one of the job */
+    int ranks;       /* in the first one; fewer than 2^30 */
+    _Atomic uint64_t *links;    /* a bit for each process of other worlds that there is a communicator with is kept
+                                 * here; NULL: nobody wants to know */
+    _Atomic uint32_t *contexts; /* two words, where the processes that have this number one after the other count the
+                                 * contexts that they hand out; NULL: it is the only one */
+};
+
+/* What making communicators needs, once a process. Until comm_set_environment is called, nothing is known: the
+ * attributes are undefined and all are on one node. Error: MPI_ERR_NO_MEM. */
+int comm_init(const struct comm_place *place);
 void comm_set_environment(const struct comm_environment *environment);
 void comm_fini(void);
-/* All processes of the job, for the library's own messages: in no table of handles, open from comm_init on. */
+/* All processes that the job may have, for the library's own messages: in no table of handles, open from comm_init
+ * on. */
 extern struct comm comm_own;
 
 /* Make MPI_COMM_WORLD and MPI_COMM_SELF, with errhandler_fatal, open for messages. Error: MPI_ERR_NO_MEM. */
@@ -110,6 +123,15 @@ struct comm_sides {
 /* As comm_create_from_group. */
 int comm_inter_create_from_groups(const struct comm_sides *sides, const char *stringtag, struct errhandler *errhandler,
                                   struct comm **out);
+/* With a group that `local` has nothing to do with yet: `proc` leads it, whose own call this is as well. `tag` is
+ * known to both leaders, and of no other call that two processes have with each other at the time. `call` is for
+ * reports. Errors: MPI_ERR_RANK if it is in the local group. */
+int comm_inter_with(struct comm *local, int leader, int proc, int tag, const char *call, struct comm **out);
+
+/* §11.8.2: to those who have spawned this process; NULL: nobody has, or it has been freed. Owned by this room from now
+ * on: the user frees it, or the end of the world does. */
+void comm_set_parent(struct comm *comm);
+struct comm *comm_parent(void);
 /* Error: MPI_ERR_ARG if `high` differs within the local group. */
 int comm_inter_merge(struct comm *comm, int high, struct comm **out);
 

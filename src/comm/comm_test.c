@@ -136,7 +136,7 @@ static void check_group(struct group *group, const struct model *m)
     CHECK_INT(group->size, m->size);
     for (int rank = 0; rank < m->size; rank++)
         CHECK_INT(group_proc(group, rank), m->procs[rank]);
-    CHECK_INT(group->rank, model_rank(m, comm_world.rank));
+    CHECK_INT(group->rank, model_rank(m, comm_world.proc));
     CHECK((m->size == 0) == (obj_handle(&group->obj) == (uintptr_t)MPI_GROUP_EMPTY));
     group_unref(group);
 }
@@ -218,7 +218,7 @@ static void test_picking(void)
               again[][3] = { { 1, 2, 1 }, { 2, 3, 1 } };
     struct group *group, *out;
 
-    CHECK_INT(group_create_stride(8, 3, 1, comm_world.rank, &group), 0);
+    CHECK_INT(group_create_stride(8, 3, 1, comm_world.proc, &group), 0);
     CHECK_INT(comm_group_incl(group, 3, some, &out), 0);
     check_ranks(out, 3, some);
     CHECK_INT(comm_group_incl(group, 0, NULL, &out), 0);
@@ -327,7 +327,7 @@ static void test_list_parts(const struct group *list)
         CHECK((part->list == list->list) == (i < 2));
         for (int rank = 0; rank < part->size; rank++)
             CHECK(group_proc(part, rank) == zigzag(ranges[i][0] + rank * ranges[i][2]));
-        CHECK_INT(part->rank == MPI_UNDEFINED, group_rank_of(part, comm_world.rank) == MPI_UNDEFINED);
+        CHECK_INT(part->rank == MPI_UNDEFINED, group_rank_of(part, comm_world.proc) == MPI_UNDEFINED);
         CHECK_INT(comm_group_range_incl(part, 1, &(const int[3]){ part->size - 1, 0, -1 }, &again), 0);
         CHECK_INT(group_proc(again, 0), group_proc(part, part->size - 1));
         CHECK_INT(group_rank_of(again, group_proc(part, 0)), again->size - 1);
@@ -581,7 +581,7 @@ static void test_making(int (*make)(struct comm **))
 
 static int open_all(void)
 {
-    int rc = comm_init(0, 1);
+    int rc = comm_init(&(struct comm_place){ .procs = 1, .size = 1, .ranks = 1 });
 
     if (rc)
         return rc;
@@ -687,8 +687,8 @@ int main(void)
 
     group_init();
     errhandler_init();
-    comm_world = (struct comm_world){ 4, PROCS, { .appnum = -1, .universe_size = -1 } };
-    comm_ctx_start(0, 1);
+    comm_world = (struct comm_world){ .proc = 4, .size = PROCS, .environment = { .appnum = -1, .universe_size = -1 } };
+    comm_ctx_start(&(struct comm_place){ .procs = 1, .size = 1, .ranks = 1 });
     test_split_order();
     test_ctx();
     test_random_groups();

@@ -32,10 +32,18 @@ static int processes(const struct comm *comm)
     return comm->size + (comm->is_inter ? comm->remote_size : 0);
 }
 
+static void count_links(const struct comm *comm, int change)
+{
+    comm_links_count(comm->group, change);
+    if (comm->is_inter)
+        comm_links_count(comm->remote_group, change);
+}
+
 /* The last reference is gone. */
 static void destroy(struct comm *comm)
 {
     event_tell(EVENT_COMM_FREED, comm->ctx, processes(comm), 0);
+    count_links(comm, -1);
     coll_comm_close(comm);
     p2p_comm_close(comm);
     topology_unref(comm->topology);
@@ -72,11 +80,13 @@ int comm_open(struct comm *comm, uint32_t ctx)
     comm->obj.kind = OBJ_COMM;
     comm->ctx = ctx;
     rc = p2p_comm_open(comm);
-    if (rc)
+    if (rc) {
         drop(comm);
-    else
-        event_tell(EVENT_COMM_MADE, ctx, processes(comm), 0);
-    return rc;
+        return rc;
+    }
+    count_links(comm, 1);
+    event_tell(EVENT_COMM_MADE, ctx, processes(comm), 0);
+    return 0;
 }
 
 static int finish(struct comm *comm, uint32_t ctx, struct comm **out)
@@ -208,9 +218,12 @@ int comm_free(struct comm *comm)
         return err(MPI_ERR_COMM, "E0343: %s is predefined and may not be freed",
                    obj_handle(&comm->obj) == (uintptr_t)MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
     rc = attr_delete_all(&comm->obj, &comm->attrs);
-    if (!rc)
-        comm_unref(comm);
-    return rc;
+    if (rc)
+        return rc;
+    if (comm == comm_world.parent)
+        comm_set_parent(NULL);
+    comm_unref(comm);
+    return 0;
 }
 
 /* What is in a buffer goes out. */

@@ -10,7 +10,7 @@ int comm_group_make(int size, const int *procs, struct group **out)
         *out = obj_group(MPI_GROUP_EMPTY);
         return 0;
     }
-    return group_create_list(size, procs, comm_world.rank, out);
+    return group_create_list(size, procs, comm_world.proc, out);
 }
 
 /* The same, from another group of the same session. */
@@ -206,7 +206,7 @@ static bool is_part(const struct group *group, int n, const int (*ranges)[3])
 static int make_part(const struct group *group, const int range[3], struct group **out)
 {
     const int size = (range[1] - range[0]) / range[2] + 1;
-    const int rc = group_create_part(group, size, range[0], range[2], comm_world.rank, out);
+    const int rc = group_create_part(group, size, range[0], range[2], comm_world.proc, out);
 
     if (!rc)
         (*out)->session = group->session;

@@ -91,7 +91,7 @@ static void take(struct idup *idup)
 {
     const struct comm *old = idup->req.comm;
 
-    if (!old->is_inter || comm_world.rank < group_proc(old->remote_group, 0))
+    if (!old->is_inter || comm_world.proc < group_proc(old->remote_group, 0))
         note(idup, comm_ctx_take(&idup->news.ctx));
     if (old->is_inter)
         note(idup, comm_ctx_take(&idup->news.local_ctx));

@@ -7,18 +7,26 @@
 
 /* Place of this process in the job. */
 extern struct comm_world {
-    int rank, size;
+    int proc;        /* its number among all processes */
+    int first, size; /* processes of MPI_COMM_WORLD */
+    int number;      /* of that; 0: the first one of the job */
+    struct comm *parent; /* see comm_set_parent */
     struct comm_environment environment;
 } comm_world;
 
 /* Messages of MPI_Comm_create_from_group that nobody has asked for. */
 void comm_drop_strays(void);
 
-/* Once, before the others: the range of process `rank`. */
-void comm_ctx_start(int rank, int size);
+/* Once, before the others: the range of this process. */
+void comm_ctx_start(const struct comm_place *place);
 /* A context for a new communicator, which no other one in the job has or will have: every process has a range
  * of its own. Never reused. Thread safe. Error: MPI_ERR_OTHER when the range is used up; *ctx is then 0. */
 int comm_ctx_take(uint32_t *ctx);
+/* One communicator more with the members of this group, or (-1) one less: links.c keeps count of those who are of
+ * another world. */
+void comm_links_start(_Atomic uint64_t *bits);
+void comm_links_count(const struct group *group, int change);
+
 /* Give back the last one taken, which nobody has used. */
 void comm_ctx_return(uint32_t ctx);
 /* The error of processes whose leader could not take one. */

@@ -51,7 +51,7 @@ static int take_contexts(const struct meeting *m, struct agreed *agreed, struct 
 {
     int rc = comm_ctx_take(&agreed->local_ctx);
 
-    if (!rc && comm_world.rank < group_proc(m->peer->remote_group, m->remote))
+    if (!rc && comm_world.proc < group_proc(m->peer->remote_group, m->remote))
         rc = comm_ctx_take(&mine->ctx);
     return rc;
 }
@@ -158,7 +158,7 @@ static int list_procs(const struct group *group, int **out)
 /* The group that the other side has sent. */
 static int remote_of(const struct comm *comm, const struct agreed *agreed, struct group **out)
 {
-    const int rc = group_create_list((int)(agreed->size / sizeof(int)), agreed->data, comm_world.rank, out);
+    const int rc = group_create_list((int)(agreed->size / sizeof(int)), agreed->data, comm_world.proc, out);
 
     if (!rc)
         (*out)->session = comm->session;
@@ -228,6 +228,14 @@ int comm_inter_create(struct comm *local, int leader, struct comm *peer, int rem
 {
     struct meeting m = { .local = local, .leader = leader, .peer = peer, .remote = remote,
                          .tag = coll_leader_tag(tag), .call = "MPI_Intercomm_create" };
+
+    return meet_and_make(&m, local, local->group, out);
+}
+
+int comm_inter_with(struct comm *local, int leader, int proc, int tag, const char *call, struct comm **out)
+{
+    struct meeting m = { .local = local, .leader = leader, .peer = &comm_own, .remote = proc,
+                         .tag = coll_leader_tag(tag), .call = call };
 
     return meet_and_make(&m, local, local->group, out);
 }
@@ -306,7 +314,7 @@ static int join(const struct comm *comm, bool is_after, struct group **out)
         procs[rank] = group_proc(first, rank);
     for (int rank = 0; rank < second->size; rank++)
         procs[first->size + rank] = group_proc(second, rank);
-    rc = group_create_list(first->size + second->size, procs, comm_world.rank, out);
+    rc = group_create_list(first->size + second->size, procs, comm_world.proc, out);
     mem_free(procs);
     if (!rc)
         (*out)->session = comm->session;
@@ -361,7 +369,7 @@ static int side_of(const struct comm *comm, const struct group *group, const str
     count = comm_split_order(entries, group->size, color, procs);
     for (int i = 0; i < count; i++)
         procs[i] = group_proc(group, procs[i]);
-    rc = count < 0 ? -count : group_create_list(count, procs, comm_world.rank, out);
+    rc = count < 0 ? -count : group_create_list(count, procs, comm_world.proc, out);
     mem_free(procs);
     if (!rc)
         (*out)->session = comm->session;

@@ -45,7 +45,7 @@ int comm_pset_count(void)
 {
     char name[MPI_MAX_PSET_NAME_LEN];
 
-    return 2 + app_name(app_of(comm_world.rank), name);
+    return 2 + app_name(app_of(comm_world.proc), name);
 }
 
 void comm_pset_name(int n, char name[MPI_MAX_PSET_NAME_LEN])
@@ -53,7 +53,7 @@ void comm_pset_name(int n, char name[MPI_MAX_PSET_NAME_LEN])
     if (n < 2)
         strcpy(name, n ? self_name : world_name);
     else
-        app_name(app_of(comm_world.rank), name);
+        app_name(app_of(comm_world.proc), name);
 }
 
 /* Is that the name of the set of this part, in full or without the scheme? */
@@ -72,7 +72,7 @@ static int app_group(const bool *is_in, struct group **out)
 
     if (!procs)
         return err(MPI_ERR_NO_MEM, "no memory for a process set of up to %d", comm_world.size);
-    for (int proc = 0; proc < comm_world.size; proc++)
+    for (int proc = comm_world.first; proc < comm_world.first + comm_world.size; proc++)
         if (is_in[app_of(proc)])
             procs[count++] = proc;
     rc = comm_group_make(count, procs, out);
@@ -89,9 +89,9 @@ int comm_pset_group(const char *name, struct group **out)
 
     *out = NULL;
     if (!strcasecmp(name, world_name))
-        return group_create_stride(comm_world.size, 0, 1, comm_world.rank, out);
+        return group_create_stride(comm_world.size, comm_world.first, 1, comm_world.proc, out);
     if (!strcasecmp(name, self_name))
-        return group_create_stride(1, comm_world.rank, 1, comm_world.rank, out);
+        return group_create_stride(1, comm_world.proc, 1, comm_world.proc, out);
     is_in = mem_alloc((size_t)apps * sizeof *is_in);
     if (!is_in)
         return err(MPI_ERR_NO_MEM, "no memory for %d parts of the command line", apps);

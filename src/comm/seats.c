@@ -14,7 +14,7 @@ int comm_gather_seats(struct comm *comm, const char *call, struct comm_seat *sea
     int rc, failed;
 
     own->node = comm_world.environment.node;
-    rc = site_find(getpid(), comm_world.rank, &own->site);
+    rc = site_find(getpid(), comm_world.proc, &own->site);
     comm->coll_outer = call;
     failed = coll_run(comm, COLL_ARGS(COLL_ALLGATHER, COLL_SAME(MPI_IN_PLACE, 0, byte),
                                       COLL_SAME(seats, sizeof *seats, byte), NULL, 0));
@@ -44,7 +44,7 @@ bool comm_bound_seats(const struct comm *comm, struct comm_seat *seats)
 int comm_hw_info(struct info **out)
 {
     struct site site;
-    int rc = site_find(getpid(), comm_world.rank, &site);
+    int rc = site_find(getpid(), comm_world.proc, &site);
 
     if (!rc)
         rc = info_create(out);

@@ -58,7 +58,7 @@ static int split_make(const struct comm *comm, const struct split_entry *entries
     ctx = entries[procs[0]].ctx;
     for (int i = 0; i < count; i++)
         procs[i] = group_proc(comm->group, procs[i]);
-    rc = group_create_list(count, procs, comm_world.rank, &group);
+    rc = group_create_list(count, procs, comm_world.proc, &group);
     mem_free(procs);
     if (rc)
         return rc;

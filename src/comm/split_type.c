@@ -47,7 +47,7 @@ static bool has_key(struct info *info, const char *key, char *value, size_t size
 static int color_by_part(enum hwpart part, struct split_entry *own)
 {
     struct site site;
-    const int rc = site_find(getpid(), comm_world.rank, &site);
+    const int rc = site_find(getpid(), comm_world.proc, &site);
 
     own->kind = KIND_PART + part;
     if (!rc && site.first[part] >= 0)
@@ -68,7 +68,8 @@ static int color_by_resource(const char *name, struct split_entry *own)
     return 0;
 }
 
-/* Equal sets have equal colors, and no others: all processes, one, or a part, which its first member tells. */
+/* Equal sets have equal colors, and no others: all processes of a world, one, or a part, which its first member
+ * tells. */
 static int color_by_set(const char *name, struct split_entry *own)
 {
     struct group *group = NULL;
@@ -78,7 +79,7 @@ static int color_by_set(const char *name, struct split_entry *own)
         return rc;
     own->kind = KIND_SET;
     if (group->rank != MPI_UNDEFINED)
-        own->color = group->size == comm_world.size ? 0 : 2 * group_proc(group, 0) + 1 + (group->size > 1);
+        own->color = 3 * group_proc(group, 0) + (group->size == comm_world.size ? 0 : 1 + (group->size > 1));
     group_unref(group);
     return 0;
 }

@@ -2,11 +2,12 @@
 /* Room: comm. MPI_COMM_WORLD, MPI_COMM_SELF, the library's own communicator of all processes, and the contexts of all
  * that come after them.
  *
- * * A context is twice a number of 31 bits. Process w of n has the numbers from w * (2^30 / n) on, and as many from
- * 2^30 + w * (2^30 / n) on, so the first process of a new communicator picks one without asking anybody. Those from
- * 2^30 on stand for lanes of their own (p2p_lane_of); they are for processes with MPI_THREAD_MULTIPLE, and for others
- * when their first ones are used up. MPI_COMM_WORLD is number 0 in all processes, MPI_COMM_SELF number 1: its
- * messages never leave the process; the library's own is number 2. */
+ * * A context is twice a number of 31 bits. Each process has a part of the numbers below 2^30, and as many from 2^30
+ * on, so the first process of a new communicator picks one without asking anybody: the n processes of the first world
+ * share 7/8 of them, those that may be started later the rest, all but the last 2^20, which are for their worlds.
+ * Numbers from 2^30 on stand for lanes of their own (p2p_lane_of); they are for processes with MPI_THREAD_MULTIPLE,
+ * and for others when their first ones are used up. MPI_COMM_WORLD is number 0 in all processes of the first world,
+ * MPI_COMM_SELF number 1: its messages never leave the process; the library's own is number 2. */
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -17,24 +18,28 @@
 #include "obj/errhandler.h"
 #include "p2p/p2p.h"
 
-enum { WORLD_NUMBER = 0, SELF_NUMBER = 1, OWN_NUMBER = 2, FIRST_NUMBER = 3 };
+enum { FIRST_WORLD_NUMBER = 0, SELF_NUMBER = 1, OWN_NUMBER = 2, FIRST_NUMBER = 3 };
 
 #define CTX_NUMBERS (P2P_CTX_SPREAD / 2) /* of each of the two kinds */
+#define CTX_SPARE   (CTX_NUMBERS / 8)    /* of these, for processes that are not in the first world */
+#define CTX_WORLDS  (UINT32_C(1) << 20)  /* and of those, the last ones, for their worlds */
 
 struct comm_world comm_world;
 struct comm comm_own;
 
 static struct comm world, self;
 
+static _Atomic uint32_t own_counters[2];
+
 static struct numbers {
-    _Atomic uint32_t next;
+    _Atomic uint32_t *next;
     uint32_t end;
 } first_lane, spread;
 
 /* A number for one of the first `lanes` lanes; 0: there is none left. */
 static uint32_t take_number(struct numbers *numbers, int lanes)
 {
-    uint32_t next = atomic_load_explicit(&numbers->next, memory_order_relaxed), number;
+    uint32_t next = atomic_load_explicit(numbers->next, memory_order_relaxed), number;
 
     /* relaxed: only that nobody else gets the same number matters */
     do {
@@ -43,7 +48,7 @@ static uint32_t take_number(struct numbers *numbers, int lanes)
             number++;
         if (number >= numbers->end)
             return 0;
-    } while (!atomic_compare_exchange_weak_explicit(&numbers->next, &next, number + 1, memory_order_relaxed,
+    } while (!atomic_compare_exchange_weak_explicit(numbers->next, &next, number + 1, memory_order_relaxed,
                                                     memory_order_relaxed));
     return number;
 }
@@ -67,7 +72,7 @@ void comm_ctx_return(uint32_t ctx)
 
     /* If another thread has taken one since, this one is lost. */
     if (ctx)
-        atomic_compare_exchange_strong_explicit(&numbers->next, &after, after - 1, memory_order_relaxed,
+        atomic_compare_exchange_strong_explicit(numbers->next, &after, after - 1, memory_order_relaxed,
                                                 memory_order_relaxed);
 }
 
@@ -79,25 +84,53 @@ int comm_ctx_missing(void)
 
 void comm_ctx_limit(uint32_t count)
 {
-    first_lane.end = atomic_load_explicit(&first_lane.next, memory_order_relaxed) + count;
+    first_lane.end = atomic_load_explicit(first_lane.next, memory_order_relaxed) + count;
     spread.end = 0;
 }
 
-void comm_ctx_start(int rank, int size)
+/* Which numbers below 2^30 a process has. */
+static void find_range(const struct comm_place *place, uint32_t *first, uint32_t *count)
 {
-    const uint32_t range = CTX_NUMBERS / (uint32_t)size, first = (uint32_t)rank * range;
+    const uint32_t spare = (uint32_t)(place->procs - place->ranks), own = CTX_NUMBERS - (spare ? CTX_SPARE : 0);
 
-    atomic_store_explicit(&first_lane.next, rank ? first : FIRST_NUMBER, memory_order_relaxed);
-    first_lane.end = first + range;
-    atomic_store_explicit(&spread.next, CTX_NUMBERS + first, memory_order_relaxed);
-    spread.end = CTX_NUMBERS + first + range;
+    if (place->proc < place->ranks) {
+        *count = own / (uint32_t)place->ranks;
+        *first = (uint32_t)place->proc * *count;
+    } else {
+        *count = (CTX_SPARE - CTX_WORLDS) / spare;
+        *first = own + (uint32_t)(place->proc - place->ranks) * *count;
+    }
+}
+
+/* From `start` on, or from where the last process of this number has stopped. */
+static void start_numbers(struct numbers *numbers, _Atomic uint32_t *next, uint32_t start, uint32_t end)
+{
+    numbers->next = next;
+    numbers->end = end;
+    if (next == &own_counters[0] || next == &own_counters[1] || !atomic_load_explicit(next, memory_order_relaxed))
+        atomic_store_explicit(next, start, memory_order_relaxed);
+}
+
+void comm_ctx_start(const struct comm_place *place)
+{
+    _Atomic uint32_t *counters = place->contexts ? place->contexts : own_counters;
+    uint32_t first, count;
+
+    find_range(place, &first, &count);
+    start_numbers(&first_lane, &counters[0], first ? first : FIRST_NUMBER, first + count);
+    start_numbers(&spread, &counters[1], CTX_NUMBERS + first, CTX_NUMBERS + first + count);
+}
+
+static uint32_t world_number(void)
+{
+    return comm_world.number ? CTX_NUMBERS - 1 - (uint32_t)comm_world.number % CTX_WORLDS : FIRST_WORLD_NUMBER;
 }
 
 /* Group first, first + 1, … first + size - 1; no handle leads to it yet. */
 static int fill_and_open(struct comm *comm, uint32_t number, const char *name, int first, int size)
 {
     struct group *group;
-    int rc = group_create_stride(size, first, 1, comm_world.rank, &group);
+    int rc = group_create_stride(size, first, 1, comm_world.proc, &group);
 
     if (rc)
         return rc;
@@ -129,11 +162,13 @@ static void close_and_empty(struct comm *comm)
     comm->obj.kind = OBJ_FREED;
 }
 
-int comm_init(int rank, int size)
+int comm_init(const struct comm_place *place)
 {
-    comm_world = (struct comm_world){ rank, size, { .appnum = -1, .universe_size = -1, .node = 0 } };
-    comm_ctx_start(rank, size);
-    return fill_and_open(&comm_own, OWN_NUMBER, "the library's own communicator", 0, size);
+    comm_world = (struct comm_world){ place->proc, place->first, place->size, place->world, NULL,
+                                      { .appnum = -1, .universe_size = -1, .node = 0 } };
+    comm_ctx_start(place);
+    comm_links_start(place->links);
+    return fill_and_open(&comm_own, OWN_NUMBER, "the library's own communicator", 0, place->procs);
 }
 
 void comm_set_environment(const struct comm_environment *environment)
@@ -150,13 +185,14 @@ void comm_fini(void)
 
 int comm_open_world(void)
 {
-    int rc = fill_and_open(&world, WORLD_NUMBER, "MPI_COMM_WORLD", 0, comm_world.size);
+    int rc = fill_and_open(&world, world_number(), "MPI_COMM_WORLD", comm_world.first, comm_world.size);
 
     if (rc)
         return rc;
-    rc = coll_world_open(&world);
+    if (!comm_world.number)
+        rc = coll_world_open(&world);
     if (!rc)
-        rc = fill_and_open(&self, SELF_NUMBER, "MPI_COMM_SELF", comm_world.rank, 1);
+        rc = fill_and_open(&self, SELF_NUMBER, "MPI_COMM_SELF", comm_world.proc, 1);
     if (rc) {
         close_and_empty(&world);
         return rc;
@@ -173,8 +209,21 @@ int comm_end_world_attrs(void)
     return rc ? rc : attr_delete_all(&world.obj, &world.attrs);
 }
 
+void comm_set_parent(struct comm *comm)
+{
+    comm_world.parent = comm;
+}
+
+struct comm *comm_parent(void)
+{
+    return comm_world.parent;
+}
+
 void comm_close_world(void)
 {
+    if (comm_world.parent)
+        comm_unref(comm_world.parent);
+    comm_world.parent = NULL;
     close_and_empty(&self);
     close_and_empty(&world);
 }

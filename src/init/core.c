@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "coll/coll.h"
 #include "comm/comm.h"
+#include "dyn/dyn.h"
 #include "init/int_init.h"
 #include "io/io.h"
 #include "obj/errhandler.h"
@@ -53,28 +54,30 @@ static int start_transports(bool is_threaded)
 {
     struct pm_job *job = &process.job;
     struct p2p_config config = {
-        .proc = job->rank, .procs = job->size, .is_threaded = is_threaded, .flooded = notice_flooded,
+        .proc = job->proc, .procs = job->procs, .ranks = job->first + job->size, .is_threaded = is_threaded,
+        .flooded = notice_flooded,
     };
-    struct progress_config waiting = { .local_ranks = job->local_size, .is_threaded = is_threaded };
-    struct coll_config coll = { .procs = job->size };
+    struct progress_config waiting = { .local_ranks = job->first + job->size, .is_threaded = is_threaded };
+    struct coll_config coll = { .procs = job->procs };
     int rc = notice_init();
 
-    if (job->size > 1) {
+    if (job->procs > 1) {
         coll.segment = job->head;
         coll.segment_fd = job->segment_fd;
-        coll.offset = p2p_segment_end(job->size);
+        coll.offset = p2p_segment_end(job->procs);
     }
     if (!rc)
         rc = coll_init(&coll);
     if (rc)
         return rc;
-    rma_init(&(struct rma_config){ coll.segment, coll.segment_fd, coll_segment_end(&coll), job->rank, job->size });
-    if (job->size > 1) {
+    rma_init(&(struct rma_config){ coll.segment, coll.segment_fd, coll_segment_end(&coll), job->proc, job->procs });
+    if (job->procs > 1) {
         config.segment = job->head;
         config.segment_fd = job->segment_fd;
-        waiting.sleep_word = &job_proc(job->head, job->rank)->sleep;
+        waiting.sleep_word = &job_proc(job->head, job->proc)->sleep;
         waiting.cpus = (int)job->head->cpus;
-        waiting.is_oversubscribed = waiting.cpus && waiting.local_ranks > waiting.cpus;
+        /* all worlds must say the same */
+        waiting.is_oversubscribed = waiting.cpus && (int)job->head->size > waiting.cpus;
         waiting.has_fences = waiting.is_oversubscribed || job->head->no_barrier;
         waiting.needs_fence = !wake_barrier_init();
     }
@@ -96,19 +99,37 @@ static int app_of(int proc)
     return (int)job_proc(process.job.head, proc)->appnum;
 }
 
+/* Programs of our world. */
+static int count_apps(const struct pm_job *job)
+{
+    int apps = job->world ? 1 : (int)job->head->apps;
+
+    for (int proc = job->first; job->world && proc < job->first + job->size; proc++)
+        apps = app_of(proc) >= apps ? app_of(proc) + 1 : apps;
+    return apps;
+}
+
 static int start_communicators(void)
 {
     const struct pm_job *job = &process.job;
     struct comm_environment environment = { .appnum = job->appnum, .universe_size = job->universe_size };
-    const int rc = comm_init(job->rank, job->size);
+    const struct comm_place place = {
+        .proc = job->proc, .procs = job->procs, .first = job->first, .size = job->size, .world = job->world,
+        .ranks = job->head ? (int)job->head->size : 1,
+        .links = job->head ? job_desk(job->head, job->proc)->links : NULL,
+        .contexts = job->head ? job_desk(job->head, job->proc)->contexts : NULL,
+    };
+    const int rc = comm_init(&place);
 
     process.memory_kinds_wanted = job->is_singleton ? NULL : getenv("PARLEY_MEMORY_KINDS");
     memory_kinds_provide(process.memory_kinds_wanted, process.memory_kinds);
     environment.memory_kinds = process.memory_kinds;
     if (job->head) {
         environment.bound = bound_of;
-        environment.apps = (int)job->head->apps;
+        environment.apps = count_apps(job);
         environment.app = app_of;
+    }
+    if (job->head && !job->world) {
         environment.psets = job->head->psets;
         environment.pset_bytes = sizeof job->head->psets;
     }
@@ -152,6 +173,7 @@ static int core_open(bool is_threaded)
     if (rc)
         return rc;
     init_objects();
+    dyn_init(&process.job);
     rc = start_transports(is_threaded);
     if (rc)
         goto drop_objects;

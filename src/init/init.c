@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "comm/comm.h"
+#include "dyn/dyn.h"
 #include "obj/errhandler.h"
 #include "obj/info.h"
 #include "p2p/lane.h"
@@ -81,10 +82,10 @@ static int count_app(const struct pm_job *job)
 {
     int count = 0;
 
-    if (!job->head || job->head->apps < 2)
+    if (!job->head || (!job->world && job->head->apps < 2))
         return job->size;
     for (int rank = 0; rank < job->size; rank++)
-        count += (int)job_proc(job->head, rank)->appnum == job->appnum;
+        count += (int)job_proc(job->head, job->first + rank)->appnum == job->appnum;
     return count;
 }
 
@@ -128,6 +129,8 @@ int init_start(int required, int *provided)
     if (rc)
         goto release_core;
     rc = fill_info_env(required);
+    if (!rc && process.job.parent >= 0)
+        rc = dyn_meet_parents(obj_comm(MPI_COMM_WORLD));
     if (rc)
         goto close_world;
     atomic_store(&process.state, INIT_RUNNING);

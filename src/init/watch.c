@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: init. When this rank's status page in the job segment is written: what it is blocked in, on the way into a long
- * wait; the rest of it once the wait has lasted, or the launcher asks; and taken back after it. The launcher's
+/* Room: init. When this rank's status page in the job segment is written: what it is blocked in, on the way into a
+ * long wait; the rest of it once the wait has lasted, or the launcher asks; and taken back after it. The launcher's
  * questions are answered here. Of several threads that wait, one is told of. What stands in the page: watch_fill.c. */
 #include <stdio.h>
 
 #include "coll/coll.h"
 #include "comm/comm.h"
+#include "dyn/dyn.h"
 #include "init/int_init.h"
 #include "obj/comm.h"
 #include "obj/req.h"
@@ -19,7 +20,7 @@ enum { LASTING_NS = 50000000 };
 
 static struct job_proc *own_proc(void)
 {
-    return job_proc(process.job.head, process.job.local_rank);
+    return job_proc(process.job.head, process.job.proc);
 }
 
 /* A reader takes what lies between two equal even values of the lock for whole. */
@@ -43,7 +44,7 @@ static void describe(const struct progress_long *wait, struct blocked *b)
 {
     *b = (struct blocked){ .call = "waiting for the system" };
     if (coll_describe_wait(wait, b) || req_describe_wait(wait, b) || comm_describe_wait(wait, b) ||
-        rma_describe_wait(wait, b) || !p2p_describe_wait(wait, b))
+        rma_describe_wait(wait, b) || dyn_describe_wait(wait, b) || !p2p_describe_wait(wait, b))
         return;
     if (b->is_of_anyone && atomic_load_explicit(&process.state, memory_order_relaxed) != INIT_FINALIZING)
         b->call = "MPI_Session_finalize";

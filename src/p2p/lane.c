@@ -151,7 +151,7 @@ static void set_threaded(struct lane *lane, bool is_threaded)
 {
     lane->is_threaded = is_threaded;
     if (is_threaded)
-        lock_init(&lane->lock, cpus_in_mask() > lane->procs);
+        lock_init(&lane->lock, cpus_in_mask() > lanes.config.ranks);
 }
 
 static void tell_flooded(const struct p2p_flood *flood)

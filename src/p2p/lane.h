@@ -26,7 +26,8 @@ struct p2p_flood {
 typedef void p2p_flooded_fn(const struct p2p_flood *flood);
 
 struct p2p_config {
-    int proc, procs;          /* this process and all of the job */
+    int proc, procs;          /* this process, and all that the job may have */
+    int ranks;                /* that share the machine, as far as is known */
     struct job_head *segment; /* its head, mapped; NULL when procs is 1 */
     int segment_fd;           /* stays open as long as lanes may open */
     bool is_threaded;         /* several threads may call at once (MPI_THREAD_MULTIPLE) */

@@ -25,7 +25,8 @@
 
 enum { CONNECT_S = 5, LOCK_S = 1 };
 
-#define ANSWER_NS UINT64_C(5000000000)
+#define ANSWER_NS   UINT64_C(5000000000)
+#define FOR_EVER_NS (UINT64_C(1) << 60)
 
 static_assert((int)PM_TEXT_MAX == (int)CONTROL_TEXT_MAX, "a text of pm fits a control message");
 
@@ -65,16 +66,18 @@ int pm_parse_ticket(const char *text, struct pm_ticket *ticket)
     const char *at = text;
     int version;
 
-    if (!parse_number(&at, ':', &version) || !parse_number(&at, ':', &ticket->launcher_pid) ||
-        !parse_number(&at, ':', &ticket->segment_fd) || !parse_number(&at, ':', &ticket->control_fd) ||
-        !parse_word(&at, &ticket->token[0]) || !parse_word(&at, &ticket->token[1]) || *at++ != ':' ||
-        !parse_number(&at, ':', &ticket->rank) || !parse_number(&at, 0, &ticket->size))
-        return err(MPI_ERR_OTHER, "E0310: " CONTROL_JOB_VARIABLE "=%s is not of a form that this library knows", text);
-    if (version != CONTROL_VERSION)
+    if (parse_number(&at, ':', &version) && version != CONTROL_VERSION)
         return err(MPI_ERR_OTHER,
                    "E0311: mpiexec speaks version %d of the control protocol, this library version %d",
                    version, CONTROL_VERSION);
-    if (ticket->size < 1 || ticket->rank < 0 || ticket->rank >= ticket->size)
+    if (at == text || !parse_number(&at, ':', &ticket->launcher_pid) ||
+        !parse_number(&at, ':', &ticket->segment_fd) || !parse_number(&at, ':', &ticket->control_fd) ||
+        !parse_word(&at, &ticket->token[0]) || !parse_word(&at, &ticket->token[1]) || *at++ != ':' ||
+        !parse_number(&at, ':', &ticket->rank) || !parse_number(&at, ':', &ticket->size) ||
+        !parse_number(&at, ':', &ticket->proc) || !parse_number(&at, 0, &ticket->procs))
+        return err(MPI_ERR_OTHER, "E0310: " CONTROL_JOB_VARIABLE "=%s is not of a form that this library knows", text);
+    if (ticket->size < 1 || ticket->rank < 0 || ticket->rank >= ticket->size || ticket->proc < 0 ||
+        ticket->proc >= ticket->procs || ticket->procs > 2 * JOB_SLOTS_MAX)
         return err(MPI_ERR_OTHER, "E0310: " CONTROL_JOB_VARIABLE "=%s: rank %d of %d", text, ticket->rank,
                    ticket->size);
     return 0;
@@ -98,7 +101,7 @@ static bool is_control(int fd, int launcher_pid)
 
 bool pm_inherited(const struct pm_ticket *ticket)
 {
-    const off_t need = JOB_PAGE * ((off_t)ticket->size + 1);
+    const off_t need = (off_t)job_transport_offset(ticket->procs);
     struct stat st;
 
     return !fstat(ticket->segment_fd, &st) && S_ISREG(st.st_mode) && st.st_size >= need &&
@@ -116,7 +119,7 @@ int pm_say_hello(int fd, const struct pm_ticket *ticket, int seconds)
 {
     const struct timeval limit = { .tv_sec = seconds };
     const struct control_header hello = { .kind = CONTROL_HELLO,
-                                          .rank = (uint32_t)ticket->rank,
+                                          .rank = (uint32_t)ticket->proc,
                                           .token = { ticket->token[0], ticket->token[1] } };
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     const int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, CONTROL_ADDRESS,
@@ -155,9 +158,9 @@ int pm_reconnect(struct pm_ticket *ticket)
 }
 
 /* Sleep until the launcher has taken `count` messages from us, or the time is over. */
-static void wait_acknowledged(_Atomic uint32_t *acknowledged, uint32_t count)
+static void wait_acknowledged(_Atomic uint32_t *acknowledged, uint32_t count, uint64_t limit_ns)
 {
-    const uint64_t end = clock_ns() + ANSWER_NS;
+    const uint64_t end = clock_ns() + limit_ns;
 
     for (;;) {
         const uint32_t seen = atomic_load_explicit(acknowledged, memory_order_acquire);
@@ -179,34 +182,78 @@ static bool take_lock(struct pm_job *job)
     return !pthread_mutex_timedlock(&job->control_lock, &end);
 }
 
-/* false: it did not go out. */
-static bool tell(struct pm_job *job, enum control_kind kind, int code, const char *text, uint64_t call_site)
+/* Send and wait for the acknowledgement; false: it did not go out. With the lock, if that could be had. */
+static bool send_message(struct pm_job *job, struct control_header header, const char *text, uint64_t limit_ns)
 {
-    struct control_header header = { .kind = kind,
-                                     .rank = (uint32_t)job->rank,
-                                     .code = code,
-                                     .length = (uint32_t)size_min(strlen(text), PM_TEXT_MAX),
-                                     .token = { job->token[0], job->token[1] },
-                                     .call_site = call_site };
     struct iovec parts[2] = { { .iov_base = &header, .iov_len = sizeof header },
                               { .iov_base = (void *)(uintptr_t)text, .iov_len = header.length } };
     const struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
-    _Atomic uint32_t *acknowledged = &job_proc(job->head, job->local_rank)->acknowledged;
-    const bool has_lock = take_lock(job);
-    bool is_sent;
+    _Atomic uint32_t *acknowledged = &job_proc(job->head, job->proc)->acknowledged;
 
-    is_sent = job->sent - atomic_load_explicit(acknowledged, memory_order_acquire) < CONTROL_WINDOW &&
-              sendmsg(job->control_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
-    if (is_sent)
-        wait_acknowledged(acknowledged, ++job->sent);
+    header.rank = (uint32_t)job->proc;
+    memcpy(header.token, job->token, sizeof header.token);
+    if (job->sent - atomic_load_explicit(acknowledged, memory_order_acquire) >= CONTROL_WINDOW ||
+        sendmsg(job->control_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        return false;
+    wait_acknowledged(acknowledged, ++job->sent, limit_ns);
+    return true;
+}
+
+/* false: it did not go out. */
+static bool tell(struct pm_job *job, enum control_kind kind, int code, const char *text, uint64_t call_site)
+{
+    const struct control_header header = { .kind = kind,
+                                           .code = code,
+                                           .length = (uint32_t)size_min(strlen(text), PM_TEXT_MAX),
+                                           .call_site = call_site };
+    const bool has_lock = take_lock(job);
+    const bool is_sent = send_message(job, header, text, ANSWER_NS);
+
     if (has_lock)
         pthread_mutex_unlock(&job->control_lock);
     return is_sent;
 }
 
+/* With the lock; false: the launcher is gone. */
+static bool send_request(struct pm_job *job, unsigned kind, const char *request, size_t size)
+{
+    bool is_sent;
+
+    do {
+        const size_t part = size_min(size, PM_TEXT_MAX);
+        const struct control_header header = { .kind = part < size ? CONTROL_MORE : kind, .length = (uint32_t)part };
+
+        is_sent = send_message(job, header, request, FOR_EVER_NS);
+        request += part;
+        size -= part;
+    } while (is_sent && size > 0);
+    return is_sent;
+}
+
+int pm_ask(struct pm_job *job, unsigned kind, const char *request, size_t size, const char *what,
+           struct pm_reply *reply)
+{
+    const struct job_desk *desk;
+    int rc = 0;
+
+    if (job->control_fd < 0 || getpid() != job->pid)
+        return err(MPI_ERR_UNSUPPORTED_OPERATION, "E1006: %s needs mpiexec of Parley, and this process was started %s",
+                   what, job->foreign ? "by another launcher" : "without it");
+    desk = job_desk(job->head, job->proc);
+    pthread_mutex_lock(&job->control_lock);
+    if (!send_request(job, kind, request, size))
+        rc = err(MPI_ERR_OTHER, "%s: mpiexec cannot be reached: %s", what, strerror(errno));
+    else if (desk->reply_error)
+        rc = err_told((int)desk->reply_error, desk->reply);
+    *reply = (struct pm_reply){ .first = desk->reply_first, .count = (int)desk->reply_count };
+    memcpy(reply->text, desk->reply, sizeof reply->text);
+    pthread_mutex_unlock(&job->control_lock);
+    return rc;
+}
+
 void pm_present(struct pm_job *job)
 {
-    const int child = job_proc(job->head, job->local_rank)->child_pid;
+    const int child = job_proc(job->head, job->proc)->child_pid;
 
     if (child && child != job->pid)
         tell(job, CONTROL_PRESENT, 0, "", 0);
@@ -250,7 +297,7 @@ void pm_abort(struct pm_job *job, int code, const char *text, uint64_t call_site
         print(job, text, call_site);
         pm_abort_foreign(job, exit_status(code));
     } else if (job->head && getpid() == job->pid) {
-        atomic_compare_exchange_strong(&job->head->end, &expected, job_end(job->rank, code));
+        atomic_compare_exchange_strong(&job->head->end, &expected, job_end(job->proc, code));
         if (!tell(job, CONTROL_ABORT, code, text, call_site))
             print(job, text, call_site);
     } else {

@@ -350,7 +350,7 @@ void pm_abort_foreign(struct pm_job *job, int code)
     uint64_t expected = 0;
 
     if (job->head)
-        atomic_compare_exchange_strong(&job->head->end, &expected, job_end(job->rank, code));
+        atomic_compare_exchange_strong(&job->head->end, &expected, job_end(job->proc, code));
     pm_unguard(foreign);
     drain(STDOUT_FILENO, end);
     drain(STDERR_FILENO, end);
@@ -361,7 +361,8 @@ void pm_abort_foreign(struct pm_job *job, int code)
 static int meet(struct pm_job *job, const struct pm_place *place)
 {
     struct pm_foreign *foreign = job->foreign;
-    struct pm_ticket ticket = { .segment_fd = -1, .control_fd = -1, .rank = place->rank, .size = place->size };
+    struct pm_ticket ticket = { .segment_fd = -1, .control_fd = -1, .rank = place->rank, .size = place->size,
+                                .proc = place->rank, .procs = place->size };
     int rc = check_nodes(foreign, place);
 
     if (!rc)
@@ -374,7 +375,7 @@ static int meet(struct pm_job *job, const struct pm_place *place)
         return rc ? rc : err(MPI_ERR_OTHER, "rank %d is its own ancestor", place->rank);
     }
     if (place->appnum >= 0)
-        job_proc(job->head, job->local_rank)->appnum = (uint32_t)place->appnum;
+        job_proc(job->head, job->proc)->appnum = (uint32_t)place->appnum;
     return 0;
 }
 

@@ -10,7 +10,8 @@ struct pm_ticket {
     int launcher_pid;
     int segment_fd, control_fd; /* as the launcher gave them; a wrapper may have closed them */
     uint64_t token[2];
-    int rank, size;
+    int rank, size; /* in the world */
+    int proc, procs; /* in the segment */
 };
 
 /* Read the value of PARLEY_JOB. 0 or MPI_ERR_OTHER. */

@@ -28,7 +28,8 @@ static void become_singleton(struct pm_job *job)
 {
     *job = (struct pm_job){
         .size = 1,
-        .local_size = 1,
+        .procs = 1,
+        .parent = -1,
         .appnum = -1,
         .universe_size = -1,
         .errhandler = JOB_ERRORS_ARE_FATAL,
@@ -46,8 +47,8 @@ static int check_head(const struct job_head *head, const struct pm_ticket *ticke
     if (head->magic != JOB_MAGIC || memcmp(head->token, ticket->token, sizeof head->token) != 0)
         return err(MPI_ERR_OTHER, "E0312: rank %d of %d: descriptor %d is not the segment of this job any more",
                    ticket->rank, ticket->size, ticket->segment_fd);
-    if (head->major != JOB_MAJOR || head->head_size != sizeof *head ||
-        head->proc_size != sizeof(struct job_proc))
+    if (head->major != JOB_MAJOR || head->head_size != sizeof *head || head->proc_size != sizeof(struct job_proc) ||
+        head->slots != (uint32_t)ticket->procs)
         return err(MPI_ERR_OTHER,
                    "E0311: the job segment has version %u.%u (made by %.60s), this library knows %d.%d",
                    head->major, head->minor, head->launcher, JOB_MAJOR, JOB_MINOR);
@@ -147,22 +148,25 @@ static int claim(struct job_proc *proc, const struct pm_ticket *ticket)
 /* Fill *job from a segment that is mapped and ours. */
 static void take_place(struct pm_job *job, const struct pm_ticket *ticket, struct job_head *head)
 {
-    const struct job_proc *proc = job_proc(head, ticket->rank);
+    const struct job_proc *proc = job_proc(head, ticket->proc);
     struct pm_foreign *foreign = job->foreign;
 
     become_singleton(job);
     job->foreign = foreign;
     job->is_singleton = false;
     job->rank = ticket->rank;
-    job->size = (int)head->size;
-    job->local_rank = (int)proc->local_rank;
-    job->local_size = (int)head->local_size;
+    job->size = ticket->size;
+    job->proc = ticket->proc;
+    job->procs = ticket->procs;
+    job->first = (int)proc->first;
+    job->world = (int)proc->world;
+    job->parent = job_desk(head, ticket->proc)->parent;
     job->appnum = (int)proc->appnum;
-    job->universe_size = (int)head->size;
-    job->errhandler = (int)head->errhandler;
+    job->universe_size = head->universe > (uint32_t)ticket->size ? (int)head->universe : -1;
+    job->errhandler = (int)job_desk(head, ticket->proc)->errhandler;
     memcpy(job->token, head->token, sizeof job->token);
     job->head = head;
-    job->mapped = job_transport_offset(ticket->size);
+    job->mapped = job_transport_offset(ticket->procs);
     job->segment_fd = ticket->segment_fd;
     job->control_fd = ticket->control_fd;
     fcntl(job->segment_fd, F_SETFD, FD_CLOEXEC);
@@ -172,7 +176,7 @@ static void take_place(struct pm_job *job, const struct pm_ticket *ticket, struc
 
 int pm_join(struct pm_job *job, const struct pm_ticket *ticket)
 {
-    const size_t size = job_transport_offset(ticket->size);
+    const size_t size = job_transport_offset(ticket->procs);
     struct job_head *head = segment_map(ticket->segment_fd, size);
     int rc;
 
@@ -183,7 +187,7 @@ int pm_join(struct pm_job *job, const struct pm_ticket *ticket)
                    ticket->size, size, strerror(errno));
     rc = check_head(head, ticket);
     if (!rc)
-        rc = claim(job_proc(head, ticket->rank), ticket);
+        rc = claim(job_proc(head, ticket->proc), ticket);
     if (!rc)
         take_place(job, ticket, head);
     else
@@ -245,7 +249,7 @@ int pm_open(struct pm_job *job)
 int pm_join_own(struct pm_job *job, int segment_fd, const uint64_t token[2], int rank, int size)
 {
     const struct pm_ticket ticket = { .segment_fd = segment_fd, .control_fd = -1, .token = { token[0], token[1] },
-                                      .rank = rank, .size = size };
+                                      .rank = rank, .size = size, .proc = rank, .procs = size };
 
     return pm_join(job, &ticket);
 }
@@ -253,7 +257,7 @@ int pm_join_own(struct pm_job *job, int segment_fd, const uint64_t token[2], int
 static void set_state(struct pm_job *job, enum job_state state)
 {
     if (job->head && getpid() == job->pid)
-        atomic_store_explicit(&job_proc(job->head, job->local_rank)->state, state, memory_order_release);
+        atomic_store_explicit(&job_proc(job->head, job->proc)->state, state, memory_order_release);
 }
 
 /* A debugger that has started the job wants to see all ranks before they go on. The launcher's end ends this, too. */

@@ -29,9 +29,13 @@ struct pm_foreign;
 
 struct pm_job {
     int rank, size;             /* in MPI_COMM_WORLD */
-    int local_rank, local_size; /* among those that share the segment */
+    int proc, procs;            /* place in the segment, and how many there are (sys/job.h); a singleton has 0 of 1 */
+    int first;                  /* place of rank 0; the others follow */
+    int world;                  /* number of this MPI_COMM_WORLD; 0: the first one of the job */
+    int parent;                 /* process that leads those who have spawned this one; -1: nobody has */
     int appnum;                 /* MPI_APPNUM; -1: undefined (singleton) */
-    int universe_size;          /* MPI_UNIVERSE_SIZE; -1: undefined */
+    int universe_size;          /* MPI_UNIVERSE_SIZE; -1: undefined, for more processes can be started, but on no more
+                                 * processors */
     int errhandler;             /* enum job_errhandler: initial handler of the predefined communicators */
     bool is_singleton;
     uint64_t token[2];     /* names the job; random under mpiexec, 0 for a singleton */
@@ -53,9 +57,9 @@ struct pm_job {
  * launcher, and pm_close gives that up. */
 int pm_open(struct pm_job *job);
 
-/* Take the place of `rank` in a segment that a program has made for processes of its own; the descriptor becomes the
- * job's. There is no launcher then. *job may have been opened before; what it knew is forgotten, and a launcher that is
- * there goes on guarding this process. 0 or MPI_ERR_OTHER, and *job is as it was. */
+/* Take place `rank` in a segment that a program has made for processes of its own; the descriptor becomes the
+ * job's. There is no launcher then. *job may have been opened before; what it knew is forgotten, and a launcher that
+ * is there goes on guarding this process. 0 or MPI_ERR_OTHER, and *job is as it was. */
 int pm_join_own(struct pm_job *job, int segment_fd, const uint64_t token[2], int rank, int size);
 
 /* Tell the launcher that this rank is inside MPI / has left it. A store in the segment; nobody is woken. A foreign
@@ -70,6 +74,18 @@ void pm_finalised(struct pm_job *job);
  * signal handler. */
 enum { PM_TEXT_MAX = 4000 }; /* = CONTROL_TEXT_MAX */
 void pm_diagnose(struct pm_job *job, const char *text) COLD;
+
+/* What the launcher has to say to a request. */
+struct pm_reply {
+    int first, count;          /* processes that have been started */
+    char text[JOB_REPLY_SIZE];
+};
+/* Ask the launcher for something (enum control_kind, from CONTROL_SPAWN on), with `size` bytes of text that say what;
+ * waits for the answer, and moves nothing meanwhile. Any thread. An error of the class that the launcher names, with
+ * its text; MPI_ERR_UNSUPPORTED_OPERATION if there is no mpiexec of ours, with `what` cannot be done for want of
+ * it. */
+int pm_ask(struct pm_job *job, unsigned kind, const char *request, size_t size, const char *what,
+           struct pm_reply *reply);
 
 /* MPI_Abort: hand over `text`, the code and the call site (as callsite_find gives it, 0: unknown), wait as above, then
  * leave by _exit. The launcher puts the line of the call site behind the name that `text` begins with, id apart, ends

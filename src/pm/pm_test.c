@@ -79,7 +79,7 @@ static void expect_singleton(void)
     struct pm_job job;
 
     CHECK_INT(pm_open(&job), 0);
-    CHECK(job.is_singleton && job.rank == 0 && job.size == 1 && job.local_size == 1 && !job.head);
+    CHECK(job.is_singleton && job.rank == 0 && job.size == 1 && job.procs == 1 && !job.head);
     CHECK(job.segment_fd == -1 && job.control_fd == -1 && job.appnum == -1);
     pm_close(&job);
 }
@@ -148,10 +148,10 @@ static void set_job(int rank, int segment_fd, int control_fd)
 {
     char text[128];
 
-    snprintf(text, sizeof text, "%d:%d:%d:%d:%016llx%016llx:%d:%d", CONTROL_VERSION,
+    snprintf(text, sizeof text, "%d:%d:%d:%d:%016llx%016llx:%d:%d:%d:%d", CONTROL_VERSION,
              (int)launcher.head->launcher_pid, segment_fd, control_fd,
              (unsigned long long)launcher.head->token[0], (unsigned long long)launcher.head->token[1], rank,
-             SIZE);
+             SIZE, rank, SIZE);
     setenv("PARLEY_JOB", text, 1);
 }
 
@@ -169,7 +169,8 @@ static void make_launcher(void)
         .major = JOB_MAJOR,
         .head_size = sizeof(struct job_head),
         .size = SIZE,
-        .local_size = SIZE,
+        .slots = SIZE,
+        .universe = SIZE + 1,
         .proc_size = sizeof(struct job_proc),
         .launcher_pid = getpid(),
         .errhandler = JOB_ERRORS_RETURN,
@@ -177,7 +178,9 @@ static void make_launcher(void)
         .launcher = "pm_test",
     };
     for (int i = 0; i < SIZE; i++) {
-        job_proc(launcher.head, i)->local_rank = (uint32_t)i;
+        job_proc(launcher.head, i)->size = SIZE;
+        job_desk(launcher.head, i)->parent = -1;
+        job_desk(launcher.head, i)->errhandler = JOB_ERRORS_RETURN;
         job_proc(launcher.head, i)->appnum = (uint32_t)i * 10;
     }
     CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, launcher.control_fd));
@@ -210,11 +213,12 @@ static void test_bad_tickets(void)
     static const char *const bad[][2] = {
         { "nonsense", "nonsense" },
         { "", "form" },
-        { "2:2:3:4:00:0:1", "form" },
+        { "3:2:3:4:00:0:1:0:1", "form" },
+        { "3:2:3:4:00000000000000000000000000000000:0:1", "form" },
         { "99:2:3:4:00000000000000000000000000000000:0:1", "version 99" },
-        { "2:2:3:4:00000000000000000000000000000000:3:3", "rank 3 of 3" },
-        { "2:2:3:4:00000000000000000000000000000000:0:1x", "form" },
-        { "2:2:300:301:0123456789abcdef0123456789abcdef:1:4",
+        { "3:2:3:4:00000000000000000000000000000000:3:3:3:3", "rank 3 of 3" },
+        { "3:2:3:4:00000000000000000000000000000000:0:1:0:1x", "form" },
+        { "3:2:300:301:0123456789abcdef0123456789abcdef:1:4:1:4",
           "rank 1 of 4 cannot reach its mpiexec (process 2)" },
     };
 
@@ -250,9 +254,9 @@ static void rank_lives(void)
 
     set_job(1, launcher.segment_fd, launcher.control_fd[1]);
     CHECK_INT(pm_open(&job), 0);
-    CHECK(!job.is_singleton && job.rank == 1 && job.size == SIZE && job.local_rank == 1 &&
-          job.local_size == SIZE);
-    CHECK(job.appnum == 10 && job.errhandler == JOB_ERRORS_RETURN && job.universe_size == SIZE);
+    CHECK(!job.is_singleton && job.rank == 1 && job.size == SIZE && job.proc == 1 && job.procs == SIZE &&
+          !job.world && job.parent == -1);
+    CHECK(job.appnum == 10 && job.errhandler == JOB_ERRORS_RETURN && job.universe_size == SIZE + 1);
     CHECK_INT(proc->pid, getpid());
     CHECK(fcntl(job.segment_fd, F_GETFD) & FD_CLOEXEC && fcntl(job.control_fd, F_GETFD) & FD_CLOEXEC);
     pm_started(&job);

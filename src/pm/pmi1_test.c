@@ -280,7 +280,7 @@ static void live(int rank, int size)
     open_ok(&job, rank, size);
     if (size > 1) {
         proc = job_proc(job.head, rank);
-        CHECK(!job.is_singleton && job.local_rank == rank && job.local_size == size && job.control_fd == -1);
+        CHECK(!job.is_singleton && job.proc == rank && job.procs == size && job.control_fd == -1);
         CHECK(job.head->size == (uint32_t)size && job.head->cpus >= 1 && proc->pid == getpid() && proc->appnum == 3);
         CHECK(fcntl(job.segment_fd, F_GETFD) & FD_CLOEXEC);
         /* each sees what the one before it says */

@@ -163,7 +163,7 @@ int main(void)
     CHECK_INT(coll_init(&(struct coll_config){ .procs = 1 }), 0);
     rma_init(&nothing);
     CHECK_INT(p2p_init(&alone), 0);
-    CHECK_INT(comm_init(0, 1), 0);
+    CHECK_INT(comm_init(&(struct comm_place){ .procs = 1, .size = 1, .ranks = 1 }), 0);
     CHECK_INT(comm_open_world(), 0);
     self = obj_comm(MPI_COMM_SELF);
     for (int flavor = MPI_WIN_FLAVOR_CREATE; flavor <= MPI_WIN_FLAVOR_SHARED; flavor++)

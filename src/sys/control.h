@@ -9,7 +9,7 @@
  *
  *   offset  size  struct control_message
  *   0       4     kind
- *   4       4     rank of the sender
+ *   4       4     place of the sender in the job segment
  *   8       4     code: exit code (ABORT)
  *   12      4     bytes of text that follow
  *   16      16    token of the job
@@ -17,7 +17,8 @@
  *   40      -     text, not ended by a zero
  *
  * The environment variable PARLEY_JOB tells a rank where everything is, all numbers decimal but the token:
- *   version:launcher pid:segment descriptor:control descriptor:token in 32 hex digits:rank:size
+ *   version:launcher pid:segment descriptor:control descriptor:token in 32 hex digits:rank:size:place:places
+ * (place and places: in the segment, sys/job.h; the rank of the sender in a message is its place.)
  * If a wrapper has closed the descriptors, the rank connects to the abstract address CONTROL_ADDRESS (made of
  * the token's first half), says HELLO with the whole token, and gets one packet back that carries the
  * segment's descriptor. After that the connection is its control socket.
@@ -31,7 +32,7 @@
 #include <stdint.h>
 
 enum {
-    CONTROL_VERSION = 2,
+    CONTROL_VERSION = 3,
     CONTROL_TEXT_MAX = 4000,
     CONTROL_WINDOW = 8,
 };
@@ -42,6 +43,13 @@ enum control_kind {
     CONTROL_ABORT,     /* end the job with code; the text says why */
     CONTROL_REPORT,    /* from mpiexec --report: what is everybody waiting for? */
     CONTROL_PRESENT,   /* job_proc.pid is known now and is not that of the process which was started */
+    CONTROL_MORE,      /* the text is the beginning of a request's, which goes on */
+    /* Requests. What the launcher has to say is in job_desk when they are acknowledged; the texts are strings, each
+     * with its zero. */
+    CONTROL_SPAWN,     /* start processes (below) */
+    CONTROL_PUBLISH,   /* a service, and its port */
+    CONTROL_UNPUBLISH, /* a service, and its port */
+    CONTROL_LOOKUP,    /* a service; the reply is its port */
 };
 
 struct control_header {
@@ -57,6 +65,10 @@ struct control_message {
     struct control_header header;
     char text[CONTROL_TEXT_MAX + 1]; /* room for a zero, which is not sent */
 };
+
+/* A request to start processes: the number of the call and the size of the group that calls; then for each program in
+ * turn: its name, its maxprocs, the number of its arguments and they, the number of its infos and these, each as key
+ * and value. Numbers are decimal. */
 
 static_assert(sizeof(struct control_header) == 40, "control_header has no holes");
 

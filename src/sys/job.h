@@ -5,8 +5,13 @@
  *
  *   offset                      size       what
  *   0                           4096       struct job_head: made by the launcher before the first rank starts
- *   4096 * (1 + rank)           4096       struct job_proc of that rank
- *   job_transport_offset(size)  library's  the transports' part; if the file is too short, the library extends it
+ *   4096 * (1 + proc)           4096       struct job_proc of that process
+ *   4096 * (1 + slots + proc)   4096       struct job_desk of that process
+ *   job_transport_offset(slots) library's  the transports' part; if the file is too short, the library extends it
+ *
+ * A process has a place in it, its number among all that may share the segment: those of the first MPI_COMM_WORLD have
+ * their ranks, from there on come places for processes that are started later (MPI_Comm_spawn, MPI 5.0 §11.8), in a row
+ * for each world of theirs.
  *
  * A field says who writes it: [L] the launcher, [R] the rank, [O] the other ranks. A reader may be anyone. */
 #ifndef SYS_JOB_H
@@ -24,8 +29,8 @@
 #define JOB_MAGIC UINT64_C(0x424f4a59454c5250) /* "PRLEYJOB" in memory of a little-endian machine */
 #define JOB_NO_CTX UINT64_MAX
 enum {
-    JOB_MAJOR = 3,
-    JOB_MINOR = 4,
+    JOB_MAJOR = 4,
+    JOB_MINOR = 0,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,
     JOB_STATUS_SIZE = 1024,
@@ -39,6 +44,10 @@ enum {
     JOB_SET_RANKS = 1024,        /* ranks that a set in a status can hold: those below */
     JOB_TRANSPORT_ALIGN = 65536, /* a page of every machine */
     JOB_NO_VALUE = -1000,        /* in a status: there is none */
+    JOB_SLOTS_MAX = 1024,        /* processes that a segment can have a place for */
+    JOB_PORTS = 256,             /* that a process can have open (§11.9) */
+    JOB_CALLS = 16,              /* calls of MPI_Comm_connect that a process can be in at a time, in its threads */
+    JOB_REPLY_SIZE = 1200,
 };
 
 /* Error handler that the predefined communicators start with (MPI 5.0 §9.3). */
@@ -58,8 +67,8 @@ struct job_head {
     uint32_t major, minor; /* [L] */
     uint32_t head_size;    /* [L] sizeof(struct job_head) */
     uint32_t proc_size;    /* [L] sizeof(struct job_proc) */
-    uint32_t size;         /* [L] ranks in MPI_COMM_WORLD */
-    uint32_t local_size;   /* [L] of these on this machine, that is, in this segment */
+    uint32_t size;         /* [L] ranks in the first MPI_COMM_WORLD */
+    uint32_t slots;        /* [L] places for processes, at least `size` */
     uint32_t apps;         /* [L] number of programs (blocks between colons) */
     uint32_t errhandler;   /* [L] enum job_errhandler */
     int32_t launcher_pid;  /* [L] */
@@ -67,7 +76,8 @@ struct job_head {
                             * quota if fewer than ranks anyway. A rank may bind itself to fewer */
     uint64_t token[2]; /* [L] random; names the job and authenticates who connects to the launcher */
     int64_t start_ns;  /* [L] CLOCK_MONOTONIC when the launcher began */
-    uint32_t no_barrier; /* [L] 1: the system denies membarrier, so whoever wakes somebody uses a fence (from 2.1) */
+    uint32_t no_barrier; /* [L] 1: the system denies membarrier, so whoever wakes somebody uses a fence */
+    uint32_t universe;   /* [L] MPI_UNIVERSE_SIZE of worlds that are smaller */
 
     /* 0 while the job runs, then job_end() of the first who ends it: the launcher, or a rank that aborts. Set
      * once, by compare-and-swap. */
@@ -79,7 +89,7 @@ struct job_head {
     alignas(CACHE_LINE) _Atomic uint32_t hold;
 
     /* [L] Names that the user has given to the process sets of the programs, in their order, each with its zero; empty:
-     * none, as for all that are not there (from 2.4). */
+     * none, as for all that are not there. */
     alignas(CACHE_LINE) char psets[JOB_PSETS_SIZE];
     alignas(CACHE_LINE) unsigned char unused[JOB_PAGE - JOB_PSETS_SIZE - 5 * CACHE_LINE];
 };
@@ -174,8 +184,10 @@ struct job_proc {
     uint32_t appnum;     /* [L] MPI_APPNUM */
     int32_t exit_status; /* [L] as from waitpid, when JOB_EXITED */
     _Atomic uint32_t acknowledged; /* [L] futex word: messages taken from this rank's control socket */
-    uint32_t local_rank;           /* [L] */
-    uint32_t reserved0;
+    uint32_t rank;                 /* [L] in its MPI_COMM_WORLD, … */
+    uint32_t first, size;          /* [L] … which has these processes, … */
+    uint32_t world;                /* [L] … and this number; the first one has 0 */
+    uint32_t tenant;               /* [L] so many processes have had this place before */
 
     /* Line 1: sleeping. The owner announces its sleep in `sleep` and sleeps on that word; who brings work
      * wakes it. */
@@ -184,7 +196,7 @@ struct job_proc {
 
     /* Line 2 and on. */
     alignas(CACHE_LINE) uint64_t bound[JOB_BOUND_CPUS / 64]; /* [L] processors that it is started on, a bit each; none:
-                                                              * it is not bound, or to later ones (from 2.4) */
+                                                              * it is not bound, or to later ones */
 
     alignas(CACHE_LINE) unsigned char unused[JOB_PAGE - JOB_NET_SIZE - JOB_STATUS_SIZE - JOB_ANSWER_SIZE -
                                              JOB_BOUND_CPUS / 8 - 3 * CACHE_LINE];
@@ -197,6 +209,51 @@ struct job_proc {
     alignas(CACHE_LINE) struct job_status status;        /* [R] */
 };
 
+/* Of a call of MPI_Comm_connect. */
+enum job_caller_state {
+    JOB_CALLER_NONE,     /* [R] */
+    JOB_CALLER_TAKEN,    /* [R] being filled in, or gone with its answer */
+    JOB_CALLER_WAITS,    /* [R] */
+    JOB_CALLER_ACCEPTED, /* [O] by compare-and-swap */
+};
+
+/* One process that wants to be connected to a port of another one. */
+struct job_caller {
+    _Atomic uint32_t state; /* enum job_caller_state */
+    int32_t owner;          /* [R] the process whose port it is */
+    uint32_t port;          /* [R] which of its ports */
+    uint32_t ticket;        /* [R] the lowest comes first */
+    uint32_t tag;           /* [O] for what follows */
+};
+
+/* What a process and its launcher, or another process, hand to each other besides. */
+struct job_desk {
+    /* How it came to be. */
+    int32_t parent;        /* [L] the process that leads those who have spawned it; -1: nobody has */
+    uint32_t spawn_number; /* [L] the number of that call there */
+    uint32_t errhandler;   /* [L] enum job_errhandler */
+
+    /* The answer to the last request (sys/control.h), there when that has been acknowledged. */
+    uint32_t reply_error;      /* [L] class; 0: none, and then … */
+    int32_t reply_first;       /* [L] … the first process started, … */
+    uint32_t reply_count;      /* [L] … and how many */
+    char reply[JOB_REPLY_SIZE]; /* [L] text of the error, or what was asked for */
+
+    /* Contexts handed out so far, for the next process in this place to go on from. */
+    alignas(CACHE_LINE) _Atomic uint32_t contexts[2]; /* [R] */
+
+    /* Ports that are open, by their numbers; 0: none. */
+    alignas(CACHE_LINE) _Atomic uint32_t port[JOB_PORTS]; /* [R] */
+
+    /* Calls to other processes' ports, and how many calls have come to those here. */
+    alignas(CACHE_LINE) struct job_caller caller[JOB_CALLS]; /* [R] [O] */
+    alignas(CACHE_LINE) _Atomic uint32_t called;             /* [O] */
+
+    /* A bit for each process of another world that this one has a communicator with. */
+    alignas(CACHE_LINE) _Atomic uint64_t links[JOB_SLOTS_MAX / 64]; /* [R] */
+};
+
+static_assert(sizeof(struct job_desk) <= JOB_PAGE, "job_desk fits its page");
 static_assert(sizeof(struct job_head) == JOB_PAGE, "job_head is one page");
 static_assert(offsetof(struct job_head, start_ns) == 64 && offsetof(struct job_head, end) == 128,
               "job_head: fields lie where every version looks for them");
@@ -226,23 +283,28 @@ static inline int job_end_code(uint64_t end)
     return (int)(uint32_t)end;
 }
 
-static inline struct job_proc *job_proc(void *head, int rank)
+static inline struct job_proc *job_proc(void *head, int proc)
 {
-    return (struct job_proc *)((char *)head + JOB_PAGE * ((size_t)rank + 1));
+    return (struct job_proc *)((char *)head + JOB_PAGE * ((size_t)proc + 1));
 }
 
-/* Where the transports' part begins in a segment for `size` local ranks. */
-static inline size_t job_transport_offset(int size)
+static inline struct job_desk *job_desk(struct job_head *head, int proc)
 {
-    const size_t end = JOB_PAGE * ((size_t)size + 1);
+    return (struct job_desk *)(void *)((char *)head + JOB_PAGE * ((size_t)head->slots + (size_t)proc + 1));
+}
+
+/* Where the transports' part begins in a segment with so many places. */
+static inline size_t job_transport_offset(int slots)
+{
+    const size_t end = JOB_PAGE * (2 * (size_t)slots + 1);
     return (end + JOB_TRANSPORT_ALIGN - 1) / JOB_TRANSPORT_ALIGN * JOB_TRANSPORT_ALIGN;
 }
 
-/* How long the launcher makes the file for `size` local ranks: room enough for what any library lays out, so that
+/* How long the launcher makes the file: room enough for what any library lays out, so that
  * ranks need not extend it. */
-static inline size_t job_segment_room(int size)
+static inline size_t job_segment_room(int slots)
 {
-    return job_transport_offset(size) + (size_t)size * (((size_t)16 << 20) + (size_t)size * 16 * JOB_PAGE);
+    return job_transport_offset(slots) + (size_t)slots * (((size_t)16 << 20) + (size_t)slots * 16 * JOB_PAGE);
 }
 
 #endif

@@ -56,13 +56,24 @@ static bool make_token(struct job_head *head, char *why)
            refuse(why, "no random numbers, neither by getrandom nor from /dev/urandom: %s", strerror(errno));
 }
 
-static bool fill(struct job_head *head, const struct segment_plan *plan, char *why)
+static void fill_proc(struct job_head *head, int rank)
+{
+    struct job_proc *proc = job_proc(head, rank);
+
+    proc->rank = (uint32_t)rank;
+    proc->size = head->size;
+    job_desk(head, rank)->parent = -1;
+    job_desk(head, rank)->errhandler = head->errhandler;
+}
+
+static bool fill(struct job_head *head, const struct segment_plan *plan, int slots, char *why)
 {
     head->major = JOB_MAJOR;
     head->minor = JOB_MINOR;
     head->head_size = sizeof *head;
     head->proc_size = sizeof(struct job_proc);
-    head->size = head->local_size = (uint32_t)plan->size;
+    head->size = (uint32_t)plan->size;
+    head->slots = (uint32_t)slots;
     head->apps = (uint32_t)plan->apps;
     head->errhandler = (uint32_t)plan->errhandler;
     head->launcher_pid = getpid();
@@ -71,7 +82,7 @@ static bool fill(struct job_head *head, const struct segment_plan *plan, char *w
     head->no_barrier = !wake_barrier_offered();
     snprintf(head->launcher, sizeof head->launcher, "%s", plan->launcher);
     for (int i = 0; i < plan->size; i++)
-        job_proc(head, i)->local_rank = (uint32_t)i;
+        fill_proc(head, i);
     if (!make_token(head, why))
         return false;
     head->magic = JOB_MAGIC;
@@ -154,28 +165,50 @@ static int open_somewhere(int ranks, char *why)
     return -1;
 }
 
-int segment_open(int ranks, bool *is_memory, char why[SEGMENT_WHY])
+/* *is_memory: the system has memory files, whatever became of this one. */
+static int open_memory(int slots, bool *is_memory, char *why)
 {
     const int fd = memfd_create("parley-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
     *is_memory = fd >= 0;
-    if (fd < 0)
-        return open_somewhere(ranks, why);
-    if (set_size(fd, job_segment_room(ranks), why))
+    if (fd < 0 || set_size(fd, job_segment_room(slots), why))
         return fd;
     close(fd);
     return -1;
 }
 
-static bool prepare(int fd, const struct segment_plan *plan, struct job_head **head, char *why)
+int segment_open(int slots, bool *is_memory, char why[SEGMENT_WHY])
 {
-    const size_t size = job_transport_offset(plan->size);
+    const int fd = open_memory(slots, is_memory, why);
+
+    return fd < 0 && !*is_memory ? open_somewhere(slots, why) : fd;
+}
+
+/* With the spare places, if they are to be had for nothing; *slots is what there is. */
+static int open_with_spare(const struct segment_plan *plan, int *slots, char *why)
+{
+    const int all = plan->size + plan->spare;
+    bool is_memory;
+    int fd = -1;
+
+    *slots = all < JOB_SLOTS_MAX || plan->size > JOB_SLOTS_MAX ? all : JOB_SLOTS_MAX;
+    if (*slots > plan->size)
+        fd = open_memory(*slots, &is_memory, why);
+    if (fd >= 0)
+        return fd;
+    *slots = plan->size;
+    return segment_open(*slots, &is_memory, why);
+}
+
+static bool prepare(int fd, const struct segment_plan *plan, int slots, struct job_head **head, char *why)
+{
+    const size_t size = job_transport_offset(slots);
 
     (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK); /* a file that is not memory has no seals; nobody shrinks it */
     *head = segment_map(fd, size);
     if (!*head)
         return refuse(why, "cannot map %zu bytes: %s", size, strerror(errno));
-    if (fill(*head, plan, why))
+    if (fill(*head, plan, slots, why))
         return true;
     munmap(*head, size);
     return false;
@@ -183,10 +216,10 @@ static bool prepare(int fd, const struct segment_plan *plan, struct job_head **h
 
 int segment_make(const struct segment_plan *plan, struct job_head **head, char why[SEGMENT_WHY])
 {
-    bool is_memory;
-    const int fd = segment_open(plan->size, &is_memory, why);
+    int slots;
+    const int fd = open_with_spare(plan, &slots, why);
 
-    if (fd < 0 || prepare(fd, plan, head, why))
+    if (fd < 0 || prepare(fd, plan, slots, head, why))
         return fd;
     close(fd);
     return -1;

@@ -11,6 +11,7 @@
 /* What the maker knows. */
 struct segment_plan {
     int size;             /* ranks, all on this machine */
+    int spare;            /* places wished for processes that are started later */
     int apps;             /* programs, at least 1 */
     int errhandler;       /* enum job_errhandler */
     int cpus;             /* processors for all of them; 0: told later */
@@ -19,14 +20,15 @@ struct segment_plan {
 
 enum { SEGMENT_WHY = 400 };
 
-/* An empty file for so many ranks, long enough for good, without a name anywhere: in memory, or, where the system has
- * no memory files (memfd_create: old kernels, some sandboxes), in /dev/shm or a directory for temporary files; then
- * what ranks may need is reserved. The descriptor (closed at exec), or -1 with a line of cause and perhaps one of
+/* An empty file for so many processes, long enough for good, without a name anywhere: in memory, or, where the system
+ * has no memory files (memfd_create: old kernels, some sandboxes), in /dev/shm or a directory for temporary files;
+ * then what ranks may need is reserved. The descriptor (closed at exec), or -1 with a line of cause and perhaps one of
  * remedy in `why`. */
-int segment_open(int ranks, bool *is_memory, char why[SEGMENT_WHY]);
+int segment_open(int slots, bool *is_memory, char why[SEGMENT_WHY]);
 
-/* The same, sealed against shrinking, with its head filled, a random token and local ranks 0 to size - 1; *head is its
- * first job_transport_offset(size) bytes, mapped, the caller's. */
+/* The same, sealed against shrinking, with its head filled, a random token and ranks 0 to size - 1 of the first world;
+ * *head is its first job_transport_offset(slots) bytes, mapped, the caller's. head->slots tells whether the spare
+ * places are there: they are not where there are no memory files, or a limit forbids a file of that length. */
 int segment_make(const struct segment_plan *plan, struct job_head **head, char why[SEGMENT_WHY]);
 
 /* Map the first `size` bytes of it. NULL with errno. */

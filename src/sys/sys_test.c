@@ -125,9 +125,9 @@ static void test_segment(void)
     const int fd = segment_make(&plan, &head, why);
 
     CHECK(fd >= 0 && fcntl(fd, F_GETFD) & FD_CLOEXEC);
-    CHECK(head->magic == JOB_MAGIC && head->size == 3 && head->local_size == 3 && head->cpus == 5 && head->apps == 2);
+    CHECK(head->magic == JOB_MAGIC && head->size == 3 && head->slots == 3 && head->cpus == 5 && head->apps == 2);
     CHECK(!strcmp(head->launcher, "sys_test") && head->launcher_pid == getpid());
-    CHECK(job_proc(head, 2)->local_rank == 2 && (head->token[0] || head->token[1]));
+    CHECK(job_proc(head, 2)->rank == 2 && job_proc(head, 2)->size == 3 && (head->token[0] || head->token[1]));
     CHECK(ftruncate(fd, 4096) && errno == EPERM); /* sealed */
     other = segment_map(fd, job_transport_offset(3));
     CHECK(other && other != head && other->token[1] == head->token[1]);

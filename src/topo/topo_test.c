@@ -121,7 +121,7 @@ int main(void)
     test_hash();
     test_mapping();
     CHECK_INT(p2p_init(&alone), 0);
-    CHECK_INT(comm_init(0, 1), 0);
+    CHECK_INT(comm_init(&(struct comm_place){ .procs = 1, .size = 1, .ranks = 1 }), 0);
     CHECK_INT(comm_open_world(), 0);
     world = obj_comm(MPI_COMM_WORLD);
     test_making(make_cart, world, MPI_CART);

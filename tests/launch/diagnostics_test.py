@@ -178,7 +178,7 @@ def test_library_two_programs():
 
 
 def test_library_unreachable():
-    expect_id(alone('nothing', PARLEY_JOB='2:4194303:100:101:0123456789abcdef0123456789abcdef:1:4'), 314)
+    expect_id(alone('nothing', PARLEY_JOB='3:4194303:100:101:0123456789abcdef0123456789abcdef:1:4:1:4'), 314)
 
 
 def test_library_other_launcher():

@@ -405,7 +405,7 @@ static void lost_segment(void)
     int segment = -1;
     const int fd = memfd_create("other", 0);
 
-    if (sscanf(getenv("PARLEY_JOB"), "%*d:%*d:%d:", &segment) == 1 && !ftruncate(fd, 1 << 20))
+    if (sscanf(getenv("PARLEY_JOB"), "%*d:%*d:%d:", &segment) == 1 && !ftruncate(fd, 16 << 20))
         dup2(fd, segment);
     MPI_Init(NULL, NULL);
 }

@@ -850,7 +850,7 @@ def test_library_foreign_launcher():
 
 
 def test_library_unreachable():
-    result = alone('well', PARLEY_JOB='2:4194303:100:101:0123456789abcdef0123456789abcdef:1:4')
+    result = alone('well', PARLEY_JOB='3:4194303:100:101:0123456789abcdef0123456789abcdef:1:4:1:4')
     check(result.returncode != 0, 'exit code 0')
     contains(result.stderr, 'rank 1 of 4 cannot reach its mpiexec')
 

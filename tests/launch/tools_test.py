@@ -402,7 +402,7 @@ def test_gdb_commands():
             has_lines(text, POSTED + UNEXPECTED, 1 % ranks)
             t.contains(text, f'rank 0 of {ranks}, world ranks 0' + (f'-{ranks - 1}' if ranks > 1 else ''))
             if ranks == 1:
-                t.contains(text, 'this process is alone')
+                t.contains(text, 'in MPI_Recv on MPI_COMM_WORLD from rank 0, tag 99, 1 x MPI_INT')
             else:
                 t.contains(text, f'in MPI_Recv on MPI_COMM_WORLD from rank {ranks - 1}, tag 99, 1 x MPI_INT')
                 has_lines(gdb(*commands, program=['-p', job.pids[1]]), SENDS, 0)

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: dyn. Ports (MPI 5.0 §11.9.2, §11.9.3), all by words in the job segment: a process lists its open ports in its
+ * job_desk. Who wants to be connected enters itself in its own desk and waits; the owner of the port, in accept, looks
+ * through the desks of all and takes the one that came first. Then both know each other and make an intercommunicator.
+ * Nobody asks mpiexec.
+ *
+ * A port's name says which job, which process, and which of its ports. Knows: sys (the segment), progress, comm. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "comm/comm.h"
+#include "dyn/int_dyn.h"
+#include "obj/info.h"
+#include "progress/progress.h"
+#include "sys/clock.h"
+
+/* A port as its name says. */
+struct port {
+    uint64_t job;
+    int owner;
+    uint32_t tenant; /* which of the processes that have had the owner's number */
+    uint32_t number; /* among its ports, from 1 */
+};
+
+#define PORT_FORMAT "parley:%016" PRIx64 ":%d:%" PRIu32 ":%" PRIu32
+
+/* The next port's number. */
+static _Atomic uint32_t numbers = 1;
+
+/* Calls that have been accepted; one thread accepts at a time. */
+static struct {
+    pthread_mutex_t lock;
+    uint32_t number; /* guarded by lock */
+} accepts = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static struct job_desk *desk_of(int proc)
+{
+    return job_desk(dyn_job->head, proc);
+}
+
+static int check_segment(const char *what)
+{
+    return dyn_job->head ? 0 : err(MPI_ERR_UNSUPPORTED_OPERATION, "E1006: %s needs mpiexec of Parley, and this process "
+                                   "was started without it", what);
+}
+
+/* Where its owner lists it; NULL: nowhere, it is not open. */
+static _Atomic uint32_t *find(const struct port *port)
+{
+    struct job_desk *desk = desk_of(port->owner);
+
+    for (int i = 0; i < JOB_PORTS; i++)
+        if (atomic_load_explicit(&desk->port[i], memory_order_acquire) == port->number)
+            return &desk->port[i];
+    return NULL;
+}
+
+/* Is the process that has opened it still there, with the port open? */
+static bool is_open(const struct port *port)
+{
+    const struct job_proc *proc = job_proc(dyn_job->head, port->owner);
+
+    return proc->tenant == port->tenant && atomic_load_explicit(&proc->state, memory_order_relaxed) < JOB_FINALISED &&
+           find(port);
+}
+
+static int read_name(const char *name, struct port *port)
+{
+    int length = 0;
+
+    if (sscanf(name, "parley:%16" SCNx64 ":%d:%" SCNu32 ":%" SCNu32 "%n", &port->job, &port->owner, &port->tenant,
+               &port->number, &length) != 4 || name[length])
+        return err(MPI_ERR_PORT, "E1007: \"%.100s\" is not the name of a port of this library", name);
+    if (port->job != dyn_job->token[0])
+        return err(MPI_ERR_PORT, "E1007: the port %.100s belongs to another job; processes of different mpiexecs "
+                   "cannot be connected yet", name);
+    if (port->owner < 0 || port->owner >= dyn_job->procs || !port->number)
+        return err(MPI_ERR_PORT, "E1007: \"%.100s\" is not the name of a port of this library", name);
+    return 0;
+}
+
+/* Of this process, and open. */
+static int read_own(const char *name, struct port *port)
+{
+    const int rc = read_name(name, port);
+
+    if (rc)
+        return rc;
+    if (port->owner != dyn_job->proc || port->tenant != job_proc(dyn_job->head, dyn_job->proc)->tenant)
+        return err(MPI_ERR_PORT, "E1008: the port %.100s was opened by another process, which alone can use it", name);
+    return find(port) ? 0 : err(MPI_ERR_PORT, "E1009: the port %.100s is closed", name);
+}
+
+/* --- opening and closing --- */
+
+int dyn_open_port(char *name)
+{
+    const uint32_t number = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed);
+    const int rc = check_segment("MPI_Open_port");
+
+    if (rc)
+        return rc;
+    for (int i = 0; i < JOB_PORTS; i++) {
+        uint32_t none = 0;
+        if (!atomic_compare_exchange_strong_explicit(&desk_of(dyn_job->proc)->port[i], &none, number,
+                                                     memory_order_release, memory_order_relaxed))
+            continue;
+        snprintf(name, MPI_MAX_PORT_NAME, PORT_FORMAT, dyn_job->token[0], dyn_job->proc,
+                 job_proc(dyn_job->head, dyn_job->proc)->tenant, number);
+        return 0;
+    }
+    return err(MPI_ERR_PORT, "E1010: this process has %d ports open; it can have no more", JOB_PORTS);
+}
+
+/* Who waits at a port. */
+static bool waits_at(const struct job_caller *caller, int owner, uint32_t number)
+{
+    return atomic_load_explicit(&caller->state, memory_order_acquire) == JOB_CALLER_WAITS && caller->owner == owner &&
+           caller->port == number;
+}
+
+/* Those who wait in vain will see that it is closed. */
+static void wake_callers(const struct port *port)
+{
+    for (int proc = 0; proc < dyn_job->procs; proc++)
+        for (int i = 0; i < JOB_CALLS; i++)
+            if (waits_at(&desk_of(proc)->caller[i], port->owner, port->number))
+                progress_wake(&job_proc(dyn_job->head, proc)->sleep);
+}
+
+int dyn_close_port(const char *name)
+{
+    struct port port;
+    int rc = check_segment("MPI_Close_port");
+
+    if (!rc)
+        rc = read_own(name, &port);
+    if (rc)
+        return rc;
+    atomic_store_explicit(find(&port), 0, memory_order_release);
+    wake_callers(&port);
+    return 0;
+}
+
+/* --- accept --- */
+
+struct accept {
+    struct port port;
+    uint32_t called;           /* desk->called when we looked last */
+    bool has_looked;
+    struct job_caller *caller; /* who is accepted; NULL: nobody yet */
+    int proc;                  /* whose it is */
+};
+
+/* The one that came first, among all who wait at the port; NULL: nobody. */
+static struct job_caller *first_caller(const struct port *port, int *proc)
+{
+    struct job_caller *first = NULL;
+
+    for (int other = 0; other < dyn_job->procs; other++) {
+        for (int i = 0; i < JOB_CALLS; i++) {
+            struct job_caller *caller = &desk_of(other)->caller[i];
+            if (!waits_at(caller, port->owner, port->number) ||
+                (first && (int32_t)(caller->ticket - first->ticket) >= 0) ||
+                atomic_load_explicit(&job_proc(dyn_job->head, other)->state, memory_order_relaxed) == JOB_EXITED)
+                continue;
+            first = caller;
+            *proc = other;
+        }
+    }
+    return first;
+}
+
+static bool has_caller(void *arg)
+{
+    struct accept *accept = arg;
+    const uint32_t called = atomic_load_explicit(&desk_of(dyn_job->proc)->called, memory_order_acquire);
+    uint32_t waits = JOB_CALLER_WAITS;
+
+    if (accept->has_looked && called == accept->called)
+        return false;
+    accept->has_looked = true;
+    accept->called = called;
+    pthread_mutex_lock(&accepts.lock);
+    while (!accept->caller && (accept->caller = first_caller(&accept->port, &accept->proc))) {
+        accept->caller->tag = accepts.number++;
+        if (!atomic_compare_exchange_strong_explicit(&accept->caller->state, &waits, JOB_CALLER_ACCEPTED,
+                                                     memory_order_acq_rel, memory_order_relaxed)) {
+            accept->caller = NULL; /* its time was over */
+            waits = JOB_CALLER_WAITS;
+        }
+    }
+    pthread_mutex_unlock(&accepts.lock);
+    return accept->caller;
+}
+
+static int accept_tag(int owner, int caller, uint32_t number)
+{
+    return finding_tag(owner < caller ? TAG_ACCEPT_LOW : TAG_ACCEPT_HIGH, number);
+}
+
+static int wait_for_caller(const char *name, struct finding *finding)
+{
+    struct accept accept = { .proc = -1 };
+    int rc = check_segment("MPI_Comm_accept");
+
+    if (!rc)
+        rc = read_own(name, &accept.port);
+    if (rc)
+        return rc;
+    progress_wait_look(has_caller, &accept);
+    finding->proc = accept.proc;
+    finding->tag = accept_tag(dyn_job->proc, accept.proc, accept.caller->tag);
+    progress_wake(&job_proc(dyn_job->head, accept.proc)->sleep);
+    return 0;
+}
+
+int dyn_accept(const char *name, int root, struct comm *comm, struct comm **out)
+{
+    struct finding finding = { 0 };
+    int rc = comm->rank == root ? wait_for_caller(name, &finding) : 0;
+
+    rc = finding_share(comm, root, "MPI_Comm_accept", rc, &finding);
+    return rc ? rc : comm_inter_with(comm, root, finding.proc, finding.tag, "MPI_Comm_accept", out);
+}
+
+/* --- connect --- */
+
+struct connect {
+    struct port port;
+    struct job_caller *caller;
+    uint64_t end; /* when the time is over; 0: never */
+};
+
+/* An entry of our own that nobody uses. */
+static bool has_entry(void *arg)
+{
+    struct connect *connect = arg;
+
+    for (int i = 0; i < JOB_CALLS && !connect->caller; i++) {
+        struct job_caller *caller = &desk_of(dyn_job->proc)->caller[i];
+        uint32_t none = JOB_CALLER_NONE;
+        if (atomic_compare_exchange_strong_explicit(&caller->state, &none, JOB_CALLER_TAKEN, memory_order_acquire,
+                                                    memory_order_relaxed))
+            connect->caller = caller;
+    }
+    return connect->caller;
+}
+
+static bool is_accepted(const struct connect *connect)
+{
+    return atomic_load_explicit(&connect->caller->state, memory_order_acquire) == JOB_CALLER_ACCEPTED;
+}
+
+static bool is_over(const struct connect *connect)
+{
+    return connect->end && clock_ns() >= connect->end;
+}
+
+/* Accepted, or never to be. */
+static bool has_answer(void *arg)
+{
+    const struct connect *connect = arg;
+
+    return is_accepted(connect) || is_over(connect) || !is_open(&connect->port);
+}
+
+/* Seconds, perhaps with a fraction; nothing is said: for ever. */
+static int read_timeout(struct info *info, uint64_t *end)
+{
+    char text[MPI_MAX_INFO_VAL + 1], *rest;
+    size_t length;
+    int flag = 0;
+    double seconds;
+
+    *end = 0;
+    if (!info || info_get(info, "timeout", sizeof text, text, &length, &flag) || !flag)
+        return 0;
+    seconds = strtod(text, &rest);
+    if (!length || *rest || !(seconds >= 0))
+        return err(MPI_ERR_INFO_VALUE, "E1003: timeout is %.100s; seconds are needed", text);
+    *end = clock_ns() + (uint64_t)((seconds < 1e9 ? seconds : 1e9) * 1e9) + 1;
+    return 0;
+}
+
+/* Enter ourselves, and let the owner look. */
+static void call_owner(struct connect *connect)
+{
+    struct job_desk *desk = desk_of(connect->port.owner);
+    struct job_caller *caller = connect->caller;
+
+    caller->owner = connect->port.owner;
+    caller->port = connect->port.number;
+    caller->ticket = atomic_load_explicit(&desk->called, memory_order_relaxed);
+    atomic_store_explicit(&caller->state, JOB_CALLER_WAITS, memory_order_release);
+    atomic_fetch_add_explicit(&desk->called, 1, memory_order_release); /* pairs with has_caller */
+    progress_wake(&job_proc(dyn_job->head, connect->port.owner)->sleep);
+}
+
+/* Give the entry back; false: we have been accepted at the last moment. */
+static bool withdraw(struct connect *connect)
+{
+    uint32_t waits = JOB_CALLER_WAITS;
+
+    return atomic_compare_exchange_strong_explicit(&connect->caller->state, &waits, JOB_CALLER_NONE,
+                                                   memory_order_acq_rel, memory_order_relaxed);
+}
+
+static int wait_for_accept(const char *name, struct info *info, struct finding *finding)
+{
+    struct connect connect = { .caller = NULL };
+    int rc = check_segment("MPI_Comm_connect");
+
+    if (!rc)
+        rc = read_name(name, &connect.port);
+    if (!rc)
+        rc = read_timeout(info, &connect.end);
+    if (!rc && !is_open(&connect.port))
+        rc = err(MPI_ERR_PORT, "E1009: the port %.100s is closed", name);
+    if (rc)
+        return rc;
+    progress_wait_until(has_entry, &connect);
+    call_owner(&connect);
+    progress_wait_look(has_answer, &connect);
+    if (!is_accepted(&connect) && withdraw(&connect))
+        return is_open(&connect.port) ? err(MPI_ERR_PORT, "E1011: nobody has accepted at the port %.100s in the time "
+                                            "that timeout says", name)
+                                      : err(MPI_ERR_PORT, "E1009: the port %.100s has been closed", name);
+    finding->proc = connect.port.owner;
+    finding->tag = accept_tag(connect.port.owner, dyn_job->proc, connect.caller->tag);
+    atomic_store_explicit(&connect.caller->state, JOB_CALLER_NONE, memory_order_release);
+    return 0;
+}
+
+int dyn_connect(const char *name, struct info *info, int root, struct comm *comm, struct comm **out)
+{
+    struct finding finding = { 0 };
+    int rc = comm->rank == root ? wait_for_accept(name, info, &finding) : 0;
+
+    rc = finding_share(comm, root, "MPI_Comm_connect", rc, &finding);
+    return rc ? rc : comm_inter_with(comm, root, finding.proc, finding.tag, "MPI_Comm_connect", out);
+}
+
+/* --- reports --- */
+
+bool dyn_describe_wait(const struct progress_long *wait, struct blocked *out)
+{
+    const struct connect *connect = wait->arg;
+
+    if (wait->is_done == has_caller) {
+        *out = (struct blocked){ .call = "MPI_Comm_accept", .way = BLOCKED_RECEIVING, .peer = MPI_ANY_SOURCE,
+                                 .is_of_anyone = true, .count = -1 };
+        return true;
+    }
+    if (wait->is_done != has_answer)
+        return join_describe_wait(wait, out);
+    *out = (struct blocked){ .call = "MPI_Comm_connect", .way = connect->end ? BLOCKED_OTHERWISE : BLOCKED_RECEIVING,
+                             .peer = connect->port.owner, .tag = JOB_NO_VALUE, .count = -1 };
+    return true;
+}

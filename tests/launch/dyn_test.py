@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of processes that are started later (spawner.c): what is refused and how that is told, what becomes of the
+others when one dies, and that nothing is left behind.
+
+    dyn_test.py --build DIR [NAME ...]
+
+Prints "ok NAME" or "FAIL NAME why"; exit code 1 if one failed."""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import launch_test
+from launch_test import check, contains, equal, run
+
+# What each case of spawner.c is told of by.
+REFUSED = {
+    'missing': 103, 'room': 1001, 'nothing': 1002, 'key': 1003, 'twice': 1004, 'unknown': 1005, 'no_port': 1007,
+    'others_port': 1008, 'closed': 1009, 'ports': 1010, 'late': 1011, 'socket': 1012,
+}
+
+
+def program():
+    return launch_test.compiled('spawner', '-g')
+
+
+def processes():
+    """Those that run spawner now."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            if os.readlink(f'/proc/{pid}/exe') == os.path.realpath(program()):
+                found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
+def none_left(case):
+    check(not processes(), case, 'has left', processes())
+
+
+def test_refused():
+    for case, number in REFUSED.items():
+        ranks = 2 if case == 'others_port' else 1
+        result = run('-timeout', 60, '-n', ranks, program(), case)
+        contains(result.stderr, f'E{number:04}: ')
+        check(result.returncode not in (0, 124), case, 'has exit code', result.returncode)
+        none_left(case)
+
+
+def test_alone():
+    """E1006: without mpiexec there is nobody to start processes."""
+    for case in ('', 'unknown'):
+        done = subprocess.run([program(), case], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+                              timeout=60)
+        contains(done.stderr, 'E1006: ')
+        check(done.returncode != 0, 'exit code 0')
+
+
+def test_output():
+    result = run('-timeout', 60, '-l', '-n', 2, program(), 'plain')
+    equal(result.returncode, 0, 'exit code')
+    equal(sorted(result.stdout.splitlines()), ['[0] parent is done', '[1.0] child 0 is done', '[1.1] child 1 is done'],
+          'output')
+
+
+def test_child_dies():
+    result = run('-timeout', 60, '-n', 2, program(), 'child_dies')
+    contains(result.stderr, 'rank 1 of spawned world 1: E0110: ')
+    equal(result.returncode, 128 + 9, 'exit code')
+    none_left('child_dies')
+
+
+def test_child_exits():
+    result = run('-timeout', 60, '-n', 2, program(), 'child_exits')
+    contains(result.stderr, 'rank 1 of spawned world 1: E0112: ')
+    equal(result.returncode, 5, 'exit code')
+    none_left('child_exits')
+
+
+def test_parent_dies():
+    result = run('-timeout', 60, '-n', 2, program(), 'parent_dies')
+    contains(result.stderr, 'rank 0: E0110: ')
+    equal(result.returncode, 128 + 9, 'exit code')
+    none_left('parent_dies')
+
+
+def test_child_free():
+    """What is no longer connected goes on; the exit code tells of the death."""
+    result = run('-timeout', 60, '-n', 2, program(), 'child_free')
+    contains(result.stderr, 'rank 1 of spawned world 1: E0110: ')
+    contains(result.stdout, 'parent is done')
+    equal(result.returncode, 128 + 9, 'exit code')
+    none_left('child_free')
+
+
+def test_both_free():
+    """mpiexec waits for children that outlive their parents."""
+    result = run('-timeout', 60, '-n', 1, program(), 'both_free')
+    equal(sorted(result.stdout.splitlines()), ['child 0 is done', 'child 1 is done', 'parent is done'], 'output')
+    equal(result.returncode, 0, 'exit code')
+
+
+def test_hang():
+    result = run('-hang-report', 0.3, '-timeout', 6, '-n', 2, program(), 'hang')
+    equal(result.returncode, 124, 'exit code')
+    text = re.sub(r'  +', ' ', result.stderr)
+    contains(text, 'rank 0 MPI_Recv from rank 1 (rank 1 of spawned world 1), tag 7 on an intercommunicator')
+    contains(text, 'ranks 0-1 of spawned world 1 MPI_Recv from rank 0 (rank 0 of the first world), tag 8 on '
+             'MPI_COMM_PARENT')
+    none_left('hang')
+
+
+def test_universe():
+    """-usize makes room, and is what MPI_UNIVERSE_SIZE says."""
+    result = run('-timeout', 60, '-usize', 1, '-n', 1, program(), 'room')
+    contains(result.stderr, 'of 129 that the job may have')
+    result = run('-timeout', 60, '-usize', 300, '-n', 1, program(), 'room')
+    contains(result.stderr, 'of 300 that the job may have')
+    result = run('-timeout', 60, '-usize', 'INFINITE', '-n', 1, program(), 'room')
+    contains(result.stderr, 'of 1024 that the job may have')
+    result = run('-usize', 0, '-n', 1, program(), 'room')
+    contains(result.stderr, 'E0101: ')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--build', required=True, help='build directory')
+    parser.add_argument('names', nargs='*')
+    args = parser.parse_args()
+    launch_test.build = os.path.realpath(args.build)
+    launch_test.mpiexec = os.path.join(launch_test.build, 'launch', 'mpiexec')
+    with tempfile.TemporaryDirectory(prefix='parley-dyn-') as launch_test.scratch:
+        return launch_test.run_tests(globals(), args.names)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

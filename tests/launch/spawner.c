@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What can go wrong with processes that are started later: `spawner CASE`. Children are the same program. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *program, *what;
+static int rank;
+static MPI_Comm other;
+
+static int is(const char *name)
+{
+    return !strcmp(what, name);
+}
+
+static void start(const char *command, int count, const char *key, const char *value)
+{
+    char *words[] = { what, NULL };
+    MPI_Info info = MPI_INFO_NULL;
+
+    if (key) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, key, value);
+    }
+    MPI_Comm_spawn(command, words, count, info, 0, MPI_COMM_WORLD, &other, MPI_ERRCODES_IGNORE);
+    if (key)
+        MPI_Info_free(&info);
+}
+
+static void refused(void)
+{
+    char port[MPI_MAX_PORT_NAME];
+    MPI_Info info;
+
+    if (is("missing"))
+        start("./there is no such program", 1, NULL, NULL);
+    else if (is("room"))
+        start(program, 2000, NULL, NULL);
+    else if (is("nothing"))
+        start("/bin/true", 2, NULL, NULL);
+    else if (is("key"))
+        start(program, 1, "soft", "nonsense");
+    MPI_Open_port(MPI_INFO_NULL, port);
+    if (is("twice"))
+        for (int i = 0; i < 2; i++)
+            MPI_Publish_name("a service", MPI_INFO_NULL, port);
+    else if (is("unknown"))
+        MPI_Lookup_name("a service", MPI_INFO_NULL, port);
+    else if (is("no_port"))
+        MPI_Comm_connect("nonsense", MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
+    else if (is("others_port")) {
+        MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+        if (rank == 1)
+            MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else if (is("closed")) {
+        MPI_Close_port(port);
+        MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
+    } else if (is("ports")) {
+        for (int i = 0; i < 1000; i++)
+            MPI_Open_port(MPI_INFO_NULL, port);
+    } else if (is("late")) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "timeout", "0.05");
+        MPI_Comm_connect(port, info, 0, MPI_COMM_SELF, &other);
+    } else if (is("socket")) {
+        MPI_Comm_join(STDIN_FILENO, &other);
+    }
+}
+
+static void be_parent(void)
+{
+    int got;
+
+    start(program, 2, NULL, NULL);
+    if (is("child_free") || is("both_free"))
+        MPI_Comm_disconnect(&other);
+    if (is("parent_dies") && rank == 0)
+        raise(SIGKILL);
+    if (is("hang") && rank == 0)
+        MPI_Recv(&got, 1, MPI_INT, 1, 7, other, MPI_STATUS_IGNORE);
+    if (is("child_dies") || is("child_exits") || is("parent_dies"))
+        MPI_Barrier(other);
+    if (is("child_free"))
+        usleep(300000);
+    if (rank == 0) {
+        printf("parent is done\n");
+        fflush(stdout);
+    }
+}
+
+static void be_child(void)
+{
+    int got;
+
+    if (is("child_free"))
+        MPI_Comm_disconnect(&other);
+    if (is("both_free")) {
+        MPI_Comm_disconnect(&other);
+        usleep(300000);
+    }
+    if ((is("child_dies") || is("child_free")) && rank == 1)
+        raise(SIGKILL);
+    if (is("child_exits") && rank == 1)
+        exit(5);
+    if (is("hang"))
+        MPI_Recv(&got, 1, MPI_INT, 0, 8, other, MPI_STATUS_IGNORE);
+    if (is("child_dies") || is("child_exits") || is("parent_dies"))
+        MPI_Barrier(other);
+    if (is("child_free"))
+        pause(); /* the rest of its world ends it */
+    printf("child %d is done\n", rank);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    program = argv[0];
+    what = argc > 1 ? argv[1] : (char *)"";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_get_parent(&other);
+    if (other != MPI_COMM_NULL) {
+        be_child();
+    } else {
+        refused();
+        be_parent();
+    }
+    MPI_Finalize();
+    return 0;
+}
