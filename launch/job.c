@@ -118,6 +118,7 @@ static void rank_over(struct job *job, int rank, int status)
         r->group = 0; /* nothing of it is left; the number may mean another group soon */
     proc->exit_status = status;
     state = atomic_exchange(&proc->state, JOB_EXITED);
+    r->is_clean = state == JOB_FINALISED && WIFEXITED(status);
     job->running--;
     names_drop(&job->names, rank);
     if (!r->world->is_cancelled && WIFSIGNALED(status))

@@ -189,6 +189,7 @@ struct rank {
     pid_t group;      /* its process group, 0: it shares mpiexec's */
     int status;       /* as from waitpid, once reaped */
     bool is_over;     /* reaped */
+    bool is_clean;    /* and it had left MPI */
     bool has_aborted; /* it told so */
     bool has_written; /* to one of its pipes */
     char other_mpi[OTHER_MPI_SIZE]; /* library of another MPI that it uses; "": none is known of */

@@ -2,8 +2,8 @@
 /* mpiexec: processes that ranks have started (MPI_Comm_spawn), beside those of the command line: their places in the
  * job segment, what they are called, and who of all is connected with whom (MPI 5.0 §11.10.4).
  *
- * A place is had again by others when its process is over, all of its output has come, and nobody has a communicator
- * with it any more; but those that nobody has had yet go first. */
+ * A place is had again by others when its process has ended in order, all of its output has come, and nobody has a
+ * communicator with it any more; but those that nobody has had yet go first. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,8 +50,8 @@ static bool is_free(const void *arg, int place)
 
     if (place >= job->used)
         return true;
-    return place >= job->size && r->is_over && r->control.fd < 0 && r->out.source.fd < 0 && r->err.source.fd < 0 &&
-           !is_connected(job, place) && !is_linked(job, place);
+    return place >= job->size && r->is_over && r->is_clean && r->control.fd < 0 && r->out.source.fd < 0 &&
+           r->err.source.fd < 0 && !is_connected(job, place) && !is_linked(job, place);
 }
 
 int worlds_find_room(struct job *job, int size)
@@ -84,6 +84,7 @@ static void clear_place(struct job *job, int place)
     desk->contexts[0] = contexts[0];
     desk->contexts[1] = contexts[1];
     desk->parent = -1;
+    desk->hold = tenant != 0;
 }
 
 static void fill_rank(struct job *job, struct world *world, int number, int appnum)

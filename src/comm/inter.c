@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "coll/coll.h"
 #include "comm/int_comm.h"
+#include "p2p/lane.h"
 #include "p2p/p2p.h"
 
 /* What a leader tells the other one. */
@@ -195,6 +196,13 @@ static int make_both(const struct comm *parent, struct group *group, struct grou
     return comm_make_inter(parent, local, group, remote, agreed->ctx, out);
 }
 
+/* Some of them may be new, with numbers that others have had. */
+static void renew(const struct group *group)
+{
+    for (int rank = 0; rank < group->size; rank++)
+        p2p_renew(group_proc(group, rank), 1);
+}
+
 /* Meet with a group to tell, and make. The caller keeps its reference to the group. No communicator if this process is
  * in none of the groups, or one is empty. */
 static int meet_and_make(struct meeting *m, const struct comm *parent, struct group *group, struct comm **out)
@@ -215,6 +223,7 @@ static int meet_and_make(struct meeting *m, const struct comm *parent, struct gr
     mem_free(agreed.data);
     if (rc)
         return rc;
+    renew(remote);
     rc = check_apart(group, remote);
     if (rc || group->rank == MPI_UNDEFINED || remote->size == 0) {
         group_unref(remote);
@@ -237,6 +246,7 @@ int comm_inter_with(struct comm *local, int leader, int proc, int tag, const cha
     struct meeting m = { .local = local, .leader = leader, .peer = &comm_own, .remote = proc,
                          .tag = coll_leader_tag(tag), .call = call };
 
+    p2p_renew(proc, 1);
     return meet_and_make(&m, local, local->group, out);
 }
 

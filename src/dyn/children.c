@@ -15,6 +15,7 @@
 #include "comm/comm.h"
 #include "dyn/int_dyn.h"
 #include "obj/info.h"
+#include "p2p/lane.h"
 #include "sys/control.h"
 
 /* One program. */
@@ -100,6 +101,17 @@ static int add_program(struct request *request, const struct program *program)
     return add_infos(request, program);
 }
 
+/* New processes in places where others were wait until nothing of those is left. */
+static void clear_places(int first, int count)
+{
+    for (int proc = first; proc < first + count; proc++) {
+        if (!atomic_load_explicit(&job_desk(dyn_job->head, proc)->hold, memory_order_relaxed))
+            continue;
+        p2p_clear_place(proc);
+        pm_let_go(dyn_job, proc);
+    }
+}
+
 static int ask(const struct call *call, struct finding *finding)
 {
     struct request request = { 0 };
@@ -120,6 +132,8 @@ static int ask(const struct call *call, struct finding *finding)
         return rc;
     }
     rc = request_send(&request, CONTROL_SPAWN, "starting processes", &reply);
+    if (!rc)
+        clear_places(reply.first, reply.count);
     *finding = (struct finding){ .proc = reply.first, .tag = finding_tag(TAG_SPAWN, number), .total = (int)total };
     return rc;
 }

@@ -95,6 +95,10 @@ struct net_ops {
     /* The way to a process; made at first contact, owned by the net. Local. 0 or an error code. */
     int (*connect)(struct net *net, int proc, struct net_ep **out);
 
+    /* Another process has this number from now on, and what lies between it and this one is as at first: so is the ep,
+     * which stays where it is. Nothing of the old one is waited for. NULL: numbers have one process. */
+    void (*renew)(struct net_ep *ep);
+
     /* Copy the payload (len <= short_max bytes) out. 0 or NET_AGAIN. */
     int (*send)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
     /* The same for who has seen that ep->room is above 0. NULL if it never is. */

@@ -73,6 +73,12 @@ void wrap_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_
     wrap_of(ep)->inner_ops->wishes(wrap_inner(ep), in, out);
 }
 
+void wrap_renew(struct net_ep *ep)
+{
+    if (wrap_of(ep)->inner_ops->renew)
+        wrap_of(ep)->inner_ops->renew(wrap_inner(ep));
+}
+
 void wrap_wake(struct net_ep *ep)
 {
     wrap_of(ep)->inner_ops->wake(wrap_inner(ep));

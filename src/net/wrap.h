@@ -38,6 +38,7 @@ void wrap_close(struct net_wrap *wrap);
 
 /* For the table of the wrapper, see struct net_ops. */
 int wrap_connect(struct net *net, int proc, struct net_ep **out);
+void wrap_renew(struct net_ep *ep);
 int wrap_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
 int wrap_alloc(struct net_ep *ep, struct net_buffer *buffer);
 int wrap_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len);

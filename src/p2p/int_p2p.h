@@ -37,6 +37,7 @@ struct peer {
     uint32_t direct_end;       /* a run of fewer bytes may go out without the lock; 0 with threads */
     uint32_t send_end;         /* and with the lock; both are 0 while something waits */
     int proc;
+    uint32_t tenant;           /* which of the processes that have had this number (sys/job.h) */
     const _Atomic uint32_t *throttle_out; /* enum wire_throttle: what the process wants from us */
     _Atomic uint32_t *throttle_in; /* the same, what we want from it */
     struct speed speed;

@@ -17,6 +17,7 @@
 #include "p2p/int_debug.h"
 #include "p2p/int_part.h"
 #include "sys/cpus.h"
+#include "sys/job.h"
 
 enum { TO_SELF, TO_OTHERS };
 
@@ -322,6 +323,44 @@ bool p2p_describe_wait(const struct progress_long *wait, struct blocked *out)
     return true;
 }
 
+/* --- numbers that others have had --- */
+
+static uint32_t tenant_of(int proc)
+{
+    return lanes.config.segment ? job_proc(lanes.config.segment, proc)->tenant : 0;
+}
+
+void p2p_clear_place(int proc)
+{
+    shm_segment_clear(lanes.config.segment, lanes.config.segment_fd, lanes.config.procs, proc);
+}
+
+/* What is known of the old one goes, but for its messages that are kept: they are counted until they are dropped. */
+static void peer_renew(struct lane *lane, int proc)
+{
+    struct peer *peer = atomic_load_explicit(&lane->peers[proc], memory_order_relaxed);
+
+    if (!peer || peer->tenant == tenant_of(proc) || !peer->ops->renew)
+        return;
+    peer->tenant = tenant_of(proc);
+    peer->ops->renew(peer->ep);
+    peer->speed = (struct speed){ 0 };
+    atomic_store_explicit(peer->throttle_in, peer->throttle, memory_order_relaxed);
+}
+
+void p2p_renew(int first, int count)
+{
+    struct lane *lane;
+    int number = 0;
+
+    while ((lane = lane_next(&number))) {
+        lane_lock(lane);
+        for (int proc = first; proc < first + count; proc++)
+            peer_renew(lane, proc);
+        lane_unlock(lane);
+    }
+}
+
 int peer_open(struct lane *lane, int proc, struct peer **out)
 {
     const int which = proc == lane->proc ? TO_SELF : TO_OTHERS;
@@ -340,6 +379,7 @@ int peer_open(struct lane *lane, int proc, struct peer **out)
     peer_set_crowded(peer, false);
     peer->ops->wishes(peer->ep, &peer->throttle_in, &peer->throttle_out);
     peer->proc = proc;
+    peer->tenant = tenant_of(proc);
     list_init(&peer->controls);
     list_init(&peer->waiting);
     list_init(&peer->link);

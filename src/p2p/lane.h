@@ -37,6 +37,13 @@ struct p2p_config {
 /* Where in the job segment the transports' part ends. */
 size_t p2p_segment_end(int procs);
 
+/* Before a process that has taken over the number of another one begins: what that one had shared with others goes. */
+void p2p_clear_place(int proc);
+/* Before this process has anything to do with processes that may have got the numbers of others it knew: with these
+ * `count` ones from `first` on. Nothing is under way with the old ones. No process calls it for one that it exchanges
+ * messages with. */
+void p2p_renew(int first, int count);
+
 /* Open the transports; from now on communicators can be opened. Errors: MPI_ERR_NO_MEM, MPI_ERR_OTHER. */
 int p2p_init(const struct p2p_config *config);
 /* From now on several threads may call at once, or no more than one. No thread is in a call. False, and nothing has

@@ -169,6 +169,8 @@ static void take_place(struct pm_job *job, const struct pm_ticket *ticket, struc
     job->mapped = job_transport_offset(ticket->procs);
     job->segment_fd = ticket->segment_fd;
     job->control_fd = ticket->control_fd;
+    while (atomic_load_explicit(&job_desk(head, job->proc)->hold, memory_order_acquire)) /* pairs with pm_let_go */
+        wake_sleep(&job_desk(head, job->proc)->hold, 1, HOLD_NS);
     fcntl(job->segment_fd, F_SETFD, FD_CLOEXEC);
     if (job->control_fd >= 0)
         fcntl(job->control_fd, F_SETFD, FD_CLOEXEC);
@@ -265,6 +267,14 @@ static void wait_for_debugger(struct job_head *head)
 {
     while (atomic_load_explicit(&head->hold, memory_order_acquire)) /* pairs with mpir.c */
         wake_sleep(&head->hold, 1, HOLD_NS);
+}
+
+void pm_let_go(struct pm_job *job, int proc)
+{
+    struct job_desk *desk = job_desk(job->head, proc);
+
+    atomic_store_explicit(&desk->hold, 0, memory_order_release);
+    wake_all(&desk->hold);
 }
 
 void pm_started(struct pm_job *job)

@@ -87,6 +87,9 @@ struct pm_reply {
 int pm_ask(struct pm_job *job, unsigned kind, const char *request, size_t size, const char *what,
            struct pm_reply *reply);
 
+/* A process that has been started in a place where another one was may begin. */
+void pm_let_go(struct pm_job *job, int proc);
+
 /* MPI_Abort: hand over `text`, the code and the call site (as callsite_find gives it, 0: unknown), wait as above, then
  * leave by _exit. The launcher puts the line of the call site behind the name that `text` begins with, id apart, ends
  * the other ranks and exits with the code. From any thread, also from a signal handler. */

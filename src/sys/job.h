@@ -232,6 +232,8 @@ struct job_desk {
     int32_t parent;        /* [L] the process that leads those who have spawned it; -1: nobody has */
     uint32_t spawn_number; /* [L] the number of that call there */
     uint32_t errhandler;   /* [L] enum job_errhandler */
+    _Atomic uint32_t hold; /* [L] [O] futex word: while it is not 0 the process waits, for the one that has asked for it
+                            * clears what the last one in its place has left */
 
     /* The answer to the last request (sys/control.h), there when that has been acknowledged. */
     uint32_t reply_error;      /* [L] class; 0: none, and then … */

@@ -208,6 +208,7 @@ const struct net_ops device_shm_ops = {
     .send = wrap_send,
     .alloc = wrap_alloc,
     .commit = wrap_commit,
+    .renew = wrap_renew,
     .release = wrap_release,
     .wishes = wrap_wishes,
     .wake = wrap_wake,

@@ -135,9 +135,17 @@ static inline void *shm_cell(struct shm_area area, int proc, uint32_t index)
     return cells + (size_t)SHM_CELL_STRIDE * ((size_t)proc * SHM_CELLS + index);
 }
 
+/* Where in the area the last part begins. */
+static inline size_t shm_area_procs(int procs)
+{
+    const size_t n = (size_t)procs;
+
+    return n * n * JOB_PAGE + n * JOB_PAGE + shm_cells_size(procs);
+}
+
 static inline struct shm_proc *shm_proc(struct shm_area area, struct job_head *head, int proc, int lane)
 {
-    char *procs = (char *)shm_cell(area, 0, 0) + shm_cells_size(area.procs);
+    char *procs = area.start + shm_area_procs(area.procs);
 
     return (struct shm_proc *)(void *)(lane ? procs + JOB_PAGE * (size_t)proc : (char *)job_proc(head, proc)->net);
 }

@@ -28,6 +28,24 @@ size_t shm_segment_end(int procs)
     return shm_area_offset(procs, NET_LANES);
 }
 
+/* In a lane that begins at `offset`. Cells need not be cleared. */
+static void clear_lane(const struct job_head *head, int fd, size_t offset, int procs, int proc)
+{
+    const size_t n = (size_t)procs, own = (size_t)proc;
+
+    share_release(head, fd, offset + JOB_PAGE * n * own, JOB_PAGE * n);
+    for (size_t receiver = 0; receiver < n; receiver++)
+        share_release(head, fd, offset + JOB_PAGE * (n * receiver + own), JOB_PAGE);
+    share_release(head, fd, offset + JOB_PAGE * (n * n + own), JOB_PAGE);
+    share_release(head, fd, offset + shm_area_procs(procs) + JOB_PAGE * own, JOB_PAGE);
+}
+
+void shm_segment_clear(const struct job_head *head, int fd, int procs, int proc)
+{
+    for (int lane = 0; lane < NET_LANES; lane++)
+        clear_lane(head, fd, shm_area_offset(procs, lane), procs, proc);
+}
+
 static int map_area(const struct net_config *config, struct shm_area *area)
 {
     const size_t size = shm_area_size(config->procs);
@@ -91,15 +109,9 @@ static void shm_close_net(struct net *net)
     mem_free(shm);
 }
 
-struct shm_peer *shm_peer(struct shm *shm, int proc)
+/* As at first. */
+static void set_up(struct shm *shm, struct shm_peer *peer, int proc)
 {
-    struct shm_peer *peer = shm->peers[proc];
-
-    if (likely(peer))
-        return peer;
-    peer = mem_alloc_aligned(CACHE_LINE, sizeof *peer);
-    if (!peer)
-        return NULL;
     *peer = (struct shm_peer){ .ep = { &shm->net, proc, SHM_ROOM }, .last_cell = SHM_CELLS };
     peer->out = shm_page(shm->area, proc, shm->proc);
     peer->in = shm_page(shm->area, shm->proc, proc);
@@ -109,8 +121,36 @@ struct shm_peer *shm_peer(struct shm *shm, int proc)
     peer->in_slot = peer->in->slot;
     peer->sleep = &job_proc(shm->segment, proc)->sleep;
     peer->alert = progress_alert(peer->sleep);
+}
+
+struct shm_peer *shm_peer(struct shm *shm, int proc)
+{
+    struct shm_peer *peer = shm->peers[proc];
+
+    if (likely(peer))
+        return peer;
+    peer = mem_alloc_aligned(CACHE_LINE, sizeof *peer);
+    if (!peer)
+        return NULL;
+    set_up(shm, peer, proc);
     shm->peers[proc] = peer;
     return peer;
+}
+
+/* Cells that the old process has not reported as read are free, and a ring that is polled stays so. */
+static void shm_renew(struct net_ep *ep)
+{
+    struct shm_peer *peer = (struct shm_peer *)(void *)ep;
+    struct shm *shm = (struct shm *)(void *)ep->net;
+    const bool is_active = peer->is_active;
+
+    for (int i = 0; i < SHM_CELLS; i++) {
+        if (!(shm->cells_free >> i & 1) && shm->cells[i].peer == peer)
+            shm->cells_free |= UINT32_C(1) << i;
+    }
+    set_up(shm, peer, ep->proc);
+    peer->is_active = is_active;
+    atomic_store_explicit(&peer->in->hot, is_active, memory_order_relaxed);
 }
 
 static int shm_connect(struct net *net, int proc, struct net_ep **out)
@@ -130,6 +170,7 @@ const struct net_ops shm_ops = {
     .open = shm_open_net,
     .close = shm_close_net,
     .connect = shm_connect,
+    .renew = shm_renew,
     .send = shm_send,
     .send_in_room = shm_send_in_room,
     .alloc = shm_alloc,
