@@ -129,6 +129,14 @@ void options_apply_export_list(struct reader *reader, const char *name, char **v
     mem_free(words.at); /* the words themselves stay */
 }
 
+void options_apply_check(struct reader *reader, const char *name, char **values)
+{
+    static char variable[] = "PARLEY_CHECK=1";
+
+    (void)name, (void)values;
+    strings_add(&reader->options->set, variable);
+}
+
 void options_apply_unset(struct reader *reader, const char *name, char **values)
 {
     struct pass *pass = &reader->app->pass;

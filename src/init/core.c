@@ -61,6 +61,7 @@ static int start_transports(bool is_threaded)
     struct coll_config coll = { .procs = job->procs };
     int rc = notice_init();
 
+    config.mismatched = notice_is_checking() ? notice_mismatched : NULL;
     if (job->procs > 1) {
         coll.segment = job->head;
         coll.segment_fd = job->segment_fd;

@@ -34,6 +34,9 @@ void watch_fill_queues(struct job_answer *answer, const struct job_status *page)
 int notice_init(void);
 /* Tell of a sender whose messages nobody receives, unless PARLEY_WARN=0. */
 p2p_flooded_fn notice_flooded COLD;
+/* With PARLEY_CHECK: tell of a message whose elements are not those that its receive asks for. */
+bool notice_is_checking(void);
+p2p_mismatched_fn notice_mismatched COLD;
 /* With PARLEY_COUNTERS, PARLEY_EXPLAIN_PROTOCOL: print them, before p2p_fini. */
 void notice_counters(void);
 void notice_protocols(void);

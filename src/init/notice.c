@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: init. What the library tells the user through the launcher: unasked, that somebody floods this process; at the
  * end, with PARLEY_COUNTERS, the counters, and with PARLEY_EXPLAIN_PROTOCOL which way messages took. */
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "base/setting.h"
@@ -8,6 +9,9 @@
 #include "obj/comm.h"
 #include "p2p/counters.h"
 #include "p2p/explain.h"
+#include "type/type.h"
+
+enum { MISMATCHES_TOLD = 10 }; /* by a process */
 
 static struct setting warn = {
     .name = "WARN",
@@ -37,12 +41,22 @@ static struct setting explain = {
 };
 SETTING_LISTED(explain);
 
+static struct setting check = {
+    .name = "CHECK",
+    .help = "compare the elements of each message with those that its receive asks for",
+    .topic = "reports",
+    .kind = SETTING_BOOL,
+};
+SETTING_LISTED(check);
+
 int notice_init(void)
 {
     int rc = setting_read(&warn);
 
     if (!rc)
         rc = setting_read(&counters);
+    if (!rc)
+        rc = setting_read(&check);
     return rc ? rc : setting_read(&explain);
 }
 
@@ -76,6 +90,27 @@ void notice_flooded(const struct p2p_flood *flood)
              "Receive earlier, or let the sender wait for an answer now and then. PARLEY_UNEXPECTED_MAX sets the "
              "limit, PARLEY_WARN=0 silences this.",
              held, flood->proc, limit, flood->len, what, comm_name(flood, label), flood->proc);
+    pm_diagnose(&process.job, text);
+}
+
+bool notice_is_checking(void)
+{
+    return check.value;
+}
+
+void notice_mismatched(const struct p2p_mismatch *m)
+{
+    static _Atomic int told;
+    const char *sent = type_name_of_signature(m->signature);
+    char text[PM_TEXT_MAX], label[COMM_LABEL_SIZE], type[TYPE_TEXT_MAX];
+
+    if (atomic_fetch_add_explicit(&told, 1, memory_order_relaxed) >= MISMATCHES_TOLD)
+        return;
+    type_describe(m->type, type);
+    snprintf(text, sizeof text,
+             "E0402: a message from rank %d, tag %d, on %s, %zu bytes, was sent as %s%s and is received as %zu x %s",
+             m->source, m->tag, obj_comm_label(m->comm, label), m->len, sent ? "elements like " : "other elements",
+             sent ? sent : "", m->len / (size_t)m->type->size, type);
     pm_diagnose(&process.job, text);
 }
 

@@ -55,6 +55,7 @@ static struct message *message_create(struct lane *lane, uint32_t ctx, const str
     message->lane = lane;
     message->kind = (uint8_t)a->kind;
     message->flags = (uint8_t)a->flags;
+    message->signature = a->signature;
     message->ctx = ctx;
     message->proc = a->proc;
     message->source = a->source;
@@ -99,7 +100,7 @@ static ALWAYS_INLINE struct channel *find_channel(struct lane *lane, uint32_t ct
     return lane->last_channel = channel_find(lane, ctx);
 }
 
-static int arrive(struct lane *lane, uint32_t ctx, const struct arrival *a, const void *payload)
+int arrive_message(struct lane *lane, uint32_t ctx, const struct arrival *a, const void *payload)
 {
     struct channel *channel = find_channel(lane, ctx);
     struct match_entry *entry = channel ? match_arrive(&channel->match, match_key(a->source, a->tag)) : NULL;
@@ -127,6 +128,7 @@ const void *arrival_read(struct arrival *a, int proc, struct net_head head, cons
         .tag = wire_tag(head),
         .kind = wire_kind(head),
         .flags = wire_flags(head),
+        .signature = wire_signature(head),
         .len = len,
     };
     if (a->kind != WIRE_EAGER) {
@@ -154,7 +156,7 @@ static NOINLINE int arrive_answered(struct lane *lane, int proc, struct net_head
     if (peer_get(lane, proc, &peer))
         return NET_AGAIN;
     payload = arrival_read(&a, proc, head, payload, len);
-    return arrive(lane, wire_ctx(head), &a, payload);
+    return arrive_message(lane, wire_ctx(head), &a, payload);
 }
 
 /* --- cancelling a send (§3.8.4) --- */
@@ -307,6 +309,7 @@ static NOINLINE int arrive_unexpected(struct lane *lane, int proc, struct net_he
         .source = wire_source(head),
         .tag = wire_tag(head),
         .kind = WIRE_EAGER,
+        .signature = wire_signature(head),
         .len = len,
     };
 

@@ -105,6 +105,7 @@ struct lane {
     p2p_flooded_fn *flooded;       /* to be told when a sender is throttled for the first time; NULL: nobody, or told */
     struct mem_pool part_requests; /* struct part_req */
     struct list parts;             /* partitioned sends that both sides have started */
+    p2p_mismatched_fn *mismatched; /* NULL: messages are not compared with their receives */
     struct offload *offload;       /* of the device that matches, owned by the transport; NULL: there is none */
     struct device_user device_user;
     struct match_watch watch;
@@ -190,6 +191,7 @@ struct p2p_pair {
 struct message {
     struct obj obj;                    /* first: OBJ_MESSAGE once a probe has taken it */
     uint8_t kind, flags;               /* enum wire_kind: EAGER or RTS; enum wire_flag */
+    uint16_t signature;                /* of the sender's type */
     uint32_t ctx;
     int proc;
     int source, tag;
@@ -353,6 +355,7 @@ struct arrival {
     int proc;
     int source, tag;
     unsigned kind, flags;
+    uint16_t signature; /* of the sender's type */
     size_t len;
     uint64_t sync_id;  /* EAGER with SYNC, RTS */
     uint64_t address, blocks; /* RTS */
@@ -428,7 +431,13 @@ bool offload_ask_back(struct p2p_req *r);
 /* request.c: it has been taken back, from wherever it was. */
 void request_cancelled(struct p2p_req *r);
 
-/* arrive.c: the envelope of a record of kind EAGER or RTS (or PART_SETUP); what follows it. */
+/* mismatch.c: the sink of a lane that compares, and the comparison with the receive that a message has met. */
+int p2p_arrive_checked(void *arg, int proc, struct net_head head, const void *payload, uint32_t len);
+void check_signature(const struct p2p_req *r, const struct arrival *a) COLD;
+
+/* arrive.c: a message finds its receive or is kept; 0 or NET_AGAIN. */
+int arrive_message(struct lane *lane, uint32_t ctx, const struct arrival *a, const void *payload);
+/* The envelope of a record of kind EAGER or RTS (or PART_SETUP); what follows it. */
 const void *arrival_read(struct arrival *a, int proc, struct net_head head, const char *payload, uint32_t len);
 int p2p_arrive(void *arg, int proc, struct net_head head, const void *payload, uint32_t len) HOT;
 void message_destroy(struct message *message);

@@ -93,7 +93,7 @@ static int open_nets(struct lane *lane)
         .lane = lane->number,
         .segment = config->segment,
         .segment_fd = config->segment_fd,
-        .sink = { p2p_arrive, lane },
+        .sink = { config->mismatched ? p2p_arrive_checked : p2p_arrive, lane },
         .device_user = &lane->device_user,
     };
     int rc;
@@ -171,6 +171,7 @@ static int lane_open(struct lane *lane, int number)
     set_threaded(lane, config->is_threaded);
     init_lists(lane);
     lane->flooded = config->flooded ? tell_flooded : NULL;
+    lane->mismatched = config->mismatched;
     lane->channel_slots = P2P_CHANNELS_FIRST;
     lane->channels = mem_zalloc(P2P_CHANNELS_FIRST * sizeof(struct channel *));
     lane->peers = mem_zalloc((size_t)config->procs * sizeof(peer_ref));

@@ -11,6 +11,7 @@
 #include "progress/progress.h"
 
 struct job_head;
+struct type;
 
 /* A sender of whom much is kept here that nobody has asked for. */
 struct p2p_flood {
@@ -25,6 +26,18 @@ struct p2p_flood {
 /* Called once at most, from a poll or a send, with a lane's lock. May take its time; may not call this room. */
 typedef void p2p_flooded_fn(const struct p2p_flood *flood);
 
+/* A message whose elements are not those that its receive asks for. */
+struct p2p_mismatch {
+    const struct comm *comm;
+    int source, tag;
+    size_t len;             /* in bytes */
+    uint16_t signature;     /* of what was sent */
+    const struct type *type; /* of the receive */
+};
+
+/* Called with a lane's lock each time; may not call this room. */
+typedef void p2p_mismatched_fn(const struct p2p_mismatch *mismatch);
+
 struct p2p_config {
     int proc, procs;          /* this process, and all that the job may have */
     int ranks;                /* that share the machine, as far as is known */
@@ -32,6 +45,7 @@ struct p2p_config {
     int segment_fd;           /* stays open as long as lanes may open */
     bool is_threaded;         /* several threads may call at once (MPI_THREAD_MULTIPLE) */
     p2p_flooded_fn *flooded;  /* NULL: nobody wants to know */
+    p2p_mismatched_fn *mismatched; /* NULL: messages are not looked at for that */
 };
 
 /* Where in the job segment the transports' part ends. */

@@ -49,6 +49,8 @@ void deliver(struct p2p_req *r, const struct arrival *a, const void *payload)
     r->req.tag = a->tag;
     /* there if this message must be answered, see p2p_arrive */
     r->peer = atomic_load_explicit(&r->channel->lane->peers[a->proc], memory_order_relaxed);
+    if (unlikely(r->channel->lane->mismatched))
+        check_signature(r, a);
     if (a->kind == WIRE_RTS) {
         deliver_rts(r, a);
         return;
@@ -70,6 +72,7 @@ static void deliver_message(struct p2p_req *r, struct message *message)
         .tag = message->tag,
         .kind = message->kind,
         .flags = message->flags,
+        .signature = message->signature,
         .len = message->len,
         .sync_id = message->sync_id,
         .address = message->address,

@@ -120,6 +120,11 @@ static ALWAYS_INLINE unsigned wire_flags(struct net_head head)
     return head.word[0] >> 8 & 0xff;
 }
 
+static ALWAYS_INLINE uint16_t wire_signature(struct net_head head)
+{
+    return (uint16_t)(head.word[0] >> WIRE_SIGNATURE_SHIFT);
+}
+
 static ALWAYS_INLINE uint32_t wire_ctx(struct net_head head)
 {
     return (uint32_t)(head.word[0] >> 32);

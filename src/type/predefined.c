@@ -285,6 +285,21 @@ struct type *predefined_of_kind(enum type_kind kind)
     return NULL;
 }
 
+/* Several types have one; that of C is told rather than MPI_AINT and the like, which stand before. */
+const char *type_name_of_signature(uint16_t signature)
+{
+    const struct type *found = NULL;
+
+    for (size_t i = 0; i < ARRAY_LEN(predefined); i++) {
+        const struct type *const type = &predefined[i];
+
+        if (type->is_basic && type->is_supported && type->signature == signature &&
+            (!found || found->type_class == TYPE_CLASS_MULTI_LANGUAGE))
+            found = type;
+    }
+    return found ? type_name(found) : NULL;
+}
+
 void type_init(void)
 {
     simd_choose_isa(isa_best());

@@ -99,6 +99,9 @@ enum { TYPE_TEXT_MAX = 160 };
  * has room for TYPE_TEXT_MAX. */
 const char *type_describe(const struct type *type, char *text) COLD;
 
+/* Name of a predefined type with this signature, "MPI_INT"; NULL: it is that of no single element. */
+const char *type_name_of_signature(uint16_t signature) COLD;
+
 /* Bytes of data in `count` items. */
 static ALWAYS_INLINE size_t type_bytes(const struct type *type, MPI_Count count)
 {

@@ -80,7 +80,7 @@ EXPECTED = {
     401: ['-n', 2, '-env', 'PARLEY_UNEXPECTED_MAX', '1M', FAULTS, 'flood'],
 }
 # Those that take more than a command line: see the functions of these names.
-BY_FUNCTION = {106: 'limits', 107: 'bad_interpreter', 118: 'out_of_memory',
+BY_FUNCTION = {402: 'checked', 106: 'limits', 107: 'bad_interpreter', 118: 'out_of_memory',
                310: 'bad_job', 311: 'versions', 313: 'two_programs', 314: 'unreachable', 315: 'other_launcher',
                337: 'bad_address', 338: 'peer_ended'}
 # What the program cannot raise but by MPI_Comm_call_errhandler.
@@ -144,6 +144,21 @@ def test_library_waits():
             break
     expect_id(result, 120)
     expect_id(run('-timeout', 0.5, '-n', 2, faults(), 'sleep'), 121)
+
+
+def test_library_checked():
+    """Messages with other elements than their receive asks for are told with --check, in each way that they take; those
+    that are right are not, and without it none is."""
+    program = launch.compiled('mismatched')
+    result = run('--check', '-n', 2, program, 'wrong')
+    told = re.findall(r'E0402: a message from rank 0, tag (\d+), on MPI_COMM_WORLD, (\d+) bytes, was sent as elements '
+                      r'like (\w+) and is received as (\d+) x (\w+)\n', result.stderr)
+    double = [(str(tag), str(8 * n), 'MPI_INT', str(n), 'MPI_DOUBLE')
+              for tag, n in ((10, 1), (11, 1), (12, 100000), (13, 100000))]
+    equal((result.returncode, told), (0, [*double, ('20', '4', 'MPI_FLOAT', '1', 'MPI_INT')]))
+    for words in (('--check', '-n', 2, program, 'right'), ('-n', 2, program, 'wrong')):
+        result = run(*words)
+        equal((result.returncode, result.stderr), (0, ''), words)
 
 
 def test_limits():
