@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes mpi.h: python3 gen_header.py OUTPUT"""
+"""Writes mpi.h: python3 gen_header.py OUTPUT [types]
+
+With `types` the same without functions, for libraries that export functions of these names with other types (abi/)."""
 
 import model
 
@@ -101,18 +103,18 @@ def prototypes_text(functions, prefix, with_headings):
     return '\n'.join(lines) + '\n'
 
 
-def generate():
+def generate(part=None):
     functions, groups, types = model.read_functions(), model.read_constants(), model.Types()
     is_number = lambda c: c.c_type in ('int', 'MPI_T_source_order', 'MPI_T_cb_safety')
+    prototypes = [
+        '\n/* --- functions --- */\n', prototypes_text(functions, 'MPI_', True),
+        '\n/* --- the same for tools (§15.2) --- */\n\n', prototypes_text(functions, 'PMPI_', False)]
     return ''.join([
         HEAD,
         '\n/* --- numbers (Annex A.1.1) --- */\n', constants_text(groups, is_number),
         BASIC_TYPES, handles_text(types), callbacks_text(types),
         '\n/* --- addresses, predefined handles and callbacks (Annex A.1.1, §20.5) --- */\n',
-        constants_text(groups, lambda c: not is_number(c)),
-        '\n/* --- functions --- */\n', prototypes_text(functions, 'MPI_', True),
-        '\n/* --- the same for tools (§15.2) --- */\n\n', prototypes_text(functions, 'PMPI_', False),
-        TAIL])
+        constants_text(groups, lambda c: not is_number(c))] + ([] if part == 'types' else prototypes) + [TAIL])
 
 
 if __name__ == '__main__':

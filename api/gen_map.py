@@ -2,11 +2,11 @@
 """Writes the version script of libmpi_abi.so: python3 gen_map.py OUTPUT
 
 Exactly the functions of the table, each as MPI_ and PMPI_, what debuggers look for, the engine for libraries
-beside MPI (src/door), and no other symbol."""
+beside MPI (src/door), the functions for the doors (abi/), and no other symbol."""
 
 import model
 
-OTHER_NAMES = ('MPIR_dll_name', 'parley_debug_layout', 'parley_door_1')
+OTHER_NAMES = ('MPIR_dll_name', 'parley_debug_layout', 'parley_door_1', 'parley_calls_1')
 
 
 def generate():

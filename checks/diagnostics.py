@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The catalogue of diagnostics, src/base/diagnostics.txt, against the source.
 
-Every id that stands at the beginning of a string in src/, launch/ or compat/ is in the catalogue, and every id of the
-catalogue is in the source (those of the error classes of MPI stand for themselves). Every entry names a test that
+Every id that stands at the beginning of a string in src/, abi/, launch/ or compat/ is in the catalogue, and every id of
+the catalogue is in the source (those of the error classes of MPI stand for themselves). Every entry names a test that
 provokes it: the file is there, and has the id in it. tests/launch/diagnostics_test.py compares its table with the
 catalogue itself when it runs. docs/diagnostics.md is current."""
 
@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(tree.SRC, "base"))
 import gen_diagnostics  # noqa: E402
 
 CLASSES = range(200, 264)
-FOLDERS = ("src", "launch", "compat")
+FOLDERS = ("src", "abi", "launch", "compat")
 OWN_TABLE = "tests/launch/diagnostics_test.py"
 
 

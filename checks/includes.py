@@ -6,7 +6,8 @@
 - It lies in the own room or in a room of the `uses` line; unit tests (*_test.c) may include whatever they link.
 - int_*.h is included by its own room only.
 - No header includes itself through others.
-- launch/ includes, of src/, only base and sys; compat/p4 only base, sys, match and door.
+- launch/ includes, of src/, only base and sys; compat/p4 only base, sys, match and door;
+  abi/ only base and door.
 - The order of a .c file: its own header first, then <system>, then the rest (own header: the same name)."""
 
 import os
@@ -15,7 +16,8 @@ import sys
 
 import tree
 
-EDGES = {"launch": {"base", "sys"}, "compat/p4": {"base", "sys", "match", "door", "p4"}}
+EDGES = {"launch": {"base", "sys"}, "compat/p4": {"base", "sys", "match", "door", "p4"},
+         "abi": {"base", "door"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^">]+)[">]', re.M)
 
 

@@ -3,7 +3,7 @@
 """Names that leave a file.
 
 - The shared library exports exactly the names of its version script: MPI_*, PMPI_*, MPIX_* that docs/ tells of,
-  two for debuggers, and the table of room door;
+  two for debuggers, the table of room door and that of functions;
   every MPI_X has a PMPI_X and the other way round.
 - It needs no library but libc.
 - Inside, a global name starts with its room, or with the name of a file or struct of its room that no other room
@@ -19,7 +19,7 @@ import sys
 import tree
 
 ENTRY = re.compile(r"P?MPIX?_")
-OTHER_NAMES = ("MPIR_dll_name", "parley_debug_layout", "parley_door_1")
+OTHER_NAMES = ("MPIR_dll_name", "parley_debug_layout", "parley_door_1", "parley_calls_1")
 
 
 def output_of(command):

@@ -6,7 +6,7 @@ import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SRC = os.path.join(ROOT, "src")
-CODE_FOLDERS = ("api", "include", "src", "launch", "compat", "fortran", "impi", "tools", "tests", "fuzz",
+CODE_FOLDERS = ("api", "include", "src", "abi", "launch", "compat", "fortran", "impi", "tools", "tests", "fuzz",
                 "bench", "examples", "scripts", "checks")
 
 

@@ -8,6 +8,7 @@
  *   job.c       ends of ranks, ending the job, exit code  feed.c     stdin for the ranks
  *   control.c   what ranks tell us                        report.c   messages of the launcher, merged
  *   bind.h      which processors each rank gets           other_mpi.c ranks of another MPI
+ *   door.c      programs built for another MPI
  *   mpiexec.c   main and the loop                     worlds.c   processes that are started later
  *   dynamic.c   requests of ranks: start processes,   names.c    published services
  *               publish a name
@@ -106,6 +107,7 @@ struct options {
     const char *stdin_file;  /* to be our stdin */
     bool show_map;           /* tell which ranks run what */
     bool is_dry; /* start nothing */
+    bool no_doors;           /* programs of other MPIs find their own libraries */
     bool quiet;
     struct strings kept;  /* texts that others point into */
     struct strings notes; /* what was asked for and cannot be had, said once */
@@ -324,6 +326,8 @@ void program_free(struct app *app);
 void program_set_rank(struct job *job, int rank); /* write the rank's variables into its app's env */
 /* Value of an environment variable as the program will have it, or NULL. */
 const char *program_variable(const struct app *app, const char *name);
+/* Set NAME=VALUE, in place of what is there; `text` becomes the app's. Before program_prepare has ended. */
+void program_set_variable(struct app *app, char *text);
 
 /* The file `name` in PATH of the program's environment; NULL: none. The directories of -path are not looked at. */
 char *program_search(const struct app *app, const char *name);
@@ -456,6 +460,13 @@ void job_timer(struct job *job, enum timer timer);
 void job_limit(struct job *job); /* the time limit is over, and the report is out */
 bool job_is_over(const struct job *job);
 void job_clean(struct job *job); /* descendants of ranks that are still there */
+
+/* door.c */
+/* Variables for a program that was built for another MPI, so that it finds our library under that one's name. */
+void door_prepare(struct app *app, int wdir_fd);
+bool door_is_own(const char *path, size_t length); /* such a library of ours */
+/* Which door programs that want this library would need, if it is not installed; else NULL. */
+const char *door_missing(const char *library);
 
 /* other_mpi.c */
 void other_mpi_init(struct job *job);

@@ -66,7 +66,8 @@ static const char *next_path(const char **at, size_t *length)
     return NULL;
 }
 
-/* Base name of a path if it is an MPI library of somebody else's; NULL if not. libmpi_abi is not: it may be ours. */
+/* Base name of a path if it is an MPI library of somebody else's; NULL if not. libmpi_abi is not: it may be ours; nor
+ * is a door of ours. */
 static const char *mpi_library(const char *path, size_t length)
 {
     static const char *const names[] = { "libmpi.so", "libmpich.so", "libmpi_mt.so", "libmpich-" };
@@ -75,7 +76,7 @@ static const char *mpi_library(const char *path, size_t length)
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (left >= strlen(names[i]) && !strncmp(base, names[i], strlen(names[i])))
-            return base;
+            return door_is_own(path, length) ? NULL : base;
     return NULL;
 }
 
@@ -310,12 +311,15 @@ static bool find_in_program(const struct app *app, char name[OTHER_MPI_SIZE])
 static void report(struct job *job, int rank)
 {
     const struct rank *r = &job->ranks[rank];
+    const char *const door = job->options.no_doors ? NULL : door_missing(r->other_mpi);
 
     report_rank(job, rank,
                 "E0117: %s uses another MPI library, %s, which does not know this mpiexec: each process was a world of "
-                "its own, of size 1\n"
+                "its own, of size 1\n%s%s%s"
                 "start it with the mpiexec of that library, or compile it with Parley's mpicc",
-                r->app->argv.at[0], r->other_mpi);
+                r->app->argv.at[0], r->other_mpi,
+                door ? "the door with which Parley runs such programs is not installed: lib/parley/" : "",
+                door ? door : "", door ? "\n" : "");
     job_failed(job, rank, EXIT_OTHER_MPI, false);
 }
 

@@ -95,6 +95,12 @@ const char *program_variable(const struct app *app, const char *name)
     return NULL;
 }
 
+void program_set_variable(struct app *app, char *text)
+{
+    strings_add(&app->kept, text);
+    set(&app->env, text);
+}
+
 /* A program that is started elsewhere must not find our directory in PWD. */
 static void set_pwd(struct app *app)
 {
@@ -144,10 +150,6 @@ static void make_environment(const struct options *options, struct app *app)
     set_request(app, "PARLEY_SOFT", app->soft);
     set_request(app, "PARLEY_FILE", app->file);
     set_request(app, "PARLEY_MEMORY_KINDS", app->memory_kinds);
-    for (int i = 0; i < RANK_VARIABLES; i++) {
-        strings_add(&app->env, need(VARIABLE_SIZE));
-        strings_add(&app->kept, app->env.at[app->env.count - 1]);
-    }
 }
 
 void program_free(struct app *app)
@@ -288,6 +290,12 @@ bool program_prepare(const struct options *options, struct app *app, struct refu
         app->program = app->argv.at[0];
     else
         is_found = not_runnable(app, app->argv.at[0], refusal);
+    if (is_found && !options->no_doors)
+        door_prepare(app, wdir_fd);
+    for (int i = 0; i < RANK_VARIABLES; i++) { /* last: program_set_rank finds them there */
+        strings_add(&app->env, need(VARIABLE_SIZE));
+        strings_add(&app->kept, app->env.at[app->env.count - 1]);
+    }
     if (wdir_fd >= 0)
         close(wdir_fd);
     return is_found;

@@ -11,8 +11,11 @@
 #include "bind/int_check.h"
 #include "bind/int_raise.h"
 
-/* MPI_X, which a tool may replace, is another name of PMPI_X (MPI 5.0 §15.2). */
-#define WEAK_ALIAS(name) extern __typeof__(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)))
+/* MPI_X, which a tool may replace, is another name of PMPI_X (MPI 5.0 §15.2). A door (abi/) exports both names, too,
+ * and stands before us: what it calls has a third name (mpi_calls.h). */
+#define WEAK_ALIAS(name) \
+    extern __typeof__(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name))); \
+    extern __typeof__(PMPI_##name) bind_own_##name __attribute__((visibility("hidden"), alias("PMPI_" #name)))
 /* Names that mpi.h does not declare: kept for programs built with older headers of the ABI. */
 #define EXPORTED __attribute__((visibility("default")))
 #define OTHER_NAME(other, name) \

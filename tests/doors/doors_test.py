@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Doors: what they export, programs of real compilers of other MPIs, and how mpiexec opens them.
+
+    doors_test.py --build DIR [NAME ...]
+
+Prints "ok NAME", "skipped NAME why" or "FAIL NAME why"; exit code 1 if one failed."""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'launch'))
+from launch_test import Skipped, run_tests  # noqa: E402
+
+LIBRARIES = {'mpich': 'libmpi.so.12', 'ompi': 'libmpi.so.40'}
+COMPILERS = {'mpich': 'mpicc.mpich', 'ompi': 'mpicc.openmpi'}
+PROGRAM = r'''
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int rank, size, sum = 0, one = 1;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    printf("%d of %d\n", rank, sum);
+    if (argc > 1)
+        MPI_Send(&one, 1, MPI_INT, size, 0, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+'''
+build = scratch = mpiexec = None
+
+
+def check(condition, *words):
+    if not condition:
+        raise AssertionError(' '.join(str(w) for w in words))
+
+
+def run(*command, env=None):
+    return subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=120, env=env)
+
+
+def library(door):
+    return os.path.join(build, 'abi', door, LIBRARIES[door])
+
+
+def made(door):
+    """A program that is linked to the door, with the header of the tests."""
+    return os.path.join(build, 'tests', 'doors', door, 'doors-values')
+
+
+def real(door):
+    """The program above by the compiler of that MPI, which must be installed."""
+    compiler = shutil.which(COMPILERS[door])
+    if not compiler:
+        raise Skipped(f'there is no {COMPILERS[door]}')
+    path = os.path.join(scratch, 'real.' + door)
+    if not os.path.exists(path):
+        with open(path + '.c', 'w', encoding='utf-8') as f:
+            f.write(PROGRAM)
+        done = run(compiler, path + '.c', '-o', path)
+        check(done.returncode == 0, done.stderr)
+    return path
+
+
+def expect_ranks(done, count):
+    lines = sorted(line for line in done.stdout.splitlines() if ' of ' in line)
+    check(done.returncode == 0 and lines == [f'{i} of {count}' for i in range(count)] and not done.stderr,
+          done.returncode, done.stdout, done.stderr)
+
+
+def each(test):
+    """Run a test for both doors; one that is skipped does not keep the other."""
+    skipped = []
+    for door in LIBRARIES:
+        try:
+            test(door)
+        except Skipped as why:
+            skipped.append(str(why))
+    if skipped:
+        raise Skipped(('in part: ' if len(skipped) < len(LIBRARIES) else '') + ', '.join(skipped))
+
+
+def test_names():
+    """All that programs of the other MPI can refer to, with PMPI_ twins, and nothing that could be in the way."""
+    def one(door):
+        out = run('nm', '-D', '--defined-only', library(door)).stdout
+        have = {line.split()[-1] for line in out.splitlines() if line.split()[-2] != 't'}
+        with open(os.path.join(HERE, f'names-{door}.txt'), encoding='utf-8') as f:
+            names = [name for line in f if not line.startswith('#') for name in line.split()]
+        functions = [n for n in names if re.match(r'MPIX?_(T_)?[A-Z][a-z]', n)]
+        missing = [n for n in names if n not in have]
+        missing += ['P' + n for n in functions if 'P' + n not in have and not n.startswith('MPIX_Query')]
+        check(not missing, 'not exported:', *missing)
+        stray = [n for n in have if not n.startswith(('MPI', 'PMPI', 'OMPI_C_', 'ompi_'))]
+        check(not stray, 'exported, but of no use:', *stray)
+    each(one)
+
+
+def test_real_programs():
+    """No setting, no option: the program runs."""
+    def one(door):
+        program = real(door)
+        expect_ranks(run(mpiexec, '-n', 3, program), 3)
+        expect_ranks(run(mpiexec, '-n', 1, program), 1)
+        expect_ranks(run(mpiexec, '-n', 2, '-wdir', scratch, './' + os.path.basename(program)), 2)
+        expect_ranks(run(mpiexec, '-n', 1, program, ':', '-n', 1, program), 2)
+    each(one)
+
+
+def test_in_scripts():
+    """Behind a shell, which names no MPI itself."""
+    each(lambda door: expect_ranks(run(mpiexec, '-n', 2, 'sh', '-c', real(door) + '; exit $?'), 2))
+
+
+def test_own_order():
+    """DT_RPATH goes before LD_LIBRARY_PATH; the door goes before both."""
+    def one(door):
+        real(door)
+        path = os.path.join(scratch, 'rpath.' + door)
+        folder = os.path.dirname(os.path.realpath('/usr/lib/x86_64-linux-gnu/' + LIBRARIES[door]))
+        done = run(COMPILERS[door], os.path.join(scratch, 'real.' + door + '.c'), '-o', path,
+                   '-Wl,--disable-new-dtags,-rpath,' + folder)
+        check(done.returncode == 0, done.stderr)
+        expect_ranks(run(mpiexec, '-n', 2, path), 2)
+    each(one)
+
+
+def test_errors():
+    """The message names the call of the program; the texts are those of the library."""
+    def one(door):
+        done = run(mpiexec, '-n', 2, real(door), 'fail')
+        check(done.returncode and 'MPI_Send' in done.stderr and 'E0206' in done.stderr, done.returncode, done.stderr)
+    each(one)
+
+
+def test_no_doors():
+    """With --no-doors, and where a door is not installed, the program is told not to be ours."""
+    def one(door):
+        program = real(door)
+        done = run(mpiexec, '--no-doors', '-n', 2, program)
+        check(done.returncode == 1 and 'E0117' in done.stderr and 'not installed' not in done.stderr, done.stderr)
+        alone = os.path.join(scratch, 'bin', 'mpiexec')
+        os.makedirs(os.path.dirname(alone), exist_ok=True)
+        shutil.copy2(mpiexec, alone)
+        done = run(alone, '-n', 2, program)
+        check(done.returncode == 1 and 'E0117' in done.stderr, done.stderr)
+        check(f'is not installed: lib/parley/{door}' in done.stderr, done.stderr)
+    each(one)
+
+
+def test_too_many():
+    """E0116: a door has a few hundred functions to lend."""
+    def one(door):
+        done = run(mpiexec, '-n', 1, os.path.join(build, 'tests', 'doors', door, 'too_many'))
+        check(done.returncode == 1 and 'E0116: the program makes error handlers' in done.stderr, done.returncode,
+              done.stderr)
+    each(one)
+
+
+def test_tools_see_the_program():
+    """A report of ranks that wait names the program's line, not one of the door."""
+    def one(door):
+        program = os.path.join(scratch, 'hang.' + door)
+        with open(program + '.c', 'w', encoding='utf-8') as f:
+            f.write(PROGRAM.replace('if (argc > 1)', 'if (argc > 1 && rank == 0)').replace('MPI_Send(', 'MPI_Recv(')
+                    .replace('size, 0, MPI_COMM_WORLD)', '1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)'))
+        real(door)
+        done = run(COMPILERS[door], '-g', program + '.c', '-o', program)
+        check(done.returncode == 0, done.stderr)
+        done = run(mpiexec, '-n', 2, '-timeout', 2, program, 'wait')
+        check(f'hang.{door}.c:13' in done.stderr and 'MPI_Recv' in done.stderr, done.stderr)
+    each(one)
+
+
+def main():
+    global build, mpiexec, scratch
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--build', required=True, help='build directory')
+    parser.add_argument('names', nargs='*')
+    args = parser.parse_args()
+    build = os.path.realpath(args.build)
+    mpiexec = os.path.join(build, 'launch', 'mpiexec')
+    os.environ.pop('LD_LIBRARY_PATH', None) # meson's: it would open the doors
+    with tempfile.TemporaryDirectory(prefix='doors_test-') as folder:
+        scratch = folder
+        return run_tests(globals(), args.names)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
