@@ -42,7 +42,7 @@ const struct option options_table[] = {
     { "display", "WORDS", TOPIC_RUN, DO(display), "map, bind: --display-map, --show-binding" },
     { "runtime-options rtos", "WORDS", TOPIC_RUN, DO(runtime),
       "donotlaunch: --do-not-launch; others: nothing" },
-    { "no-doors", NULL, TOPIC_RUN, FLAG(no_doors), "leave programs that were built for another MPI to its library" },
+    { "no-doors", NULL, TOPIC_RUN, FLAG(no_doors), "programs built for another MPI use its library" },
     { "do-not-launch test-only", NULL, TOPIC_RUN, FLAG(is_dry), "check and tell, but start nothing" },
 
     { "x", "NAME[=VALUE]", TOPIC_ENVIRONMENT | COMMON, DO(export), "set a variable for the program" },
