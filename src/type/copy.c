@@ -14,9 +14,11 @@
 
 enum {
     COPY_STAGE = 4096,
-    FAR_STAGE = 8192,
+    FAR_STAGE = 32768,   /* a whole buffer of the transport's: each run costs a start */
     FAR_MIN = 1024,      /* bytes that are worth a second copy … */
-    FAR_BLOCK = 256,     /* … in blocks of less than that on average */
+    FAR_BLOCK = 2048,    /* … in blocks of less than that on average, … */
+    FAR_SHORT = 256,     /* … and if they are longer than this, … */
+    FAR_MANY = 8,        /* … in so many */
     FIELDS_LOOP = 4,     /* so many turns are worth going field by field */
     FIELDS_BYTES = 8192, /* in chunks that stay in the first cache */
 };
@@ -366,7 +368,10 @@ void type_unpack(const struct type *type, void *buf, MPI_Count count, size_t off
 
 static bool is_staged(const struct type *type, size_t len)
 {
-    return len >= FAR_MIN && !type->is_contig && type->plan.plan->size / type->plan.plan->blocks < FAR_BLOCK;
+    const struct plan *const plan = type->plan.plan;
+    const size_t block = len < FAR_MIN ? FAR_BLOCK : plan->size / plan->blocks;
+
+    return block < FAR_BLOCK && (block < FAR_SHORT || len / block >= FAR_MANY);
 }
 
 static NOINLINE void pack_staged(const struct type *type, const void *buf, MPI_Count count, size_t offset, char *out,
