@@ -6,6 +6,8 @@
  *   long ones       from memory to memory (node_box.c), and so if not everybody knows the lengths: then short blocks
  *                   go through slots (node_slots.c). Where the system does not let members do that, in as many rounds
  *                   as the longest block needs, which all ask each other for */
+#include <string.h>
+
 #include "base/err.h"
 #include "coll/int_node.h"
 
@@ -24,17 +26,45 @@ static size_t within(const struct coll_block *block, size_t at, size_t len)
     return at < size ? size_min(len, size - at) : 0;
 }
 
-/* In the places of who brings a block for each member, this member's is at its rank. */
+/* In the places of who brings a block for each member, this member's is at its rank. Of blocks whose lengths vary, one
+ * of a member, the line of the first round tells the length: */
 struct rounds {
     const struct node_blocks *b;
     int blocks;
+    bool tells;
+    size_t len[NODE_SLOTS_MOST]; /* what there is to take from each member */
+    int rc;
 };
+
+static void tell_length(const struct node_blocks *b)
+{
+    const struct coll_block block = node_out(b, b->call->comm->rank);
+    const uint64_t len = size_of(&block);
+
+    memcpy(shelf_line(b->call->comm, b->call->comm->rank, b->call->round)->data, &len, sizeof len);
+}
+
+static void hear_length(struct rounds *r, int rank, uint32_t round)
+{
+    const struct coll_block block = node_in(r->b, rank);
+    const size_t room = size_of(&block);
+    uint64_t len = room;
+
+    if (r->tells)
+        memcpy(&len, shelf_line(r->b->call->comm, rank, round)->data, sizeof len);
+    r->len[rank] = size_min(room, len);
+    if (unlikely(len > room))
+        node_note(&r->rc, err(MPI_ERR_TRUNCATE, "got %llu bytes, from rank %d; there is room for %zu bytes",
+                              (unsigned long long)len, rank, room));
+}
 
 static void fill(void *arg, char *place, size_t at, size_t len)
 {
     const struct rounds *r = arg;
     const struct node_blocks *b = r->b;
 
+    if (r->tells && !at)
+        tell_length(b);
     for (int rank = 0; rank < r->blocks; rank++, place += len) {
         if (r->blocks == 1 || rank != b->call->comm->rank) {
             const struct coll_block block = node_out(b, rank);
@@ -48,7 +78,7 @@ static void fill(void *arg, char *place, size_t at, size_t len)
 
 static void drain(void *arg, uint32_t round, size_t at, size_t len)
 {
-    const struct rounds *r = arg;
+    struct rounds *r = arg;
     const struct node_blocks *b = r->b;
     const int own = b->call->comm->rank;
 
@@ -56,10 +86,12 @@ static void drain(void *arg, uint32_t round, size_t at, size_t len)
         if (rank != own) {
             const struct coll_block block = node_in(b, rank);
             const char *place = node_place(b->call, rank, round, (size_t)r->blocks * len);
-            const size_t part = within(&block, at, len);
 
-            if (part)
-                node_unpack(&block, at, place + (r->blocks > 1 ? (size_t)own * len : 0), part);
+            if (!at)
+                hear_length(r, rank, round);
+            if (at < r->len[rank])
+                node_unpack(&block, at, place + (r->blocks > 1 ? (size_t)own * len : 0),
+                            size_min(len, r->len[rank] - at));
         }
     }
 }
@@ -98,13 +130,19 @@ static int run_rounds(const struct node_blocks *b, size_t bytes, int blocks)
     const int takes = b->end - b->first, readers = b->readers_end - b->reader;
     struct node_work work = { .total = bytes, .part = part_of(blocks), .blocks = blocks, .brings = b->out != NULL,
                               .next = b->first, .end = b->end, .wakes = NODE_WAKES_NOBODY };
-    struct rounds r = { b, blocks };
+    struct rounds r;
+    int rc;
 
+    r.b = b;
+    r.blocks = blocks;
+    r.tells = b->varies && blocks == 1 && bytes > SHELF_INLINE;
+    r.rc = 0;
     if (takes == size && readers == size)
         work.wakes = NODE_WAKES_LAST;
     else if (readers)
         work.wakes = readers == 1 ? b->reader : NODE_WAKES_ALL;
-    return node_run(b->call, &work, fill, copy_own, drain, &r);
+    rc = node_run(b->call, &work, fill, copy_own, drain, &r);
+    return rc ? rc : r.rc;
 }
 
 /* The longest block of all members. */
@@ -124,10 +162,13 @@ static int ask_longest(const struct node_blocks *b, size_t *bytes)
     return rc;
 }
 
+/* `bytes` of a block; where lengths vary: of the longest, if all members know that it is long and read by all, or 0. */
 static int move(const struct node_blocks *b, size_t bytes, int blocks)
 {
     int rc = 0;
 
+    if (b->varies && bytes)
+        return run_rounds(b, bytes, blocks);
     if ((b->varies || (node_is_long(bytes, blocks) && !node_is_read_by_all(b))) && node_copies(b->call, &rc))
         return node_copy_blocks(b);
     if (!rc && b->varies)
@@ -189,6 +230,18 @@ int node_scatter(struct comm *comm, const struct coll_data *send, const struct c
     return rc ? rc : move(&b, bytes, comm->size);
 }
 
+/* The longest of all blocks, which everybody knows, if it goes in rounds (node_is_read_by_all); else 0. */
+static size_t longest_of_all(const struct comm *comm, const struct coll_data *recv)
+{
+    size_t longest = 0;
+
+    for (int rank = 0; comm->size > 2 && rank < comm->size; rank++) {
+        const struct coll_block block = coll_data_block(recv, rank);
+        longest = size_max(longest, size_of(&block));
+    }
+    return node_is_long(longest, 1) ? longest : 0;
+}
+
 int node_allgather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv)
 {
     const bool is_in_place = coll_is_in_place(send->buf), varies = has_counts(recv);
@@ -202,7 +255,9 @@ int node_allgather(struct comm *comm, const struct coll_data *send, const struct
         rc = coll_check_data(recv, comm->size, "recvbuf");
     if (!is_in_place)
         set_own(&b, send, 0, recv, comm->rank);
-    return rc ? rc : move(&b, bytes_of(recv), 1);
+    if (!rc && varies)
+        call.bytes = longest_of_all(comm, recv);
+    return rc ? rc : move(&b, call.bytes, 1);
 }
 
 static enum coll_operation kind_of_alltoall(const struct coll_data *recv)
