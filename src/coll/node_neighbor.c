@@ -4,12 +4,23 @@
  * the slots say decides, since lengths are known to the two ends of an edge only. One hop, and nobody waits for others
  * than neighbours.
  *
+ * Who brings a long block shows in its cell where all blocks lie and where those that come go to, instead of slots. Of
+ * two who do, each writes into the memory of the other, where there are no gaps; but only once what goes to it twice.
+ *
  * What is sent down along a dimension arrives as what comes from above: the block at place `i` lies in slot `i ^ 1` of
  * the neighbour, or in its only one. In graphs a member does not know the places that its neighbours give it. */
+#include <string.h>
+
+#include "base/memcheck.h"
 #include "coll/algorithms.h"
 #include "coll/int_call.h"
 #include "coll/int_node.h"
 #include "obj/topology.h"
+
+enum {
+    SHOWN_MIN = 65536,  /* bytes of a block from which on memory is shown */
+    TURN = 262144,      /* bytes of one block that go to all neighbours before the next ones do */
+};
 
 struct around {
     struct node_call call;
@@ -17,10 +28,143 @@ struct around {
     int count;                  /* of neighbours */
     bool is_one;                /* all get the same block */
     bool has_long;              /* something goes by messages */
+    bool can_copy, is_shown;    /* may members copy from each other, does this one show its memory? */
     bool is_message[NODE_SLOTS_MOST]; /* comes so */
     int rank[NODE_SLOTS_MOST];  /* of neighbours, or MPI_PROC_NULL */
     struct node_slots out;
 };
+
+/* --- memory to memory --- */
+
+/* Where blocks lie, and then where blocks go to; at 0: in no row. */
+struct box {
+    uint64_t at, len;
+};
+
+static struct box *boxes_of(const struct around *a, int rank)
+{
+    return (struct box *)(void *)shelf_cell(a->call.comm, rank, a->call.round);
+}
+
+static struct box box_of(const struct coll_block *block)
+{
+    const bool is_run = type_is_run(block->type, block->count);
+
+    return (struct box){ is_run ? (uintptr_t)type_run(block->type, block->buf) : 0,
+                         type_bytes(block->type, block->count) };
+}
+
+/* Post them instead of slots. */
+static void show(struct around *a)
+{
+    struct shelf_line *line = node_open(&a->call, true);
+    struct box *box = boxes_of(a, a->call.comm->rank);
+    const struct node_head head = { 0, NODE_SLOTS_NONE };
+
+    for (int i = 0; i < a->out.count; i++) {
+        a->out.len[i] = NODE_SLOTS_NONE;
+        *box++ = box_of(&a->out.block[i]);
+    }
+    for (int i = 0; i < a->count; i++) {
+        const struct coll_block to = coll_data_block(&a->args->recv, i);
+        *box++ = box_of(&to);
+    }
+    memcpy(line->data, &head, sizeof head);
+    node_post(&a->call, line);
+}
+
+/* The block at place `i` of member `from` goes to place `i ^ 1` of `to`, its neighbour: is it written there? Both ask. */
+static bool is_written(const struct around *a, int from, int to, int i, struct box *source, struct box *goal)
+{
+    if (node_head(&a->call, from, a->call.round)->len != NODE_SLOTS_NONE || !a->is_shown ||
+        node_head(&a->call, to, a->call.round)->len != NODE_SLOTS_NONE)
+        return false;
+    *source = boxes_of(a, from)[a->is_one ? 0 : i];
+    *goal = boxes_of(a, to)[a->out.count + (i ^ 1)];
+    return source->at && goal->at && source->len == goal->len;
+}
+
+/* One block for all that goes to a member at several places is written once: at which `i`? */
+static int first_way(const struct around *a, int from, int to, int i)
+{
+    const bool brings = from == a->call.comm->rank;
+    struct box source, goal;
+
+    for (int other = 0; a->is_one && other < i; other++) {
+        if (a->rank[brings ? other : other ^ 1] == (brings ? to : from) && is_written(a, from, to, other, &source, &goal))
+            return other;
+    }
+    return i;
+}
+
+/* What goes from place `i` of this member into a neighbour's memory, if anything. */
+static bool is_to_write(const struct around *a, int i, struct box *source, struct box *goal)
+{
+    const int own = a->call.comm->rank, to = a->rank[i];
+
+    return to != MPI_PROC_NULL && is_written(a, own, to, i, source, goal) && first_way(a, own, to, i) == i;
+}
+
+/* Bytes [at, at + len) to all places. */
+static int write_part(const struct around *a, size_t at, size_t len)
+{
+    int rc = 0;
+
+    for (int i = 0; i < a->count; i++) {
+        struct box source, goal;
+
+        if (!is_to_write(a, i, &source, &goal) || at >= source.len)
+            continue;
+        if (a->rank[i] == a->call.comm->rank)
+            copy_long((char *)(uintptr_t)goal.at + at, (const char *)(uintptr_t)source.at + at,
+                      size_min(len, source.len - at));
+        else
+            node_note(&rc, node_push(&a->call, a->rank[i], (const char *)(uintptr_t)source.at + at, goal.at + at,
+                                     size_min(len, source.len - at)));
+    }
+    return rc;
+}
+
+/* All that this member writes; one block for all in parts, which are in the cache when they go to the next neighbour. */
+static int write_all(const struct around *a)
+{
+    const size_t part = a->is_one ? TURN : SIZE_MAX;
+    size_t longest = 0;
+    int rc = 0;
+
+    for (int i = 0; i < a->out.count; i++)
+        longest = size_max(longest, boxes_of(a, a->call.comm->rank)[i].len);
+    for (size_t at = 0; at < longest; at += size_min(part, longest - at))
+        node_note(&rc, write_part(a, at, part));
+    return rc;
+}
+
+/* Wait for what neighbours write, and copy what has gone to an earlier place. */
+static void await_written(struct around *a)
+{
+    const int own = a->call.comm->rank;
+    struct box source, goal, first;
+
+    for (int i = 0; i < a->count; i++) {
+        const int from = a->rank[i];
+        int way;
+
+        if (from == MPI_PROC_NULL || node_head(&a->call, from, a->call.round)->len != NODE_SLOTS_NONE)
+            continue;
+        node_await_step(&a->call, 1, from, from + 1);
+        if (!is_written(a, from, own, i ^ 1, &source, &goal))
+            continue;
+        way = first_way(a, from, own, i ^ 1);
+        if (way != (i ^ 1)) {
+            is_written(a, from, own, way, &source, &first);
+            memcheck_written((void *)(uintptr_t)first.at, first.len);
+            copy_long((void *)(uintptr_t)goal.at, (const void *)(uintptr_t)first.at, goal.len);
+        }
+        memcheck_written((void *)(uintptr_t)goal.at, goal.len);
+    }
+}
+
+/* --- slots and messages --- */
 
 /* What goes into slots: blocks up to a share of a part, all of them or none if lengths need too much room. */
 static void plan(struct around *a)
@@ -31,9 +175,11 @@ static void plan(struct around *a)
     bool is_equal = true;
 
     out->count = a->is_one ? 1 : a->count;
+    a->is_shown = false;
     for (int i = 0; i < out->count; i++) {
         out->block[i] = coll_data_block(&a->args->send, i);
         out->len[i] = type_bytes(out->block[i].type, out->block[i].count);
+        a->is_shown = a->is_shown || (a->can_copy && out->len[i] >= SHOWN_MIN);
         if (out->len[i] > most)
             out->len[i] = NODE_SLOTS_NONE;
         else
@@ -59,6 +205,7 @@ static void wake(const struct around *a)
 /* The blocks in slots; remember which do not lie there. */
 static int take(struct around *a)
 {
+    struct box source, goal;
     int rc = 0;
 
     for (int i = 0; i < a->count; i++) {
@@ -66,7 +213,7 @@ static int take(struct around *a)
         struct coll_block to;
 
         a->is_message[i] = false;
-        if (rank == MPI_PROC_NULL)
+        if (rank == MPI_PROC_NULL || is_written(a, rank, a->call.comm->rank, i ^ 1, &source, &goal))
             continue;
         a->is_message[i] = node_slots_len(&a->call, rank, a->out.count, slot) == NODE_SLOTS_NONE;
         if (a->is_message[i]) {
@@ -77,6 +224,14 @@ static int take(struct around *a)
         node_note(&rc, node_slots_take(&a->call, rank, a->out.count, slot, &to));
     }
     return rc;
+}
+
+static bool goes_by_message(const struct around *a, int i)
+{
+    struct box source, goal;
+
+    return a->rank[i] != MPI_PROC_NULL && a->out.len[a->is_one ? 0 : i] == NODE_SLOTS_NONE &&
+           !is_written(a, a->call.comm->rank, a->rank[i], i, &source, &goal);
 }
 
 static int exchange_long(struct around *a)
@@ -97,7 +252,7 @@ static int exchange_long(struct around *a)
             sched_recv(&s, coll_data_block(&args->recv, i), a->rank[i], i, AT_ONCE);
     }
     for (int i = 0; i < a->count; i++) {
-        if (a->rank[i] != MPI_PROC_NULL && a->out.len[a->is_one ? 0 : i] == NODE_SLOTS_NONE)
+        if (goes_by_message(a, i))
             sched_send(&s, a->out.block[a->is_one ? 0 : i], a->rank[i], i ^ 1, AT_ONCE);
     }
     rc = s.failed;
@@ -112,9 +267,10 @@ static int run(struct around *a)
     int rc = 0;
 
     plan(a);
-    for (int i = 0; i < a->out.count; i++)
-        a->has_long = a->has_long || a->out.len[i] == NODE_SLOTS_NONE;
-    node_slots_post(&a->call, &a->out);
+    if (a->is_shown)
+        show(a);
+    else
+        node_slots_post(&a->call, &a->out);
     wake(a);
     for (int i = 0; i < a->count && !rc; i++) {
         if (a->rank[i] != MPI_PROC_NULL)
@@ -123,8 +279,17 @@ static int run(struct around *a)
     if (rc)
         return rc;
     rc = take(a);
+    for (int i = 0; i < a->count; i++)
+        a->has_long = a->has_long || goes_by_message(a, i);
+    if (a->is_shown) {
+        node_note(&rc, write_all(a));
+        node_step(&a->call, 1);
+        wake(a);
+    }
     if (a->has_long)
         node_note(&rc, exchange_long(a));
+    if (a->is_shown)
+        await_written(a);
     return rc;
 }
 
@@ -138,6 +303,8 @@ bool node_neighbors(struct comm *comm, const struct coll_args *args, int *rc)
     *rc = node_begin(&a.call, comm, args->operation, -1, 0);
     if (!*rc)
         *rc = coll_neighbor_check(comm, args);
+    if (!*rc)
+        a.can_copy = node_copies(&a.call, rc);
     if (*rc)
         return true;
     a.args = args;
