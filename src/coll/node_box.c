@@ -7,8 +7,9 @@
  *   cell         struct box for the one or for each reader; of who only reads: struct box for the one or for each that
  *                brings, with the place that its block goes to
  *
- * Where some bring and others take, both sides copy: who brings a long block writes its end to where it goes, who takes
- * it reads its beginning, in shares that let all be ready at the same time.
+ * Where all bring and all take, who brings a long block writes it to where it goes, which is faster than reading it.
+ * Where some bring and others take, both sides copy: who brings a long block writes its end, who takes it reads its
+ * beginning, in shares that let all be ready at the same time.
  *
  * Blocks with gaps, and those that would be overwritten by others before they are read, are packed to a temporary place
  * first. Where all read from all, everybody begins with the next member. */
@@ -32,8 +33,8 @@ struct box {
 
 /* --- both --- */
 
-/* Of a long block: what its reader does. Writing takes 0.85 of the time of reading; so where all bring and all take, and
- * where many bring blocks to one, who brings them writes. Who scatters has enough to do with its own block. */
+/* Of a long block: what its reader does. Writing takes 0.85 of the time of reading; so where all bring and all take,
+ * and where many bring blocks to one, who brings them writes. Who scatters has enough to do with its own block. */
 static size_t share_of_reader(const struct node_blocks *b, size_t len)
 {
     if (len < SHARED_MIN)
@@ -180,8 +181,8 @@ static int push_ends(const struct node_blocks *b)
     return rc;
 }
 
-/* Of two members that bring one block for all: to the other one, and to the own place what is in the cache by that. False:
- * it is another case. */
+/* Of two members that bring one block for all: to the other one, and to the own place what is in the cache by that.
+ * False: it is another case. */
 static bool push_twice(const struct node_blocks *b, int *rc)
 {
     const struct comm *comm = b->call->comm;

@@ -73,7 +73,8 @@ static void show(struct around *a)
     node_post(&a->call, line);
 }
 
-/* The block at place `i` of member `from` goes to place `i ^ 1` of `to`, its neighbour: is it written there? Both ask. */
+/* The block at place `i` of member `from` goes to place `i ^ 1` of `to`, its neighbour: is it written there? Both
+ * ask. */
 static bool is_written(const struct around *a, int from, int to, int i, struct box *source, struct box *goal)
 {
     if (node_head(&a->call, from, a->call.round)->len != NODE_SLOTS_NONE || !a->is_shown ||
@@ -91,7 +92,9 @@ static int first_way(const struct around *a, int from, int to, int i)
     struct box source, goal;
 
     for (int other = 0; a->is_one && other < i; other++) {
-        if (a->rank[brings ? other : other ^ 1] == (brings ? to : from) && is_written(a, from, to, other, &source, &goal))
+        const int rank = brings ? to : from;
+
+        if (a->rank[brings ? other : other ^ 1] == rank && is_written(a, from, to, other, &source, &goal))
             return other;
     }
     return i;
@@ -125,7 +128,8 @@ static int write_part(const struct around *a, size_t at, size_t len)
     return rc;
 }
 
-/* All that this member writes; one block for all in parts, which are in the cache when they go to the next neighbour. */
+/* All that this member writes; one block for all in parts, which are in the cache when they go to the next
+ * neighbour. */
 static int write_all(const struct around *a)
 {
     const size_t part = a->is_one ? TURN : SIZE_MAX;
