@@ -48,6 +48,16 @@ static void test_err_all_classes_and_ring(void)
 
 enum { COPY_TEST_MAX = 40000, COPY_TEST_EDGE = 128 };
 
+static void write_near(void *to, const void *from, size_t len)
+{
+    shared_write(to, from, len, false);
+}
+
+static void write_far(void *to, const void *from, size_t len)
+{
+    shared_write(to, from, len, true);
+}
+
 static void check_copy(void (*copy)(void *, const void *, size_t), unsigned char *to, const unsigned char *from,
                        size_t len)
 {
@@ -63,19 +73,23 @@ static void check_copy(void (*copy)(void *, const void *, size_t), unsigned char
 /* Every way by length, with the lengths around where they change, and odd places. */
 static void test_copy_shared(void)
 {
-    static const size_t lens[] = { 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 8191, 16384, 16385, 32768, 39000 };
+    static const size_t lens[] = {
+        1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 7168, 7169, 8191, 16384, 16385, 32768, 39000,
+    };
     static unsigned char from[COPY_TEST_MAX], to[COPY_TEST_MAX + 2 * COPY_TEST_EDGE];
 
     for (size_t i = 0; i < sizeof from; i++)
         from[i] = (unsigned char)(i * 2654435761u >> 13);
     for (size_t len = 0; len < 700; len++) {
         check_copy(shared_read, to + len % 67, from + len % 61, len);
-        check_copy(shared_write, to + len % 67, from + len % 61, len);
+        check_copy(write_near, to + len % 67, from + len % 61, len);
+        check_copy(write_far, to + len % 67, from + len % 61, len);
     }
     for (size_t i = 0; i < ARRAY_LEN(lens); i++) {
         for (size_t at = 0; at < 66; at += 13) {
             check_copy(shared_read, to + at, from + 3 * at, lens[i]);
-            check_copy(shared_write, to + 2 * at, from + at, lens[i]);
+            check_copy(write_near, to + 2 * at, from + at, lens[i]);
+            check_copy(write_far, to + 2 * at, from + at, lens[i]);
         }
     }
 }

@@ -4,6 +4,7 @@
 #ifndef BASE_COPY_H
 #define BASE_COPY_H
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -63,8 +64,8 @@ static inline void copy_long(void *to, const void *from, size_t len)
 
 /* Memory that two processes share, its lines in the cache of the one that used it last: shared_write writes what
  * another process has read and will read again, shared_read reads what another one has just written. Any length; the
- * areas do not overlap. Any thread. */
-void shared_write(void *to, const void *from, size_t len);
+ * areas do not overlap. Any thread. `is_far`: lines take long from one to the other. */
+void shared_write(void *to, const void *from, size_t len, bool is_far);
 void shared_read(void *to, const void *from, size_t len);
 
 #endif

@@ -4,7 +4,8 @@
  *
  *   writing  a store waits for the line, though all of it will be overwritten; a string instruction takes lines
  *            without reading them. The C library uses it from 2 KB on. One of more than 2 KB takes 60 ns to start,
- *            but is faster on the way, so a little more than 2 KB goes in two.
+ *            but is faster on the way, so a little more than 2 KB goes in two, and where lines are near up to
+ *            7 KB go in some; where they are far each of these waits for the one before.
  *   reading  a processor asks for a few lines only ahead of the one that is read; here it asks for AHEAD bytes.
  *
  * Figures: docs/performance.md. Knows: nothing. */
@@ -18,15 +19,23 @@
 enum {
     OUT_MIN = 1025,   /* shorter ones are as fast by the C library */
     OUT_PART = 2048,  /* a string instruction of at most so much starts quickly … */
-    OUT_PARTS = 4096, /* … and up to here several of them are faster than one */
+    OUT_PARTS = 7168, /* … and up to here several of them are faster than one, where lines are near … */
+    OUT_PARTS_FAR = 4096, /* … and where they are far */
     IN_MIN = 256,     /* at least four vectors */
     IN_MAX = 16384,   /* longer ones are faster by the C library */
     AHEAD = 2048,     /* bytes asked for before they are read */
 };
 
-typedef void copy_fn(void *to, const void *from, size_t len);
+typedef void out_fn(void *to, const void *from, size_t len, bool is_far);
+typedef void in_fn(void *to, const void *from, size_t len);
 
-static void by_libc(void *to, const void *from, size_t len)
+static void out_by_libc(void *to, const void *from, size_t len, bool is_far)
+{
+    (void)is_far;
+    memcpy(to, from, len);
+}
+
+static void in_by_libc(void *to, const void *from, size_t len)
 {
     memcpy(to, from, len);
 }
@@ -38,15 +47,16 @@ static void by_string(void *to, const void *from, size_t len)
     __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(len) : : "memory");
 }
 
-static void out_by_string(void *to, const void *from, size_t len)
+static void out_by_string(void *to, const void *from, size_t len, bool is_far)
 {
+    const size_t parts = is_far ? OUT_PARTS_FAR : OUT_PARTS;
     size_t at = 0;
 
     if (len < OUT_MIN) {
         memcpy(to, from, len);
         return;
     }
-    for (; len <= OUT_PARTS && len - at > OUT_PART; at += OUT_PART)
+    for (; len <= parts && len - at > OUT_PART; at += OUT_PART)
         by_string((char *)to + at, (const char *)from + at, OUT_PART);
     by_string((char *)to + at, (const char *)from + at, len - at);
 }
@@ -87,44 +97,44 @@ static void out_by_string(void *to, const void *from, size_t len)
 IN_BY_VECTORS(in_by_32, ISA_TARGET_AVX2, 32)
 IN_BY_VECTORS(in_by_64, ISA_TARGET_AVX512, 64)
 
-static copy_fn *best_out(void)
+static out_fn *best_out(void)
 {
-    return isa_has_short_strings() ? out_by_string : by_libc;
+    return isa_has_short_strings() ? out_by_string : out_by_libc;
 }
 
-static copy_fn *best_in(void)
+static in_fn *best_in(void)
 {
     const enum isa isa = isa_best();
 
-    return isa == ISA_AVX512 ? in_by_64 : isa == ISA_AVX2 ? in_by_32 : by_libc;
+    return isa == ISA_AVX512 ? in_by_64 : isa == ISA_AVX2 ? in_by_32 : in_by_libc;
 }
 
 #else
 
-static copy_fn *best_out(void)
+static out_fn *best_out(void)
 {
-    return by_libc;
+    return out_by_libc;
 }
 
-static copy_fn *best_in(void)
+static in_fn *best_in(void)
 {
-    return by_libc;
+    return in_by_libc;
 }
 
 #endif
 
 /* Chosen at the first call; two threads that do so at the same time choose the same. */
 
-static void first_out(void *to, const void *from, size_t len);
+static void first_out(void *to, const void *from, size_t len, bool is_far);
 static void first_in(void *to, const void *from, size_t len);
 
-static copy_fn *_Atomic out = first_out;
-static copy_fn *_Atomic in = first_in;
+static out_fn *_Atomic out = first_out;
+static in_fn *_Atomic in = first_in;
 
-static void first_out(void *to, const void *from, size_t len)
+static void first_out(void *to, const void *from, size_t len, bool is_far)
 {
     atomic_store_explicit(&out, best_out(), memory_order_relaxed);
-    shared_write(to, from, len);
+    shared_write(to, from, len, is_far);
 }
 
 static void first_in(void *to, const void *from, size_t len)
@@ -133,9 +143,9 @@ static void first_in(void *to, const void *from, size_t len)
     shared_read(to, from, len);
 }
 
-void shared_write(void *to, const void *from, size_t len)
+void shared_write(void *to, const void *from, size_t len, bool is_far)
 {
-    atomic_load_explicit(&out, memory_order_relaxed)(to, from, len);
+    atomic_load_explicit(&out, memory_order_relaxed)(to, from, len, is_far);
 }
 
 void shared_read(void *to, const void *from, size_t len)

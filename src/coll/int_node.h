@@ -124,7 +124,7 @@ static ALWAYS_INLINE void node_pack(const struct coll_block *from, size_t at, ch
     else if (likely(len <= COPY_SHORT_MAX))
         copy_short(to, coll_address(from->buf, (MPI_Count)at), len);
     else
-        shared_write(to, coll_address(from->buf, (MPI_Count)at), len);
+        shared_write(to, coll_address(from->buf, (MPI_Count)at), len, false);
 }
 
 static ALWAYS_INLINE void node_unpack(const struct coll_block *to, size_t at, const char *from, size_t len)

@@ -41,6 +41,7 @@ struct net_sink {
 struct device_user;
 struct job_head;
 struct net_ops;
+struct pace;
 struct peek_list;
 
 struct net_config {
@@ -113,6 +114,9 @@ struct net_ops {
     /* NET_WISHES words each way between the processes of a pair, 0 at first: `in` is written here and read there, `out`
      * the other way round. For what a receiver asks of a sender; a change is seen within a few records. */
     void (*wishes)(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out);
+    /* Whether lines go near or far between the two (sys/pace.h). Owned by the transport; the caller measures by it when
+     * it reads payloads that lie in the transport's buffers. */
+    struct pace *(*pace)(struct net_ep *ep);
     /* The peer may be asleep and something it waits for has been stored: wake it. */
     void (*wake)(struct net_ep *ep);
 

@@ -79,6 +79,11 @@ void wrap_renew(struct net_ep *ep)
         wrap_of(ep)->inner_ops->renew(wrap_inner(ep));
 }
 
+struct pace *wrap_pace(struct net_ep *ep)
+{
+    return wrap_of(ep)->inner_ops->pace(wrap_inner(ep));
+}
+
 void wrap_wake(struct net_ep *ep)
 {
     wrap_of(ep)->inner_ops->wake(wrap_inner(ep));

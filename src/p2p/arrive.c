@@ -290,12 +290,16 @@ static NOINLINE void deliver_long(struct p2p_req *r, int proc, const void *paylo
     struct peer *peer = atomic_load_explicit(&r->channel->lane->peers[proc], memory_order_relaxed);
     uint64_t start;
 
-    if (len < SPEED_TIMED_MIN || !peer || !peer->ops->can_copy(peer->ep)) {
+    if (unlikely(!peer)) {
         shared_read(r->buf, payload, len);
         return;
     }
+    if (len < SPEED_TIMED_MIN || !peer->ops->can_copy(peer->ep)) {
+        cell_read(peer, r->buf, payload, len);
+        return;
+    }
     start = speed_start(&peer->speed);
-    shared_read(r->buf, payload, len);
+    cell_read(peer, r->buf, payload, len);
     speed_eager(&peer->speed, len, start, peer->ops->eager_max);
     ask_limit(peer);
 }
@@ -357,7 +361,7 @@ int p2p_arrive(void *arg, int proc, struct net_head head, const void *payload, u
     r->req.tag = wire_tag(head);
     r->req.bytes = len;
     if (unlikely(len > r->len || !r->type->is_contig))
-        deliver_uneven(r, len, payload);
+        deliver_uneven(r, atomic_load_explicit(&r->channel->lane->peers[proc], memory_order_relaxed), len, payload);
     else if (likely(len <= COPY_SHORT_MAX))
         copy_short(r->buf, payload, len);
     else

@@ -53,6 +53,7 @@ static void add_eager(struct text *text, const struct peer *peer, size_t limit)
     add_range(text, peer->ops->short_max + 1, limit);
     add(text, "at once, in one of the sender's cells, copied in and out");
     add_speed(text, "; reading takes ", speed->eager[0]);
+    add(text, peer->pace->is_far ? "; lines are far" : "");
     if (limit < peer->ops->eager_max)
         add(text, "; longer ones are faster by one copy");
 }

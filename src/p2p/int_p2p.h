@@ -17,6 +17,7 @@
 #include "p2p/speed.h"
 #include "p2p/wire.h"
 #include "sys/lock.h"
+#include "sys/pace.h"
 #include "type/type.h"
 
 enum {
@@ -40,6 +41,7 @@ struct peer {
     uint32_t tenant;           /* which of the processes that have had this number (sys/job.h) */
     const _Atomic uint32_t *throttle_out; /* enum wire_throttle: what the process wants from us */
     _Atomic uint32_t *throttle_in; /* the same, what we want from it */
+    struct pace *pace;         /* near or far */
     struct speed speed;
     size_t held;               /* bytes of its messages that nobody has asked for yet */
     size_t held_allowed;       /* it may send offers until so many are held, whatever the limit */
@@ -359,12 +361,19 @@ struct arrival {
     size_t len;
     uint64_t sync_id;  /* EAGER with SYNC, RTS */
     uint64_t address, blocks; /* RTS */
+    bool is_kept;      /* its payload does not lie in a buffer of the transport's any more */
 };
 
 /* recv.c: give a message to receive `r` and complete it, or begin what leads there. */
 void deliver(struct p2p_req *r, const struct arrival *a, const void *payload);
-/* An eager message that does not fit, or whose type is not one run. */
-void deliver_uneven(struct p2p_req *r, size_t len, const void *payload);
+/* An eager message that does not fit, or whose type is not one run, in a buffer of the transport's that `peer` has
+ * written; NULL: it lies elsewhere, or there is no peer yet. */
+void deliver_uneven(struct p2p_req *r, struct peer *peer, size_t len, const void *payload);
+
+/* cell.c: bytes of a buffer of the transport's that the peer has written, as a run; as bytes [at, at + len) of r's
+ * stream (peer NULL: they lie elsewhere). */
+void cell_read(struct peer *peer, void *buf, const void *payload, size_t len);
+void cell_unpack(const struct p2p_req *r, struct peer *peer, size_t at, const void *payload, size_t len);
 
 extern const struct req_ops p2p_req_ops, pair_ops;
 

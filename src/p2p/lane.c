@@ -379,6 +379,7 @@ int peer_open(struct lane *lane, int proc, struct peer **out)
     peer->ops = lane->ops[which];
     peer_set_crowded(peer, false);
     peer->ops->wishes(peer->ep, &peer->throttle_in, &peer->throttle_out);
+    peer->pace = peer->ops->pace(peer->ep);
     peer->proc = proc;
     peer->tenant = tenant_of(proc);
     list_init(&peer->controls);

@@ -19,13 +19,13 @@ static COLD int truncation(const struct p2p_req *r, size_t len)
                obj_comm_label(r->channel->comm, label), (long long)r->count, type, r->len);
 }
 
-void deliver_uneven(struct p2p_req *r, size_t len, const void *payload)
+void deliver_uneven(struct p2p_req *r, struct peer *peer, size_t len, const void *payload)
 {
     if (unlikely(r->mode & P2P_HIDDEN))
         recv_show(r);
     r->req.bytes = (MPI_Count)size_min(len, r->len);
     if (r->req.bytes)
-        type_unpack_far(r->type, r->buf, r->count, 0, payload, (size_t)r->req.bytes);
+        cell_unpack(r, peer, 0, payload, (size_t)r->req.bytes);
     if (len > r->len)
         r->req.error = truncation(r, len);
 }
@@ -55,7 +55,7 @@ void deliver(struct p2p_req *r, const struct arrival *a, const void *payload)
         deliver_rts(r, a);
         return;
     }
-    deliver_uneven(r, a->len, payload);
+    deliver_uneven(r, a->is_kept ? NULL : r->peer, a->len, payload);
     if (!(a->flags & WIRE_SYNC)) {
         p2p_complete(r);
         return;
@@ -77,6 +77,7 @@ static void deliver_message(struct p2p_req *r, struct message *message)
         .sync_id = message->sync_id,
         .address = message->address,
         .blocks = message->blocks,
+        .is_kept = true,
     };
 
     deliver(r, &a, message->data);

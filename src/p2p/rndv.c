@@ -232,7 +232,7 @@ static bool stream_push(struct p2p_req *s, int *sent)
 
         if (ops->alloc(s->peer->ep, &buffer))
             return false;
-        type_pack_far(s->type, s->buf, s->count, s->moved, buffer.data, len);
+        type_pack_far(s->type, s->buf, s->count, s->moved, buffer.data, len, pace_is_far_to(s->peer->pace));
         if (ops->commit(s->peer->ep, head, &buffer, (uint32_t)len)) {
             ops->release(s->peer->ep, &buffer);
             return false;
@@ -257,7 +257,7 @@ void rndv_on_data(uint64_t recv_id, const void *payload, size_t len)
 {
     struct p2p_req *r = (struct p2p_req *)(uintptr_t)recv_id;
 
-    type_unpack_far(r->type, r->buf, r->count, r->moved, payload, len);
+    cell_unpack(r, r->peer, r->moved, payload, len);
     r->moved += len;
     if (r->moved < r->wanted)
         return;

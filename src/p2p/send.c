@@ -59,7 +59,7 @@ static void fill_eager(const struct p2p_req *r, char *payload)
     if (prefix)
         memcpy(payload, &id, prefix);
     if (r->len)
-        type_pack_far(r->type, r->buf, r->count, 0, payload + prefix, r->len);
+        type_pack_far(r->type, r->buf, r->count, 0, payload + prefix, r->len, pace_is_far_to(r->peer->pace));
 }
 
 /* Before the record is out: within the process the answer may come during the call. */
@@ -231,7 +231,7 @@ static NOINLINE bool send_in_buffer(const struct channel *channel, const void *b
     if (!peer || mode & P2P_SYNC || !type->is_contig || len <= peer->ops->short_max || len > eager_limit(peer) ||
         peer->is_crowded || is_throttled(peer) || peer->ops->alloc(peer->ep, &buffer))
         return false;
-    shared_write(buffer.data, buf, len);
+    shared_write(buffer.data, buf, len, pace_is_far_to(peer->pace));
     if (likely(!peer->ops->commit(peer->ep, own_head(channel, type, tag), &buffer, (uint32_t)len)))
         return true;
     peer->ops->release(peer->ep, &buffer);

@@ -366,7 +366,7 @@ void type_unpack(const struct type *type, void *buf, MPI_Count count, size_t off
         move_items(type, (uintptr_t)buf, count, offset, (char *)(uintptr_t)in, len, false);
 }
 
-static bool is_staged(const struct type *type, size_t len)
+static bool pays_staging(const struct type *type, size_t len)
 {
     const struct plan *const plan = type->plan.plan;
     const size_t block = len < FAR_MIN ? FAR_BLOCK : plan->size / plan->blocks;
@@ -382,7 +382,7 @@ static NOINLINE void pack_staged(const struct type *type, const void *buf, MPI_C
     for (size_t done = 0, n; done < len; done += n) {
         n = size_min(len - done, sizeof stage);
         type_pack(type, buf, count, offset + done, stage, n);
-        shared_write(out + done, stage, n);
+        shared_write(out + done, stage, n, true);
     }
 }
 
@@ -398,21 +398,23 @@ static NOINLINE void unpack_staged(const struct type *type, void *buf, MPI_Count
     }
 }
 
-void type_pack_far(const struct type *type, const void *buf, MPI_Count count, size_t offset, void *out, size_t len)
+void type_pack_far(const struct type *type, const void *buf, MPI_Count count, size_t offset, void *out, size_t len,
+                   bool is_far)
 {
     if (type->is_contig)
-        shared_write(out, (const void *)((uintptr_t)buf + offset), len);
-    else if (is_staged(type, len))
+        shared_write(out, (const void *)((uintptr_t)buf + offset), len, is_far);
+    else if (is_far && pays_staging(type, len))
         pack_staged(type, buf, count, offset, out, len);
     else
         type_pack(type, buf, count, offset, out, len);
 }
 
-void type_unpack_far(const struct type *type, void *buf, MPI_Count count, size_t offset, const void *in, size_t len)
+void type_unpack_far(const struct type *type, void *buf, MPI_Count count, size_t offset, const void *in, size_t len,
+                     bool is_far)
 {
     if (type->is_contig)
         shared_read((void *)((uintptr_t)buf + offset), in, len);
-    else if (is_staged(type, len))
+    else if (is_far && pays_staging(type, len))
         unpack_staged(type, buf, count, offset, in, len);
     else
         type_unpack(type, buf, count, offset, in, len);

@@ -516,12 +516,14 @@ static void check_moving(const struct pair *pair, int items)
     else
         for (int i = 0; i < SOME_SPLITS; i++)
             check_split(pair->type, items, total, i ? between(0, total) : 0);
-    memset(packed, 0, (size_t)total);
-    type_pack_far(pair->type, memory + REACH, items, 0, packed, (size_t)total);
-    REQUIRE(memcmp(packed, stream, (size_t)total) == 0);
-    memset(copy + window, 0xA5, (size_t)window_len);
-    type_unpack_far(pair->type, copy + REACH, items, 0, stream, (size_t)total);
-    REQUIRE(memcmp(copy + window, expected + window, (size_t)window_len) == 0);
+    for (int is_far = 0; is_far < 2; is_far++) {
+        memset(packed, 0, (size_t)total);
+        type_pack_far(pair->type, memory + REACH, items, 0, packed, (size_t)total, is_far);
+        REQUIRE(memcmp(packed, stream, (size_t)total) == 0);
+        memset(copy + window, 0xA5, (size_t)window_len);
+        type_unpack_far(pair->type, copy + REACH, items, 0, stream, (size_t)total, is_far);
+        REQUIRE(memcmp(copy + window, expected + window, (size_t)window_len) == 0);
+    }
     if (total > 2) { /* a piece from the middle */
         const int from = between(0, total - 1), len = between(0, total - from);
         type_pack(pair->type, memory + REACH, items, (size_t)from, packed, (size_t)len);

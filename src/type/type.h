@@ -160,10 +160,12 @@ void type_pack(const struct type *type, const void *buf, MPI_Count count, size_t
 void type_unpack(const struct type *type, void *buf, MPI_Count count, size_t offset, const void *in,
                  size_t len);
 
-/* The same where the stream lies in memory that another processor writes or has written last: small blocks go by way of
- * a buffer, so that such memory is touched in runs. */
-void type_pack_far(const struct type *type, const void *buf, MPI_Count count, size_t offset, void *out, size_t len);
-void type_unpack_far(const struct type *type, void *buf, MPI_Count count, size_t offset, const void *in, size_t len);
+/* The same where the stream lies in memory that another processor writes or has written last. If its lines are far,
+ * small blocks go by way of a buffer, so that such memory is touched in runs; if they are near, that takes longer. */
+void type_pack_far(const struct type *type, const void *buf, MPI_Count count, size_t offset, void *out, size_t len,
+                   bool is_far);
+void type_unpack_far(const struct type *type, void *buf, MPI_Count count, size_t offset, const void *in, size_t len,
+                     bool is_far);
 
 /* The stream as blocks of memory, for copies that others make. Block i holds the bytes of the stream up to `end`, from
  * where the one before ended; the first begins at the offset that was asked for. */

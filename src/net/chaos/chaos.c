@@ -219,7 +219,7 @@ static struct net_record *chaos_record_open(struct net_ep *ep, uint32_t *index)
 /* Sizes smaller than those of the wrapped transports would do as well; the same ones keep the protocols alike. */
 #define CHAOS_FUNCTIONS \
     .close = chaos_close, .connect = chaos_connect, .renew = wrap_renew, .send = chaos_send, .alloc = chaos_alloc, \
-    .commit = chaos_commit, .release = wrap_release, .wishes = wrap_wishes, .wake = wrap_wake, \
+    .commit = chaos_commit, .release = wrap_release, .wishes = wrap_wishes, .pace = wrap_pace, .wake = wrap_wake, \
     .poll = chaos_poll, .poll_ep = chaos_poll_ep, .is_silent = chaos_is_silent, .take = net_take_nothing, \
     .can_copy = wrap_can_copy, .copy_from = wrap_copy_from, .copy_to = wrap_copy_to, \
     .copy_list = wrap_copy_list, \

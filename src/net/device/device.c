@@ -211,6 +211,7 @@ const struct net_ops device_shm_ops = {
     .renew = wrap_renew,
     .release = wrap_release,
     .wishes = wrap_wishes,
+    .pace = wrap_pace,
     .wake = wrap_wake,
     .poll = device_poll,
     .poll_ep = device_poll_ep,

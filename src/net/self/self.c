@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "sys/pace.h"
 
 enum { SELF_EAGER_MAX = 32768 };
 
@@ -14,6 +15,8 @@ struct self {
     struct net_ep ep;
     struct mem_pool buffers;
     _Atomic uint32_t wishes[NET_WISHES];
+    _Atomic uint32_t far;
+    struct pace pace;
 };
 
 static int self_open(const struct net_config *config, struct net **out)
@@ -24,6 +27,7 @@ static int self_open(const struct net_config *config, struct net **out)
         return err(MPI_ERR_NO_MEM, "no memory for the transport to the own process");
     self->net = (struct net){ &self_ops, config->sink };
     self->ep = (struct net_ep){ .net = &self->net, .proc = config->proc };
+    self->pace = (struct pace){ .told = &self->far, .heard = &self->far };
     mem_pool_init(&self->buffers, SELF_EAGER_MAX, 1);
     *out = &self->net;
     return 0;
@@ -84,6 +88,11 @@ static void self_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic 
     *out = self->wishes;
 }
 
+static struct pace *self_pace(struct net_ep *ep)
+{
+    return &((struct self *)(void *)ep->net)->pace;
+}
+
 static void self_wake(struct net_ep *ep)
 {
     (void)ep;
@@ -120,6 +129,7 @@ const struct net_ops self_ops = {
     .commit = self_commit,
     .release = self_release,
     .wishes = self_wishes,
+    .pace = self_pace,
     .wake = self_wake,
     .poll = self_poll,
     .poll_ep = self_poll_ep,

@@ -5,6 +5,7 @@
 
 #include "net/net.h"
 #include "net/shm/layout.h"
+#include "sys/pace.h"
 
 struct shm_peer {
     struct net_ep ep;               /* first */
@@ -28,6 +29,7 @@ struct shm_peer {
     uint32_t sweep_pos;             /* in_pos at the last sweep */
     uint8_t copy;                   /* enum shm_copy */
     uint8_t last_cell;              /* own cell that went to this peer last; SHM_CELLS: none */
+    struct pace pace;               /* of reading its cells */
 } ALIGNED(CACHE_LINE);
 
 enum shm_copy { SHM_COPY_UNTRIED, SHM_COPY_WORKS, SHM_COPY_REFUSED };
@@ -73,6 +75,7 @@ int shm_alloc(struct net_ep *ep, struct net_buffer *buffer);
 int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len);
 void shm_release(struct net_ep *ep, const struct net_buffer *buffer);
 void shm_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out);
+struct pace *shm_pace(struct net_ep *ep);
 void shm_wake(struct net_ep *ep);
 
 /* poll.c */

@@ -66,6 +66,7 @@ struct shm_page {
     _Atomic uint32_t tail ALIGNED(CACHE_LINE); /* slots consumed, told every SHM_REPORT_EVERY and after a cell */
     _Atomic uint32_t hot ALIGNED(CACHE_LINE);  /* 1: the receiver polls this ring; 0: ring the bell */
     _Atomic uint32_t wishes[NET_WISHES];       /* what net.h says; here since the sender reads this line anyway */
+    _Atomic uint32_t far;                      /* sys/pace.h: the receiver reads far lines */
 };
 
 /* `n` slots on, at most as many as the ring has. */

@@ -115,6 +115,7 @@ static void set_up(struct shm *shm, struct shm_peer *peer, int proc)
     *peer = (struct shm_peer){ .ep = { &shm->net, proc, SHM_ROOM }, .last_cell = SHM_CELLS };
     peer->out = shm_page(shm->area, proc, shm->proc);
     peer->in = shm_page(shm->area, shm->proc, proc);
+    peer->pace = (struct pace){ .told = &peer->in->far, .heard = &peer->out->far };
     peer->proc = shm_proc(shm->area, shm->segment, proc, shm->lane);
     peer->out_slot = peer->out->slot;
     peer->out_end = peer->out->slot + SHM_SLOTS;
@@ -177,6 +178,7 @@ const struct net_ops shm_ops = {
     .commit = shm_commit,
     .release = shm_release,
     .wishes = shm_wishes,
+    .pace = shm_pace,
     .wake = shm_wake,
     .poll = shm_poll,
     .poll_ep = shm_poll_ep,

@@ -140,12 +140,22 @@ static NOINLINE int took_and_told(struct shm_peer *peer, int len)
     return len;
 }
 
+/* Out of a cell, in some cases measured. */
+static NOINLINE void read_measured(struct shm_peer *peer, void *buf, const void *cell, size_t len)
+{
+    const uint64_t start = pace_start(&peer->pace, len);
+
+    shared_read(buf, cell, len);
+    pace_end(&peer->pace, len, start);
+}
+
 /* The rest of shm_take, for a record that is more than one slot. Long ones are left to the sink. */
 static NOINLINE int take_longer(struct shm_peer *peer, const struct shm_slot *slot, void *buf, size_t max)
 {
     struct shm *shm = (struct shm *)(void *)peer->ep.net;
     const uint32_t len = slot->len & ~SHM_IN_CELL;
     struct shm_in_cell in_cell;
+    const void *cell;
 
     if (len > max || len > SHM_TAKE_MAX)
         return NET_NOT_THIS;
@@ -154,7 +164,11 @@ static NOINLINE int take_longer(struct shm_peer *peer, const struct shm_slot *sl
         return (int)len;
     }
     memcpy(&in_cell, slot->payload, sizeof in_cell);
-    shared_read(buf, shm_cell(shm->area, peer->ep.proc, in_cell.index), len);
+    cell = shm_cell(shm->area, peer->ep.proc, in_cell.index);
+    if (len < PACE_MIN)
+        shared_read(buf, cell, len);
+    else
+        read_measured(peer, buf, cell, len);
     leave_cell(peer, &in_cell);
     return (int)len;
 }

@@ -220,6 +220,11 @@ void shm_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t
     *out = peer->out->wishes;
 }
 
+struct pace *shm_pace(struct net_ep *ep)
+{
+    return &((struct shm_peer *)(void *)ep)->pace;
+}
+
 void shm_wake(struct net_ep *ep)
 {
     progress_wake(((struct shm_peer *)(void *)ep)->sleep);
