@@ -9,6 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether there are gaps between the elements. */
+static bool is_scattered(const CFI_cdesc_t *array)
+{
+    CFI_index_t step = (CFI_index_t)array->elem_len;
+    bool has_gaps = false;
+
+    for (int i = 0; i < array->rank; i++) {
+        if (array->dim[i].extent == 0)
+            return false;
+        has_gaps |= array->dim[i].extent != 1 && array->dim[i].sm != step;
+        step *= array->dim[i].extent;
+    }
+    return has_gaps;
+}
+
 /* --- as a datatype --- */
 
 /* How many datatypes make an element; 0: it cannot be said so. */
@@ -133,8 +148,8 @@ static int no_way(void)
                         "must describe this buffer alone; hand over a contiguous array");
 }
 
-void section_scattered(struct section *section, const CFI_cdesc_t *array, int how, MPI_Count count,
-                       MPI_Datatype type)
+static __attribute__((cold, noinline)) void open_scattered(struct section *section, const CFI_cdesc_t *array, int how,
+                                                           MPI_Count count, MPI_Datatype type)
 {
     const MPI_Count in_element = how & SECTION_TYPE && count > 0 && type != MPI_DATATYPE_NULL
                                      ? types_in_element(array, type)
@@ -157,6 +172,18 @@ void section_scattered(struct section *section, const CFI_cdesc_t *array, int ho
     } else if (!(how & SECTION_TYPE) || count > 0) {
         section->rc = no_way();
     }
+}
+
+void section_open(struct section *section, const CFI_cdesc_t *array, int how, MPI_Count count, MPI_Datatype type)
+{
+    section->rc = 0;
+    section->base = buffer_of(array->base_addr);
+    section->count = count;
+    section->type = type;
+    section->made = MPI_DATATYPE_NULL;
+    section->copy = NULL;
+    if (UNLIKELY(is_scattered(array)))
+        open_scattered(section, array, how, count, type);
 }
 
 void section_finish(struct section *section)

@@ -27,39 +27,10 @@ struct section {
     const CFI_cdesc_t *array; /* to write the copy back to, or NULL */
 };
 
-/* Whether there are gaps between the elements. */
-static inline bool is_scattered(const CFI_cdesc_t *array)
-{
-    CFI_index_t step = (CFI_index_t)array->elem_len;
-    bool has_gaps = false;
-
-    for (int i = 0; i < array->rank; i++) {
-        if (array->dim[i].extent == 0)
-            return false;
-        has_gaps |= array->dim[i].extent != 1 && array->dim[i].sm != step;
-        step *= array->dim[i].extent;
-    }
-    return has_gaps;
-}
-
-/* Both forms, for the call that follows; `how` of SECTION_*. */
-void section_scattered(struct section *section, const CFI_cdesc_t *array, int how, MPI_Count count,
-                       MPI_Datatype type);
+/* Before the call, for the call: base, count and type; `how` of SECTION_*. */
+void section_open(struct section *section, const CFI_cdesc_t *array, int how, MPI_Count count, MPI_Datatype type);
 /* After the call, whatever came of it. */
 void section_finish(struct section *section);
-
-static inline void section_open(struct section *section, const CFI_cdesc_t *array, int how, MPI_Count count,
-                                MPI_Datatype type)
-{
-    section->rc = 0;
-    section->base = buffer_of(array->base_addr);
-    section->count = count;
-    section->type = type;
-    section->made = MPI_DATATYPE_NULL;
-    section->copy = NULL;
-    if (UNLIKELY(is_scattered(array)))
-        section_scattered(section, array, how, count, type);
-}
 
 static inline void section_close(struct section *section)
 {
