@@ -108,7 +108,7 @@ const struct option options_table[] = {
     { "profile", "[=NAME]", TOPIC_DEBUG | COMMON, DO(profile),
       "tell where time in MPI goes; more in NAME.json, .svg" },
     { "trace", "[=FILE]", TOPIC_DEBUG, DO(profile), "write every call of MPI to FILE, for Perfetto" },
-    { "check", NULL, TOPIC_DEBUG, DO(check), "tell of messages that are received as another type" },
+    { "check", NULL, TOPIC_DEBUG, DO(check), "tell of wrong types, and of what is left at the end" },
     { "tool-ranks", "RANKS", TOPIC_DEBUG, DO(tool), "only these, such as 0,2-4, with one of the last four" },
 
     { "help h ?", "?TOPIC", TOPIC_ABOUT, DO(help), "this, or one of its pages" },

@@ -37,6 +37,8 @@ p2p_flooded_fn notice_flooded COLD;
 /* With PARLEY_CHECK: tell of a message whose elements are not those that its receive asks for. */
 bool notice_is_checking(void);
 p2p_mismatched_fn notice_mismatched COLD;
+/* The same of what the program leaves behind (leftovers.c). Collective over MPI_COMM_WORLD. */
+void notice_leftovers(void);
 /* With PARLEY_COUNTERS, PARLEY_EXPLAIN_PROTOCOL: print them, before p2p_fini. */
 void notice_counters(void);
 void notice_protocols(void);

@@ -178,6 +178,36 @@ void p2p_each_unexpected(p2p_visit_envelope *visit, void *arg)
     }
 }
 
+void p2p_each_comm(p2p_visit_comm *visit, void *arg)
+{
+    struct lane *lane;
+    int number = 0;
+
+    while ((lane = lane_next(&number))) {
+        lane_lock(lane);
+        for (unsigned i = 0; i < lane->channel_slots; i++) {
+            const struct channel *channel = lane->channels[i];
+            if (channel && channel == &channel->comm->p2p->channel[0])
+                visit(channel->comm, arg);
+        }
+        lane_unlock(lane);
+    }
+}
+
+int p2p_open_requests(void)
+{
+    struct lane *lane;
+    int number = 0;
+    size_t count = 0;
+
+    while ((lane = lane_next(&number))) {
+        lane_lock(lane);
+        count += lane->requests.live + lane->singles.now / sizeof(struct p2p_req);
+        lane_unlock(lane);
+    }
+    return (int)count;
+}
+
 void p2p_each_of_coll(const struct comm *comm, p2p_visit_envelope *visit, void *arg)
 {
     struct channel *channel = channel_of(comm, P2P_COLL);

@@ -84,6 +84,11 @@ typedef void p2p_visit_envelope(const struct p2p_envelope *e, void *arg);
  * particular order. Those of the library's own are left out. Take time for each. */
 void p2p_each_unexpected(p2p_visit_envelope *visit, void *arg) COLD;
 void p2p_each_posted(p2p_visit_envelope *visit, void *arg) COLD;
+/* Communicators that are open, in no particular order; the library's own among them. */
+typedef void p2p_visit_comm(const struct comm *comm, void *arg);
+void p2p_each_comm(p2p_visit_comm *visit, void *arg) COLD;
+/* Requests of sends and receives that have not been given back, complete or not. */
+int p2p_open_requests(void) COLD;
 /* The library's own for collective calls on a communicator, oldest first. */
 void p2p_each_of_coll(const struct comm *comm, p2p_visit_envelope *visit, void *arg) COLD;
 /* How many collective calls have been begun on the communicator with a context, and the name of one of them, as

@@ -80,7 +80,8 @@ EXPECTED = {
     401: ['-n', 2, '-env', 'PARLEY_UNEXPECTED_MAX', '1M', FAULTS, 'flood'],
 }
 # Those that take more than a command line: see the functions of these names.
-BY_FUNCTION = {402: 'checked', 106: 'limits', 107: 'bad_interpreter', 118: 'out_of_memory',
+BY_FUNCTION = {402: 'checked', 403: 'left_behind', 404: 'left_behind', 405: 'left_behind',
+               406: 'left_behind', 106: 'limits', 107: 'bad_interpreter', 118: 'out_of_memory',
                310: 'bad_job', 311: 'versions', 313: 'two_programs', 314: 'unreachable', 315: 'other_launcher',
                337: 'bad_address', 338: 'peer_ended'}
 # What the program cannot raise but by MPI_Comm_call_errhandler.
@@ -157,6 +158,24 @@ def test_library_checked():
               for tag, n in ((10, 1), (11, 1), (12, 100000), (13, 100000))]
     equal((result.returncode, told), (0, [*double, ('20', '4', 'MPI_FLOAT', '1', 'MPI_INT')]))
     for words in (('--check', '-n', 2, program, 'right'), ('-n', 2, program, 'wrong')):
+        result = run(*words)
+        equal((result.returncode, result.stderr), (0, ''), words)
+
+
+def test_library_left_behind():
+    """What a program leaves at MPI_Finalize is told with --check only, and nothing of one that leaves nothing."""
+    program = launch.compiled('leaves')
+    result = run('--check', '-n', 2, program, 'all')
+    equal(result.returncode, 0)
+    for text in ('rank 1: E0403: left at MPI_Finalize, messages that nobody has received: 5: from rank 0, tag 0, on '
+                 'MPI_COMM_WORLD, 4 bytes; from rank 0, tag 1, on MPI_COMM_WORLD, 4 bytes; from rank 0, tag 2, on '
+                 'MPI_COMM_WORLD, 4 bytes; ...\n',
+                 'rank 0: E0404: left at MPI_Finalize, receives that no message has come for: 1: from rank 1, any tag, '
+                 'on my pair, 3 x MPI_DOUBLE\n',
+                 'rank 0: E0405: left at MPI_Finalize, other requests that nobody has completed or freed: 3: sends and',
+                 'ranks 0-1 (2): E0406: left at MPI_Finalize, communicators that nobody has freed: 1: my pair\n'):
+        contains(result.stderr, 'parley: ' + text)
+    for words in (('--check', '-n', 2, program, 'nothing'), ('-n', 2, program, 'all')):
         result = run(*words)
         equal((result.returncode, result.stderr), (0, ''), words)
 
