@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/check.h"
-#include "base/err.h"
+#include "p2p/alone.h"
 #include "p2p/int_p2p.h"
 
 enum { COUNT = 200, LONG = 100000 };
@@ -43,11 +42,7 @@ static const struct p2p_letter_sink sink = { begin, end };
 
 static void open_all(const char *net)
 {
-    setenv("PARLEY_NET", net, 1);
-    CHECK_INT(p2p_init(&(struct p2p_config){ .procs = 1 }), 0);
-    CHECK_INT(group_create_stride(1, 0, 1, 0, &comm.group), 0);
-    comm.remote_group = comm.group;
-    CHECK_INT(p2p_comm_open(&comm), 0);
+    alone_open(net, &comm);
     begun = ended = gone = 0;
 }
 
@@ -55,9 +50,7 @@ static void close_all(void)
 {
     p2p_flush();
     CHECK_INT(p2p_letters_pending, 0);
-    p2p_comm_close(&comm);
-    group_unref(comm.group);
-    p2p_fini();
+    alone_close(&comm);
     for (unsigned i = 0; i < begun; i++)
         free(place[i]);
 }
@@ -103,28 +96,16 @@ static void check_order(const char *net)
     close_all();
 }
 
-/* Where a letter has to wait and there is no memory for that: an error, and the next one goes. */
+static int send_only(unsigned i)
+{
+    return send(i, NULL);
+}
+
 static void check_no_memory(void)
 {
-    unsigned sent = 0, failed = 0;
-
     open_all("chaos");
     p2p_letters_open(&comm, &sink);
-    CHECK_INT(send(sent++, NULL), 0); /* the way is known now */
-    while (failed < 5) {
-        int rc;
-        mem_fail_after(0);
-        rc = send(sent, NULL);
-        mem_fail_after(-1);
-        if (!rc) {
-            CHECK_INT(send(++sent, NULL), 0);
-            sent++;
-        } else {
-            CHECK_INT(err_class(rc), MPI_ERR_NO_MEM);
-            failed++;
-        }
-    }
-    check_got(sent);
+    check_got(alone_send_without_memory(send_only));
     close_all();
 }
 

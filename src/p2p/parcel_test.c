@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/check.h"
-#include "base/err.h"
+#include "p2p/alone.h"
 #include "p2p/int_p2p.h"
 
 enum { COUNT = 200, LONG = 100000, ANSWER = 1 << 20 };
@@ -70,11 +69,7 @@ static const struct p2p_parcel_sink sink = { begin, end };
 
 static void open_all(const char *net)
 {
-    setenv("PARLEY_NET", net, 1);
-    CHECK_INT(p2p_init(&(struct p2p_config){ .procs = 1 }), 0);
-    CHECK_INT(group_create_stride(1, 0, 1, 0, &comm.group), 0);
-    comm.remote_group = comm.group;
-    CHECK_INT(p2p_comm_open(&comm), 0);
+    alone_open(net, &comm);
     mem_fail_after(0);
     CHECK_INT(err_class(p2p_box_open(&comm, &sink, &comm)), MPI_ERR_NO_MEM);
     mem_fail_after(-1);
@@ -87,9 +82,7 @@ static void close_all(void)
     p2p_flush();
     CHECK_INT(p2p_box_pending(&comm), 0);
     p2p_box_close(&comm);
-    p2p_comm_close(&comm);
-    group_unref(comm.group);
-    p2p_fini();
+    alone_close(&comm);
     for (unsigned i = 0; i < begun; i++)
         free(got[i].place);
 }
@@ -131,27 +124,15 @@ static void check_order(const char *net, unsigned refuse)
     close_all();
 }
 
-/* Where one has to wait and there is no memory for that: an error, and the next one goes. */
+static int send_only(unsigned i)
+{
+    return send(i, NULL);
+}
+
 static void check_no_memory(void)
 {
-    unsigned sent = 0, failed = 0;
-
     open_all("chaos");
-    CHECK_INT(send(sent++, NULL), 0); /* the way is known now */
-    while (failed < 5) {
-        int rc;
-        mem_fail_after(0);
-        rc = send(sent, NULL);
-        mem_fail_after(-1);
-        if (!rc) {
-            CHECK_INT(send(++sent, NULL), 0);
-            sent++;
-        } else {
-            CHECK_INT(err_class(rc), MPI_ERR_NO_MEM);
-            failed++;
-        }
-    }
-    check_got(sent);
+    check_got(alone_send_without_memory(send_only));
     close_all();
 }
 

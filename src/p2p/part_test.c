@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-#include "base/check.h"
-#include "base/err.h"
+#include "p2p/alone.h"
 
 enum { PARTS = 3, TAG = 5 };
 
@@ -18,20 +17,10 @@ static struct p2p_part part(void *buf, int rank)
     return (struct p2p_part){ buf, PARTS, 1, obj_type(MPI_INT), rank, TAG };
 }
 
-static void open_all(void)
-{
-    CHECK_INT(p2p_init(&(struct p2p_config){ .procs = 1 }), 0);
-    CHECK_INT(group_create_stride(1, 0, 1, 0, &comm.group), 0);
-    comm.remote_group = comm.group;
-    CHECK_INT(p2p_comm_open(&comm), 0);
-}
-
 static void close_all(void)
 {
     p2p_flush();
-    p2p_comm_close(&comm);
-    group_unref(comm.group);
-    p2p_fini();
+    alone_close(&comm);
 }
 
 /* From nothing, as long as memory runs out: an error each time, and nothing is kept. */
@@ -42,7 +31,7 @@ static void check_no_memory(int (*init)(struct comm *, const struct p2p_part *, 
     long n = 0, live;
     int rc;
 
-    open_all();
+    alone_open("", &comm);
     for (live = mem_live();; n++) {
         mem_fail_after(n);
         rc = init(&comm, &args, &req);
@@ -147,7 +136,7 @@ int main(void)
     progress_init(&(struct progress_config){ .local_ranks = 1 });
     check_no_memory(p2p_psend_init, out);
     check_no_memory(p2p_precv_init, in);
-    open_all();
+    alone_open("", &comm);
     check_refused();
     check_round();
     check_flush();

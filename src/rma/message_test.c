@@ -11,8 +11,7 @@
 #include "base/err.h"
 #include "obj/req.h"
 #include "op/op.h"
-#include "p2p/lane.h"
-#include "p2p/p2p.h"
+#include "p2p/alone.h"
 #include "rma/int_rma.h"
 #include "rma/stripe.h"
 
@@ -30,11 +29,7 @@ static struct type *ints(void)
 
 static void open_all(const char *net)
 {
-    setenv("PARLEY_NET", net, 1);
-    CHECK_INT(p2p_init(&(struct p2p_config){ .procs = 1 }), 0);
-    CHECK_INT(group_create_stride(1, 0, 1, 0, &comm.group), 0);
-    comm.remote_group = comm.group;
-    CHECK_INT(p2p_comm_open(&comm), 0);
+    alone_open(net, &comm);
     for (int n = 0;; n++) {
         int rc;
         mem_fail_after(n);
@@ -52,10 +47,8 @@ static void close_all(void)
     win_message_close(&win);
     CHECK(!win.messages && !win.pending);
     p2p_flush();
-    p2p_comm_close(&comm);
-    group_unref(comm.group);
+    alone_close(&comm);
     rma_fini();
-    p2p_fini();
 }
 
 /* `count` items of a type from the beginning of the memory. */
