@@ -116,6 +116,19 @@ void control_held(struct job *job)
     }
 }
 
+/* The rank has closed it, or has ended. */
+static void close_control(struct job *job, struct source *source)
+{
+    const int rank = source->rank;
+
+    if (job->ranks[rank].is_adopted && !job->ranks[rank].is_over) {
+        epoll_ctl(job->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL); /* it may wait for our end, which closes it */
+        job_adopted_over(job, rank);
+        return;
+    }
+    source_remove(job, source);
+}
+
 void control_ready(struct job *job, struct source *source, uint32_t events)
 {
     struct control_message message;
@@ -127,7 +140,7 @@ void control_ready(struct job *job, struct source *source, uint32_t events)
         if ((got < 0 && errno == EINTR) || (got == 0 && is_open(source->fd)))
             continue; /* an empty packet looks like the end */
         if (got == 0 || (got < 0 && errno != EAGAIN))
-            source_remove(job, source); /* the rank has closed it, or has ended */
+            close_control(job, source);
         if (got <= 0)
             return;
         if ((size_t)got >= sizeof message.header &&

@@ -129,6 +129,19 @@ static void rank_over(struct job *job, int rank, int status)
         timer_set(job, TIMER_LINGER, LINGER_SECONDS);
 }
 
+/* Whoever has started it sees how it has ended; we know whether it had left MPI. */
+void job_adopted_over(struct job *job, int rank)
+{
+    struct rank *r = &job->ranks[rank];
+    const enum job_state state = atomic_exchange(&job_proc(job->head, rank)->state, JOB_EXITED);
+
+    r->is_over = true;
+    job->running--;
+    names_drop(&job->names, rank);
+    if (state != JOB_FINALISED)
+        job_failed(job, rank, 1, true);
+}
+
 void job_reap(struct job *job)
 {
     int status;

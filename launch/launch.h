@@ -116,6 +116,7 @@ struct options {
     double grace;      /* seconds between a forwarded INT or TERM and KILL */
     int errhandler;     /* enum job_errhandler */
     int universe;       /* MPI_UNIVERSE_SIZE; 0: not said */
+    int adopted_fd;     /* socket to a process that is rank 0 already and has started us; 0: there is none */
     struct binding binding;
     struct debug debug;
     const char *profile; /* what the names of its files begin with; NULL: none is made */
@@ -190,6 +191,7 @@ struct rank {
     pid_t pid;        /* of the child; 0: not started or reaped */
     pid_t group;      /* its process group, 0: it shares mpiexec's */
     int status;       /* as from waitpid, once reaped */
+    bool is_adopted;  /* it has started us, and is not our child */
     bool is_over;     /* reaped */
     bool is_clean;    /* and it had left MPI */
     bool has_aborted; /* it told so */
@@ -454,6 +456,7 @@ void signals_quit(struct job *job); /* the report is out: now SIGQUIT goes on */
 
 /* job.c */
 void job_reap(struct job *job);
+void job_adopted_over(struct job *job, int rank); /* a process that is not our child has ended */
 void job_failed(struct job *job, int rank, int exit_code, bool ends_others);
 void job_stop(struct job *job, int signal); /* begin to end all ranks */
 void job_timer(struct job *job, enum timer timer);

@@ -134,6 +134,7 @@ void options_apply_input_file(struct reader *reader, const char *name, char **va
 void options_apply_time_limit(struct reader *reader, const char *name, char **values);
 void options_apply_clock_limit(struct reader *reader, const char *name, char **values);
 void options_apply_hang_report(struct reader *reader, const char *name, char **values);
+void options_apply_adopt(struct reader *reader, const char *name, char **values);
 void options_apply_report(struct reader *reader, const char *name, char **values);
 void options_apply_grace(struct reader *reader, const char *name, char **values);
 void options_apply_errhandler(struct reader *reader, const char *name, char **values);

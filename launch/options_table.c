@@ -114,6 +114,7 @@ const struct option options_table[] = {
     { "help h ?", "?TOPIC", TOPIC_ABOUT, DO(help), "this, or one of its pages" },
     { "doctor", NULL, TOPIC_ABOUT | COMMON, DO(doctor), "tell what this machine offers, and what is in the way" },
     { "version V info", NULL, TOPIC_ABOUT | COMMON, DO(version), "tell the version" },
+    { "adopt", "[FD]", TOPIC_ABOUT, DO(adopt), NULL }, /* the library starts us so (src/pm/helper.c) */
     { "complete", "SHELL", TOPIC_ABOUT, DO(complete), "write the completion for bash or zsh" },
     { "manual", NULL, TOPIC_ABOUT, DO(manual), "write the manual page" },
 

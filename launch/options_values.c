@@ -372,6 +372,11 @@ void options_apply_hang_report(struct reader *reader, const char *name, char **v
     reader->options->hang_report = options_number(name, values[0], 0, 1e9);
 }
 
+void options_apply_adopt(struct reader *reader, const char *name, char **values)
+{
+    reader->options->adopted_fd = options_whole_number(name, values[0] ? values[0] : "", 3, INT_MAX);
+}
+
 void options_apply_report(struct reader *reader, const char *name, char **values)
 {
     (void)reader;

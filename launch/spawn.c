@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "sys/pass.h"
 
 enum { OWN_FILES = 16, GUEST_FILES = 240 };
 
@@ -227,11 +228,36 @@ void spawn_raise_limits(struct job *job)
     job->inherited.is_files_raised = !setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* The process that has started us is the only rank. */
+static void adopt(struct job *job)
+{
+    struct rank *r = &job->ranks[0];
+    const int fd = job->options.adopted_fd;
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) || fcntl(fd, F_SETFD, FD_CLOEXEC))
+        die(EXIT_USAGE, "E0101: --adopt=%d: %s", fd, strerror(errno));
+    r->pid = peer.pid;
+    r->is_adopted = true;
+    r->control = (struct source){ .ready = control_ready, .fd = fd, .rank = 0 };
+    job_proc(job->head, 0)->child_pid = peer.pid;
+    atomic_store(&job_proc(job->head, 0)->state, JOB_STARTED);
+    source_add(job, &r->control);
+    job->running++;
+    if (!pass_send(fd, job->segment_fd))
+        die(EXIT_SYSTEM, "E0106: the job segment cannot be handed over: %s", strerror(errno));
+}
+
 void spawn_all(struct job *job)
 {
     struct refusal refusal;
 
     output_open(job);
+    if (job->options.adopted_fd) {
+        adopt(job);
+        return;
+    }
     for (int i = 0; i < job->size; i++) {
         if (spawn_rank(job, i, &refusal))
             continue;

@@ -69,6 +69,8 @@ struct coll_config {
 
 /* Use that part. Without: everything goes by messages. Errors: MPI_ERR_NO_MEM, a setting with a wrong value. */
 int coll_init(const struct coll_config *config);
+/* The same of a process that has been alone until now, and has initialised the room. */
+int coll_share(const struct coll_config *config);
 void coll_fini(void);
 /* Where in the segment that part ends. */
 size_t coll_segment_end(const struct coll_config *config);

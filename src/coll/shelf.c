@@ -100,8 +100,13 @@ int coll_init(const struct coll_config *config)
     shared_coll.value = 1;
     if (!rc)
         rc = setting_read(&shared_coll);
-    if (rc || !config->segment)
-        return rc;
+    return rc || !config->segment ? rc : coll_share(config);
+}
+
+int coll_share(const struct coll_config *config)
+{
+    int rc;
+
     area.book = share_map(config->segment, config->segment_fd, config->offset, sizeof *area.book);
     if (!area.book)
         return err(MPI_ERR_NO_MEM, "no address space for what collective calls share: %s", strerror(errno));

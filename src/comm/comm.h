@@ -48,6 +48,9 @@ struct comm_place {
 /* What making communicators needs, once a process. Until comm_set_environment is called, nothing is known: the
  * attributes are undefined and all are on one node. Error: MPI_ERR_NO_MEM. */
 int comm_init(const struct comm_place *place);
+/* A process that was alone, of a world of one, is number 0 of a job now: `place` counts, but for the world. No other
+ * thread is in a call. Error: MPI_ERR_NO_MEM. */
+int comm_grow(const struct comm_place *place);
 void comm_set_environment(const struct comm_environment *environment);
 void comm_fini(void);
 /* All processes that the job may have, for the library's own messages: in no table of handles, open from comm_init

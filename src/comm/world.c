@@ -171,6 +171,26 @@ int comm_init(const struct comm_place *place)
     return fill_and_open(&comm_own, OWN_NUMBER, "the library's own communicator", 0, place->procs);
 }
 
+/* What has been handed out stays so. */
+static void go_on_from(_Atomic uint32_t *next, uint32_t used)
+{
+    if (atomic_load_explicit(next, memory_order_relaxed) < used)
+        atomic_store_explicit(next, used, memory_order_relaxed);
+}
+
+int comm_grow(const struct comm_place *place)
+{
+    const uint32_t first = atomic_load_explicit(first_lane.next, memory_order_relaxed);
+    const uint32_t other = atomic_load_explicit(spread.next, memory_order_relaxed);
+
+    comm_ctx_start(place);
+    go_on_from(first_lane.next, first);
+    go_on_from(spread.next, other);
+    comm_links_start(place->links);
+    close_and_empty(&comm_own);
+    return fill_and_open(&comm_own, OWN_NUMBER, "the library's own communicator", 0, place->procs);
+}
+
 void comm_set_environment(const struct comm_environment *environment)
 {
     comm_world.environment = *environment;

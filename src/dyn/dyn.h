@@ -18,8 +18,9 @@
 struct info;
 struct pm_job;
 
-/* Once, before the others. `job` stays where it is. */
-void dyn_init(struct pm_job *job);
+/* Once, before the others. `job` stays where it is; `begin` makes a process that runs alone part of a job, with an
+ * mpiexec of its own: 0, or an error that says why `what` cannot be done. */
+void dyn_init(struct pm_job *job, int (*begin)(const char *what));
 
 /* §11.8.2. *out is the intercommunicator with the new processes. `codes` has room for maxprocs, or is NULL. Errors:
  * MPI_ERR_SPAWN if that is not what can be started, with the reason; MPI_ERR_ARG for a maxprocs of 0. */

@@ -9,10 +9,17 @@
 #include "dyn/int_dyn.h"
 
 struct pm_job *dyn_job;
+static int (*begin_job)(const char *what);
 
-void dyn_init(struct pm_job *job)
+void dyn_init(struct pm_job *job, int (*begin)(const char *what))
 {
     dyn_job = job;
+    begin_job = begin;
+}
+
+int dyn_need_job(const char *what)
+{
+    return dyn_job->head ? 0 : begin_job(what);
 }
 
 void request_add(struct request *request, const char *text)
@@ -40,8 +47,12 @@ void request_add_number(struct request *request, long number)
 
 int request_send(struct request *request, unsigned kind, const char *what, struct pm_reply *reply)
 {
-    const int rc = request->is_lost ? err(MPI_ERR_NO_MEM, "no memory for a request to mpiexec")
-                                    : pm_ask(dyn_job, kind, request->at, request->size, what, reply);
+    int rc = dyn_need_job(what);
+
+    if (!rc && request->is_lost)
+        rc = err(MPI_ERR_NO_MEM, "no memory for a request to mpiexec");
+    if (!rc)
+        rc = pm_ask(dyn_job, kind, request->at, request->size, what, reply);
 
     mem_free(request->at);
     request->at = NULL;

@@ -9,6 +9,9 @@
 /* Who we are. */
 extern struct pm_job *dyn_job;
 
+/* 0, now that this process is part of a job; or an error that says why `what` cannot be done. */
+int dyn_need_job(const char *what);
+
 /* What the root of a call has come to, for all. */
 struct finding {
     int32_t error; /* its class; 0: none */

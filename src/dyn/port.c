@@ -42,12 +42,6 @@ static struct job_desk *desk_of(int proc)
     return job_desk(dyn_job->head, proc);
 }
 
-static int check_segment(const char *what)
-{
-    return dyn_job->head ? 0 : err(MPI_ERR_UNSUPPORTED_OPERATION, "E1006: %s needs mpiexec of Parley, and this process "
-                                   "was started without it", what);
-}
-
 /* Where its owner lists it; NULL: nowhere, it is not open. */
 static _Atomic uint32_t *find(const struct port *port)
 {
@@ -100,7 +94,7 @@ static int read_own(const char *name, struct port *port)
 int dyn_open_port(char *name)
 {
     const uint32_t number = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed);
-    const int rc = check_segment("MPI_Open_port");
+    const int rc = dyn_need_job("MPI_Open_port");
 
     if (rc)
         return rc;
@@ -135,7 +129,7 @@ static void wake_callers(const struct port *port)
 int dyn_close_port(const char *name)
 {
     struct port port;
-    int rc = check_segment("MPI_Close_port");
+    int rc = dyn_need_job("MPI_Close_port");
 
     if (!rc)
         rc = read_own(name, &port);
@@ -206,7 +200,7 @@ static int accept_tag(int owner, int caller, uint32_t number)
 static int wait_for_caller(const char *name, struct finding *finding)
 {
     struct accept accept = { .proc = -1 };
-    int rc = check_segment("MPI_Comm_accept");
+    int rc = dyn_need_job("MPI_Comm_accept");
 
     if (!rc)
         rc = read_own(name, &accept.port);
@@ -313,7 +307,7 @@ static bool withdraw(struct connect *connect)
 static int wait_for_accept(const char *name, struct info *info, struct finding *finding)
 {
     struct connect connect = { .caller = NULL };
-    int rc = check_segment("MPI_Comm_connect");
+    int rc = dyn_need_job("MPI_Comm_connect");
 
     if (!rc)
         rc = read_name(name, &connect.port);

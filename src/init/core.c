@@ -28,6 +28,7 @@ static struct {
     pthread_mutex_t lock;
     bool is_open;       /* guarded by lock, as is all below */
     bool has_job;       /* process.job says who we are */
+    bool is_shared;     /* it has been alone, and is part of a job now */
     bool is_threaded;   /* several threads may be in a call */
     int users;          /* the world and sessions */
     int in_threads;     /* of these, those that may be in a call in a thread that is not known */
@@ -50,6 +51,23 @@ static void fini_objects(void)
     obj_fini();
 }
 
+/* In a segment with others. */
+static struct coll_config coll_of(const struct pm_job *job)
+{
+    return (struct coll_config){ .segment = job->head, .segment_fd = job->segment_fd,
+                                 .offset = p2p_segment_end(job->procs), .procs = job->procs };
+}
+
+/* All worlds must say the same. */
+static void share_waiting(const struct pm_job *job, struct progress_config *waiting)
+{
+    waiting->sleep_word = &job_proc(job->head, job->proc)->sleep;
+    waiting->cpus = (int)job->head->cpus;
+    waiting->is_oversubscribed = waiting->cpus && (int)job->head->size > waiting->cpus;
+    waiting->has_fences = waiting->is_oversubscribed || job->head->no_barrier;
+    waiting->needs_fence = !wake_barrier_init();
+}
+
 static int start_transports(bool is_threaded)
 {
     struct pm_job *job = &process.job;
@@ -63,25 +81,16 @@ static int start_transports(bool is_threaded)
 
     config.mismatched = notice_is_checking() ? notice_mismatched : NULL;
     if (job->procs > 1) {
-        coll.segment = job->head;
-        coll.segment_fd = job->segment_fd;
-        coll.offset = p2p_segment_end(job->procs);
+        coll = coll_of(job);
+        config.segment = job->head;
+        config.segment_fd = job->segment_fd;
+        share_waiting(job, &waiting);
     }
     if (!rc)
         rc = coll_init(&coll);
     if (rc)
         return rc;
     rma_init(&(struct rma_config){ coll.segment, coll.segment_fd, coll_segment_end(&coll), job->proc, job->procs });
-    if (job->procs > 1) {
-        config.segment = job->head;
-        config.segment_fd = job->segment_fd;
-        waiting.sleep_word = &job_proc(job->head, job->proc)->sleep;
-        waiting.cpus = (int)job->head->cpus;
-        /* all worlds must say the same */
-        waiting.is_oversubscribed = waiting.cpus && (int)job->head->size > waiting.cpus;
-        waiting.has_fences = waiting.is_oversubscribed || job->head->no_barrier;
-        waiting.needs_fence = !wake_barrier_init();
-    }
     progress_init(&waiting);
     return p2p_init(&config);
 }
@@ -110,16 +119,21 @@ static int count_apps(const struct pm_job *job)
     return apps;
 }
 
-static int start_communicators(void)
+static struct comm_place place_of(const struct pm_job *job)
 {
-    const struct pm_job *job = &process.job;
-    struct comm_environment environment = { .appnum = job->appnum, .universe_size = job->universe_size };
-    const struct comm_place place = {
+    return (struct comm_place){
         .proc = job->proc, .procs = job->procs, .first = job->first, .size = job->size, .world = job->world,
         .ranks = job->head ? (int)job->head->size : 1,
         .links = job->head ? job_desk(job->head, job->proc)->links : NULL,
         .contexts = job->head ? job_desk(job->head, job->proc)->contexts : NULL,
     };
+}
+
+static int start_communicators(void)
+{
+    const struct pm_job *job = &process.job;
+    struct comm_environment environment = { .appnum = job->appnum, .universe_size = job->universe_size };
+    const struct comm_place place = place_of(job);
     const int rc = comm_init(&place);
 
     process.memory_kinds_wanted = job->is_singleton ? NULL : getenv("PARLEY_MEMORY_KINDS");
@@ -136,6 +150,45 @@ static int start_communicators(void)
     }
     if (!rc)
         comm_set_environment(&environment);
+    return rc;
+}
+
+/* Everything that knows of other processes learns of the segment. What fails now leaves a process that can go on
+ * alone. */
+static int share_all(void)
+{
+    const struct pm_job *job = &process.job;
+    const struct p2p_config config = { .procs = job->procs, .ranks = 1, .segment = job->head,
+                                       .segment_fd = job->segment_fd };
+    const struct coll_config coll = coll_of(job);
+    const struct comm_place place = place_of(job);
+    struct progress_config waiting = { .local_ranks = 1 };
+    int rc = coll_share(&coll);
+
+    if (rc)
+        return rc;
+    rma_init(&(struct rma_config){ coll.segment, coll.segment_fd, coll_segment_end(&coll), job->proc, job->procs });
+    share_waiting(job, &waiting);
+    progress_share(&waiting);
+    rc = p2p_grow(&config);
+    return rc ? rc : comm_grow(&place);
+}
+
+/* For room dyn: this process was started without mpiexec, and needs one now. */
+static int begin_job(const char *what)
+{
+    int rc = 0;
+
+    pthread_mutex_lock(&core.lock);
+    if (!process.job.head)
+        rc = pm_begin_job(&process.job, what);
+    if (!rc && process.job.procs > 1 && !core.is_shared) {
+        rc = share_all();
+        core.is_shared = !rc;
+        init_watch();
+        pm_started(&process.job);
+    }
+    pthread_mutex_unlock(&core.lock);
     return rc;
 }
 
@@ -174,7 +227,7 @@ static int core_open(bool is_threaded)
     if (rc)
         return rc;
     init_objects();
-    dyn_init(&process.job);
+    dyn_init(&process.job, begin_job);
     rc = start_transports(is_threaded);
     if (rc)
         goto drop_objects;

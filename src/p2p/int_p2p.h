@@ -82,6 +82,7 @@ struct lane {
     unsigned channel_slots, channel_count;
     struct channel *last_channel;  /* hit by the last arrival */
     peer_ref *peers;               /* by process */
+    peer_ref *first_peers;         /* those of a process that was alone at first; NULL: it was not */
     int proc, procs;
     int number;                    /* 0: the first one */
     struct net *nets[2];           /* to this process, to others on the machine (or NULL) */

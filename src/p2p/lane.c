@@ -84,10 +84,11 @@ static int open_net(struct lane *lane, int which, const struct net_ops *ops, con
     return rc;
 }
 
-static int open_nets(struct lane *lane)
+static struct net_config net_config_of(struct lane *lane)
 {
     const struct p2p_config *config = &lanes.config;
-    const struct net_config net = {
+
+    return (struct net_config){
         .proc = config->proc,
         .procs = config->procs,
         .lane = lane->number,
@@ -96,12 +97,17 @@ static int open_nets(struct lane *lane)
         .sink = { config->mismatched ? p2p_arrive_checked : p2p_arrive, lane },
         .device_user = &lane->device_user,
     };
+}
+
+static int open_nets(struct lane *lane)
+{
+    const struct net_config net = net_config_of(lane);
     int rc;
 
     lane_offload_prepare(lane);
     rc = open_net(lane, TO_SELF, &self_ops, &net);
 
-    if (!rc && config->segment)
+    if (!rc && lanes.config.segment)
         rc = open_net(lane, TO_OTHERS, &shm_ops, &net);
     return rc;
 }
@@ -138,6 +144,7 @@ static void lane_close(struct lane *lane)
             lane->ops[i]->close(lane->nets[i]);
     }
     match_fini(&lane->match);
+    mem_free(lane->first_peers);
     mem_free(lane->peers);
     mem_free(lane->channels);
     mem_pool_fini(&lane->requests);
@@ -159,6 +166,42 @@ static void tell_flooded(const struct p2p_flood *flood)
 {
     if (!atomic_flag_test_and_set_explicit(&lanes.has_told, memory_order_relaxed))
         lanes.config.flooded(flood);
+}
+
+/* The first table, of one peer, itself, stays: all communicators of a process alone look there. */
+static int lane_grow(struct lane *lane)
+{
+    const struct net_config net = net_config_of(lane);
+    peer_ref *table = mem_zalloc((size_t)net.procs * sizeof *table);
+    int rc = table ? open_net(lane, TO_OTHERS, &shm_ops, &net)
+                   : err(MPI_ERR_NO_MEM, "no memory for a table of %d processes", net.procs);
+
+    if (rc) {
+        mem_free(table);
+        return rc;
+    }
+    atomic_store_explicit(&table[0], atomic_load_explicit(&lane->peers[0], memory_order_relaxed), memory_order_relaxed);
+    lane->first_peers = lane->peers;
+    lane->peers = table;
+    lane->procs = net.procs;
+    return 0;
+}
+
+int p2p_grow(const struct p2p_config *config)
+{
+    struct lane *lane;
+    int number = 0, rc = 0;
+
+    lanes.config.procs = config->procs;
+    lanes.config.ranks = config->ranks;
+    lanes.config.segment = config->segment;
+    lanes.config.segment_fd = config->segment_fd;
+    while (!rc && (lane = lane_next(&number))) {
+        lane_lock(lane);
+        rc = lane_grow(lane);
+        lane_unlock(lane);
+    }
+    return rc;
 }
 
 /* `lane` is memory with anything in it; a lane beyond the first is given back if this fails. */

@@ -51,6 +51,11 @@ struct p2p_config {
 /* Where in the job segment the transports' part ends. */
 size_t p2p_segment_end(int procs);
 
+/* A process that was alone has become number 0 of a job with others: its lanes get their ways to them. `procs`, the
+ * segment and `ranks` count of the configuration. No other thread is in a call. Errors: as p2p_init, and nothing has
+ * changed. */
+int p2p_grow(const struct p2p_config *config);
+
 /* Before a process that has taken over the number of another one begins: what that one had shared with others goes. */
 void p2p_clear_place(int proc);
 /* Before this process has anything to do with processes that may have got the numbers of others it knew: with these

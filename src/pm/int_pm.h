@@ -45,6 +45,10 @@ int pm_join(struct pm_job *job, const struct pm_ticket *ticket);
  * job segment mapped? Then that is a rank, and its launcher did not mean us. */
 bool pm_is_child_of_rank(const char *text);
 
+/* The mpiexec that this process has started for itself is to end, if nobody else needs it; waits for that, but not
+ * long. */
+void pm_end_helper(struct pm_job *job);
+
 /* Connect to the launcher anew; the descriptors in *ticket become the new ones, the caller's.
  * 0 or MPI_ERR_OTHER. */
 int pm_reconnect(struct pm_ticket *ticket);
@@ -91,7 +95,8 @@ struct pm_protocol {
     /* This process has left MPI in order: the launcher will not take its end for a failure. Waits for the answer,
      * not for ever. */
     void (*finalize)(void *state);
-    /* In a forked child: close what the parent goes on using. Only system calls. NULL state is fine, here and below. */
+    /* In a forked child: close what the parent goes on using. Only system calls. NULL state is fine, here and
+     * below. */
     void (*forked)(void *state);
     /* Close and free. */
     void (*end)(void *state);

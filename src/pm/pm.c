@@ -317,6 +317,8 @@ void pm_forked(struct pm_job *job)
 
 void pm_close(struct pm_job *job)
 {
+    if (job->has_helper)
+        pm_end_helper(job);
     if (job->head) {
         munmap(job->head, job->mapped);
         close(job->segment_fd);

@@ -45,6 +45,7 @@ struct pm_job {
     int control_fd;        /* -1: singleton, or a foreign launcher. Closed at exec. The launcher never sends anything
                             * through it. */
     int pid;               /* of the process that called pm_open */
+    bool has_helper;       /* it has started its mpiexec itself */
     struct pm_foreign *foreign; /* the way to a launcher of somebody else; NULL: none */
     pthread_mutex_t control_lock; /* one message to the launcher at a time */
     uint32_t sent;                /* guarded by control_lock: messages sent so far */
@@ -61,6 +62,11 @@ int pm_open(struct pm_job *job);
  * job's. There is no launcher then. *job may have been opened before; what it knew is forgotten, and a launcher that
  * is there goes on guarding this process. 0 or MPI_ERR_OTHER, and *job is as it was. */
 int pm_join_own(struct pm_job *job, int segment_fd, const uint64_t token[2], int rank, int size);
+
+/* A process that runs alone starts an mpiexec that looks after it, and becomes rank 0 of a job of one, in which
+ * processes can be started. Waits for mpiexec to come up. 0; or MPI_ERR_UNSUPPORTED_OPERATION with the reason, and
+ * *job is as it was. */
+int pm_begin_job(struct pm_job *job, const char *what);
 
 /* Tell the launcher that this rank is inside MPI / has left it. A store in the segment; nobody is woken. A foreign
  * launcher is told once, by a message and its answer, that the rank has left. */

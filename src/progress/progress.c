@@ -57,6 +57,13 @@ void progress_init(const struct progress_config *config)
     progress_set_threaded(config->is_threaded);
 }
 
+void progress_share(const struct progress_config *config)
+{
+    progress.sleep_word = config->sleep_word;
+    progress.has_fences = config->has_fences;
+    progress.uses_fence = config->has_fences || config->needs_fence;
+}
+
 void progress_set_threaded(bool is_threaded)
 {
     progress.is_threaded = is_threaded;

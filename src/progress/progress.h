@@ -81,6 +81,9 @@ extern struct progress progress;
 
 void progress_init(const struct progress_config *config);
 void progress_fini(void);
+/* Others will wake this process from now on, which has been alone: as `sleep_word`, `has_fences` and `needs_fence` of
+ * the configuration say. No other thread waits. */
+void progress_share(const struct progress_config *config);
 
 /* Threads of this process wait at the same time, and wake each other; or no longer. None of them waits now. */
 void progress_set_threaded(bool is_threaded);
@@ -130,8 +133,8 @@ void progress_wait_hinted(progress_done_fn *is_done, void *arg, struct progress_
  * anything is polled. Who stores it wakes this process. */
 void progress_wait_look(progress_done_fn *is_done, void *arg);
 
-/* Do more ranks share this machine's processors than there are? The same answer in all of them, for choosing algorithms
- * that count context switches. */
+/* Do more ranks share this machine's processors than there are? The same answer in all of them, for choosing
+ * algorithms that count context switches. */
 static inline bool progress_is_oversubscribed(void)
 {
     return progress.is_oversubscribed;
@@ -144,8 +147,8 @@ void progress_in_vain(void);
 /* Slow half of progress_notify. */
 void progress_wake_own(void) COLD;
 
-/* A thread of this process may be waiting for what has just been stored: wake it if it sleeps. No fence: threads of one
- * process that wake each other sleep only after a barrier. */
+/* A thread of this process may be waiting for what has just been stored: wake it if it sleeps. No fence: threads of
+ * one process that wake each other sleep only after a barrier. */
 static ALWAYS_INLINE void progress_notify(void)
 {
     if (unlikely(atomic_load_explicit(&progress.sleepers, memory_order_relaxed)))

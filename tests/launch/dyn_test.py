@@ -44,6 +44,11 @@ def none_left(case):
     check(not processes(), case, 'has left', processes())
 
 
+def alone(case, *words):
+    return subprocess.run([*words, program(), case], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          check=False, timeout=60)
+
+
 def test_refused():
     for case, number in REFUSED.items():
         ranks = 2 if case == 'others_port' else 1
@@ -54,12 +59,24 @@ def test_refused():
 
 
 def test_alone():
-    """E1006: without mpiexec there is nobody to start processes."""
-    for case in ('', 'unknown'):
-        done = subprocess.run([program(), case], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
-                              timeout=60)
-        contains(done.stderr, 'E1006: ')
-        check(done.returncode != 0, 'exit code 0')
+    """A process without mpiexec starts one for itself, if it can: E1006."""
+    done = alone('plain')
+    equal(sorted(done.stdout.splitlines()), ['child 0 is done', 'child 1 is done', 'parent is done'], 'output')
+    equal((done.returncode, done.stderr), (0, ''), 'exit code and messages')
+    contains(alone('unknown').stderr, 'E1005: ')
+    done = alone('unknown', 'prlimit', '--fsize=4096')
+    contains(done.stderr, 'E1006: ')
+    check(done.returncode != 0, 'exit code 0')
+
+
+def test_alone_and_dead():
+    """It takes its children with it, and they it."""
+    equal(alone('parent_dies').returncode, -9, 'exit code')
+    launch_test.wait_until(lambda: not processes(), 10, 'the end of the children')
+    done = alone('child_dies')
+    check(done.returncode != 0, 'exit code 0')
+    contains(done.stderr, 'rank 1 of spawned world 1: E0110: ')
+    launch_test.wait_until(lambda: not processes(), 10, 'the end of the other child')
 
 
 def test_output():
