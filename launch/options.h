@@ -121,6 +121,7 @@ void options_apply_env(struct reader *reader, const char *name, char **values);
 void options_apply_export(struct reader *reader, const char *name, char **values);
 void options_apply_export_list(struct reader *reader, const char *name, char **values);
 void options_apply_check(struct reader *reader, const char *name, char **values);
+void options_apply_shuffle(struct reader *reader, const char *name, char **values);
 void options_apply_unset(struct reader *reader, const char *name, char **values);
 void options_apply_env_list(struct reader *reader, const char *name, char **values);
 void options_apply_output(struct reader *reader, const char *name, char **values);

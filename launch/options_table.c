@@ -109,6 +109,7 @@ const struct option options_table[] = {
       "tell where time in MPI goes; more in NAME.json, .svg" },
     { "trace", "[=FILE]", TOPIC_DEBUG, DO(profile), "write every call of MPI to FILE, for Perfetto" },
     { "check", NULL, TOPIC_DEBUG, DO(check), "tell of wrong types, and of what is left at the end" },
+    { "shuffle", "[=SEED]", TOPIC_DEBUG, DO(shuffle), "messages in legal but unusual orders" },
     { "tool-ranks", "RANKS", TOPIC_DEBUG, DO(tool), "only these, such as 0,2-4, with one of the last four" },
 
     { "help h ?", "?TOPIC", TOPIC_ABOUT, DO(help), "this, or one of its pages" },

@@ -273,6 +273,10 @@ static void test_environment(void)
     CHECK(!o.apps[1].pass.is_list && !strcmp(o.apps[1].set.at[0], "D=4"));
     CHECK(o.apps[2].pass.is_list && o.apps[2].pass.names.count == 0);
     CHECK(!o.pass.is_list && o.pass.names.count == 1);
+    CHECK(parse(&o, "--check --shuffle=7 a") && o.set.count == 4 && !strcmp(o.set.at[0], "PARLEY_CHECK=1"));
+    CHECK(!strcmp(o.set.at[1], "PARLEY_NET=chaos") && !strcmp(o.set.at[2], "PARLEY_CHAOS_SEED=7"));
+    CHECK(parse(&o, "--shuffle a") && !strcmp(o.set.at[1], "PARLEY_CHAOS_SEED=1"));
+    CHECK(!parse(&o, "--shuffle=much a") && strstr(last_text, "much"));
 }
 
 static void test_output(void)

@@ -129,6 +129,17 @@ void options_apply_export_list(struct reader *reader, const char *name, char **v
     mem_free(words.at); /* the words themselves stay */
 }
 
+void options_apply_shuffle(struct reader *reader, const char *name, char **values)
+{
+    static char net[] = "PARLEY_NET=chaos", seed[64], blocking[] = "PARLEY_SHARED_COLL=0";
+
+    snprintf(seed, sizeof seed, "PARLEY_CHAOS_SEED=%d",
+             values[0] ? options_whole_number(name, values[0], 0, INT_MAX) : 1);
+    strings_add(&reader->options->set, net);
+    strings_add(&reader->options->set, seed);
+    strings_add(&reader->options->set, blocking);
+}
+
 void options_apply_check(struct reader *reader, const char *name, char **values)
 {
     static char variable[] = "PARLEY_CHECK=1";
