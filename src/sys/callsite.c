@@ -46,12 +46,15 @@ static bool is_own(const void *address)
 }
 
 /* Of a tool that stands between the program and the library (MPI 5.0 §15.2), if it is a library of its own, or of the
- * functions that Fortran programs call. */
+ * functions that Fortran programs call, with what these call in their library. */
 static bool is_between(const void *address)
 {
     Dl_info info;
 
-    return dladdr((const char *)address - 1, &info) && info.dli_sname && !strncasecmp(info.dli_sname, "MPI_", 4);
+    if (!dladdr((const char *)address - 1, &info))
+        return false;
+    return (info.dli_sname && !strncasecmp(info.dli_sname, "MPI_", 4)) ||
+           (info.dli_fname && strstr(info.dli_fname, "/libmpifort_abi.so"));
 }
 
 __attribute__((section("parley_text"))) uint64_t callsite_find(void)

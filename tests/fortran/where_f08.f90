@@ -1,0 +1,15 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! A fatal error names the line of the Fortran program, not a place in the library; args: section or send.
+program where_f08
+    use mpi_f08
+    implicit none
+    real, asynchronous :: a(3, 3)
+    type(MPI_Request) :: request
+    character(len=20) :: what
+
+    call MPI_Init()
+    call get_command_argument(1, what)
+    if (what == 'section') call MPI_Iallreduce(a(2, :), a(1, :), 3, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, request)
+    if (what == 'send') call MPI_Send(a, 3, MPI_REAL, 99, 0, MPI_COMM_WORLD)
+    call MPI_Finalize()
+end program
