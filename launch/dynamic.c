@@ -229,9 +229,11 @@ static bool prepare(struct call *call)
 {
     struct refusal refusal;
 
-    for (int i = 0; i < call->app_count; i++)
+    for (int i = 0; i < call->app_count; i++) {
+        profile_spawned(&call->job->options, &call->apps[i], call->job->worlds + 1);
         if (!program_prepare(&call->job->options, &call->apps[i], &refusal))
             return refuse(call, "%s", refusal.text);
+    }
     return true;
 }
 

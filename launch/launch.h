@@ -342,6 +342,8 @@ void debug_option(struct debug *debug, const char *name, const char *value);
 void debug_prepare(struct job *job); /* find the tools, mark the ranks */
 /* Of --profile and --trace: what the programs' environment needs. */
 void profile_prepare(struct options *options);
+/* The same of a program in that spawned world; before program_prepare. */
+void profile_spawned(const struct options *options, struct app *app, int world);
 void debug_wrap(struct job *job, int rank, char ***argv, const char **program);
 void debug_announce(struct job *job);                      /* where to connect to */
 bool debug_has_people(const struct job *job, int rank);    /* it ends as its user likes */

@@ -57,6 +57,30 @@ static void set_path(struct options *options, const char *name, const char *file
     set_text(options, name, folder, file);
 }
 
+/* Each world writes files of its own: NAME becomes NAME.world2, NAME.json becomes NAME.world2.json. */
+static void set_file_of_world(struct app *app, const char *text, int world)
+{
+    const size_t length = strlen(text);
+    const bool is_json = length > 5 && !strcmp(text + length - 5, ".json");
+    char *own = need(length + 32);
+
+    snprintf(own, length + 32, "%.*s.world%d%s", (int)(is_json ? length - 5 : length), text, world,
+             is_json ? ".json" : "");
+    strings_add(&app->kept, own);
+    strings_add(&app->set, own);
+}
+
+void profile_spawned(const struct options *options, struct app *app, int world)
+{
+    for (size_t i = 0; i < options->set.count; i++) {
+        const char *text = options->set.at[i];
+
+        if (!strncmp(text, "PARLEY_PROFILE=", strlen("PARLEY_PROFILE=")) ||
+            !strncmp(text, "PARLEY_TRACE=", strlen("PARLEY_TRACE=")))
+            set_file_of_world(app, text, world);
+    }
+}
+
 void profile_prepare(struct options *options)
 {
     const char *preload = getenv("LD_PRELOAD");

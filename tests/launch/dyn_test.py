@@ -133,6 +133,15 @@ def test_hang():
     none_left('hang')
 
 
+def test_profile():
+    """Each world has files of its own."""
+    name = os.path.join(launch_test.scratch, 'profile')
+    result = run('-timeout', 60, '--profile=' + name, '--trace=' + name + '-trace.json', '-n', 1, program(), 'plain')
+    equal(result.returncode, 0, 'exit code')
+    for file in ('profile.json', 'profile.world1.json', 'profile-trace.json', 'profile-trace.world1.json'):
+        check(os.path.exists(os.path.join(launch_test.scratch, file)), file, 'is not there')
+
+
 def test_universe():
     """-usize makes room, and is what MPI_UNIVERSE_SIZE says."""
     result = run('-timeout', 60, '-usize', 1, '-n', 1, program(), 'room')
