@@ -21,14 +21,14 @@
 
 #include "base/mem.h"
 
-enum { DOORS = 2 };
+enum { DOORS = 2, NAMES = 4 };
 
 static const struct {
     const char *name, *library;
-    const char *needed[2]; /* beginnings of the names that programs want */
+    const char *needed[NAMES]; /* what programs want, first the library for C; "": no more */
 } doors[DOORS] = {
-    { "mpich", "libmpi.so.12", { "libmpi.so.12", "libmpich.so.12" } },
-    { "ompi", "libmpi.so.40", { "libmpi.so.40", "libmpi.so.40" } },
+    { "mpich", "libmpi.so.12", { "libmpi.so.12", "libmpich.so.12", "libmpifort.so.12", "libmpichfort.so.12" } },
+    { "ompi", "libmpi.so.40", { "libmpi.so.40", "", "", "" } },
 };
 
 /* Folder of a door, by its real name, in `path` (PATH_MAX): beside the installed mpiexec or in its build tree. False:
@@ -104,7 +104,7 @@ static void note_library(const char *name, struct wants *wants)
 {
     wants->is_native |= !strncmp(name, "libmpi_abi.", 11);
     for (int d = 0; d < DOORS; d++)
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < NAMES; i++)
             wants->door[d] |= !strcmp(name, doors[d].needed[i]);
 }
 
@@ -188,7 +188,7 @@ static bool is_launcher(const char *program)
     return false;
 }
 
-void door_prepare(struct app *app, int wdir_fd)
+bool door_prepare(struct app *app, int wdir_fd)
 {
     struct wants wants = { 0 };
     bool is_any;
@@ -196,10 +196,11 @@ void door_prepare(struct app *app, int wdir_fd)
     read_program(wdir_fd, app->program, &wants);
     is_any = !wants.door[0] && !wants.door[1];
     if (wants.is_native || (is_any && is_launcher(app->program)))
-        return;
+        return false;
     for (int d = DOORS - 1; d >= 0; d--)
         if (is_any || wants.door[d])
             open_door(app, d, wants.has_order && !is_any);
+    return !is_any;
 }
 
 /* --- for what is said --- */
@@ -221,7 +222,8 @@ const char *door_missing(const char *library)
     char folder[PATH_MAX];
 
     for (int d = 0; d < DOORS; d++)
-        if ((!strcmp(library, doors[d].needed[0]) || !strcmp(library, doors[d].needed[1])) && !door_folder(d, folder))
-            return doors[d].name;
+        for (int i = 0; i < NAMES; i++)
+            if (*library && !strcmp(library, doors[d].needed[i]) && !door_folder(d, folder))
+                return doors[d].name;
     return NULL;
 }

@@ -467,8 +467,9 @@ bool job_is_over(const struct job *job);
 void job_clean(struct job *job); /* descendants of ranks that are still there */
 
 /* door.c */
-/* Variables for a program that was built for another MPI, so that it finds our library under that one's name. */
-void door_prepare(struct app *app, int wdir_fd);
+/* Variables for a program that was built for another MPI, so that it finds our library under that one's name. Returns
+ * whether it is one for certain. */
+bool door_prepare(struct app *app, int wdir_fd);
 bool door_is_own(const char *path, size_t length); /* such a library of ours */
 /* Which door programs that want this library would need, if it is not installed; else NULL. */
 const char *door_missing(const char *library);

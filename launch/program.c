@@ -290,8 +290,11 @@ bool program_prepare(const struct options *options, struct app *app, struct refu
         app->program = app->argv.at[0];
     else
         is_found = not_runnable(app, app->argv.at[0], refusal);
-    if (is_found && !options->no_doors)
-        door_prepare(app, wdir_fd);
+    if (is_found && !options->no_doors && door_prepare(app, wdir_fd) && (options->profile || options->trace))
+        is_found = refuse(refusal, EXIT_SYSTEM,
+                          "E0124: --profile and --trace do not know handles and statuses of programs built for another "
+                          "MPI, as %s is\nrun it without them",
+                          app->argv.at[0]);
     for (int i = 0; i < RANK_VARIABLES; i++) { /* last: program_set_rank finds them there */
         strings_add(&app->env, need(VARIABLE_SIZE));
         strings_add(&app->kept, app->env.at[app->env.count - 1]);

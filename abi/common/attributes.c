@@ -3,12 +3,27 @@
  * keys are addresses of numbers, some of which mean something else over there. */
 #include "door.h"
 
-/* What a key was made with; it stays, since attributes outlive their keys. */
-struct keyval {
-    void (*copy)(void);
-    void (*delete)(void);
-    void *extra_state;
-};
+#include <stdatomic.h>
+
+static struct keyval *_Atomic all_keyvals;
+
+struct keyval *door_keyval(int number)
+{
+    struct keyval *key = atomic_load(&all_keyvals);
+
+    while (key && key->number != number)
+        key = key->next;
+    return key;
+}
+
+/* The key has been made; newest first, since numbers are used again. */
+static void keep(struct keyval *key, int number)
+{
+    key->number = number;
+    key->next = atomic_load(&all_keyvals);
+    while (!atomic_compare_exchange_weak(&all_keyvals, &key->next, key)) {
+    }
+}
 
 /* Our functions for the keys of one kind of object, and the function of MPI that makes such keys. */
 #define KEYVALS(Kind, kind, name)                                                                                    \
@@ -29,11 +44,12 @@ struct keyval {
     static int create_##kind(f_##kind##_copy *copy, f_##kind##_delete *delete, int *keyval, void *extra_state)       \
     {                                                                                                                \
         struct keyval *const key = door_memory(sizeof *key);                                                         \
-        *key = (struct keyval){ (void (*)(void))copy, (void (*)(void))delete, extra_state };                         \
+        *key = (struct keyval){ .copy = (void (*)(void))copy, .delete = (void (*)(void))delete,                      \
+                                .extra_state = extra_state };                                                        \
         const int rc = parley_calls_1.Kind##_CREATE(copy ? copy_##kind : MPI_##Kind##_NULL_COPY,                     \
                                                     delete ? delete_##kind : MPI_##Kind##_NULL_DELETE, keyval, key); \
         if (!rc)                                                                                                     \
-            *keyval = out_keyval(*keyval);                                                                           \
+            keep(key, *keyval = out_keyval(*keyval));                                                                \
         return out_code(rc);                                                                                         \
     }
 #define Comm_CREATE Comm_create_keyval

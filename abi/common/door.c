@@ -2,6 +2,8 @@
 /* Doors: coming up, memory, error codes, lengths of arrays. */
 #include "door.h"
 
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,18 +45,29 @@ __attribute__((constructor)) static void come_up(void)
 
 /* --- memory --- */
 
-void *door_memory(size_t bytes)
+void *door_far(size_t n, size_t size)
 {
-    void *const memory = mem_zalloc(bytes);
+    void *const memory = mem_zalloc(n * size);
 
     if (!memory)
         door_die("E0116: no memory for handles or functions of a program of another MPI");
     return memory;
 }
 
-void *door_far(size_t n, size_t size)
+/* Kept in a list, so that nobody takes it for lost. */
+void *door_memory(size_t bytes)
 {
-    return door_memory(n * size);
+    struct kept {
+        struct kept *next;
+        max_align_t memory[];
+    };
+    static struct kept *_Atomic all;
+    struct kept *const kept = door_far(1, sizeof *kept + bytes);
+
+    kept->next = atomic_load(&all);
+    while (!atomic_compare_exchange_weak(&all, &kept->next, kept)) {
+    }
+    return kept->memory;
 }
 
 void door_far_done(void *room)

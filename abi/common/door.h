@@ -60,6 +60,23 @@ int door_peers(MPI_Comm comm);
 /* Neighbours in its topology, out or in. */
 int door_degree(MPI_Comm comm, bool is_out);
 
+/* --- functions of the program (attributes.c, functions.c) --- */
+
+/* What a key for attributes was made with; it stays, since attributes outlive their keys. */
+struct keyval {
+    void (*copy)(void);
+    void (*delete)(void);
+    void *extra_state;
+    int number; /* the program's */
+    struct keyval *next;
+};
+
+/* The newest key of this number that has functions; NULL: none. */
+struct keyval *door_keyval(int number);
+
+/* The functions of the generalized request that this thread has started last are of Fortran. */
+void door_grequest_is_fortran(void);
+
 /* --- values --- */
 
 /* `from` into `to`, which has room for `size` characters with the zero. */

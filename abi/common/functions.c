@@ -9,8 +9,6 @@
 
 #include <stdatomic.h>
 
-#include "base/mem.h"
-
 typedef void function(void);
 
 /* All two-digit hexadecimal numbers. */
@@ -143,7 +141,14 @@ struct grequest {
     MPI_Grequest_free_function *free;
     MPI_Grequest_cancel_function *cancel;
     void *extra_state;
+    bool is_fortran; /* arguments by address, the error code last */
 };
+
+static _Thread_local struct grequest *last_started;
+
+typedef void fortran_query(void *, F_Status *, int *);
+typedef void fortran_free(void *, int *);
+typedef void fortran_cancel(void *, int *, int *);
 
 static int grequest_query(void *state, MPI_Status *status)
 {
@@ -151,40 +156,61 @@ static int grequest_query(void *state, MPI_Status *status)
     const int error = status->MPI_ERROR;
     F_Status theirs = { 0 };
 
-    const int rc = in_code(g->query(g->extra_state, &theirs));
+    int rc = 0;
+
+    if (g->is_fortran)
+        ((fortran_query *)(void (*)(void))g->query)(g->extra_state, &theirs, &rc);
+    else
+        rc = g->query(g->extra_state, &theirs);
     in_status(&theirs, status);
     if (!theirs.MPI_ERROR)
         status->MPI_ERROR = error;
-    return rc;
+    return in_code(rc);
 }
 
 static int grequest_free(void *state)
 {
     struct grequest *const g = state;
-    const int rc = in_code(g->free(g->extra_state));
+    int rc = 0;
 
-    mem_free(g);
-    return rc;
+    if (g->is_fortran)
+        ((fortran_free *)(void (*)(void))g->free)(g->extra_state, &rc);
+    else
+        rc = g->free(g->extra_state);
+    door_far_done(g);
+    return in_code(rc);
 }
 
 static int grequest_cancel(void *state, int complete)
 {
     const struct grequest *const g = state;
+    int rc = 0;
 
-    return in_code(g->cancel(g->extra_state, complete));
+    if (g->is_fortran)
+        ((fortran_cancel *)(void (*)(void))g->cancel)(g->extra_state, &complete, &rc);
+    else
+        rc = g->cancel(g->extra_state, complete);
+    return in_code(rc);
+}
+
+void door_grequest_is_fortran(void)
+{
+    if (last_started)
+        last_started->is_fortran = true;
 }
 
 DOOR(int, Grequest_start, f_query *query, MPI_Grequest_free_function *free, MPI_Grequest_cancel_function *cancel,
      void *extra_state, F_Request *request)
 {
-    struct grequest *const g = door_memory(sizeof *g);
+    struct grequest *const g = door_far(1, sizeof *g);
     MPI_Request made = MPI_REQUEST_NULL;
 
-    *g = (struct grequest){ query, free, cancel, extra_state };
+    *g = (struct grequest){ query, free, cancel, extra_state, false };
+    last_started = g;
     const int rc = parley_calls_1.Grequest_start(query ? grequest_query : NULL, free ? grequest_free : NULL,
                                                  cancel ? grequest_cancel : NULL, g, request ? &made : NULL);
     if (rc)
-        mem_free(g);
+        door_far_done(g);
     else
         *request = out_request(made);
     return out_code(rc);

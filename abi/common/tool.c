@@ -2,8 +2,6 @@
 /* Doors: MPI_T where an argument is a pointer to a handle of a kind that the variable tells, or a function. */
 #include "door.h"
 
-#include "base/mem.h"
-
 /* --- handles of variables and events --- */
 
 /* A handle of the kind that `binding` tells, as the library's, in `room`; NULL if the variable belongs to no object. */

@@ -133,4 +133,3 @@ NO_EXTENSION(Grequest_class_allocate, MPI_COMM_SELF, int greq_class, void *extra
     }
 NO_CXX(MPII_Op_set_cxx)
 NO_CXX(MPII_Errhandler_set_cxx)
-NO_CXX(MPII_Keyval_set_proxy)

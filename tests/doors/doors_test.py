@@ -37,6 +37,35 @@ int main(int argc, char **argv)
     return 0;
 }
 '''
+FORTRAN = r'''
+program ring
+  use mpi
+  integer :: rank, size, from, requests(2), statuses(MPI_STATUS_SIZE, 2), keyval, copy, ierror
+  integer(kind=MPI_ADDRESS_KIND) :: value
+  double precision :: x(3)
+  logical :: flag
+  call MPI_Init(ierror)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
+  call MPI_Comm_size(MPI_COMM_WORLD, size, ierror)
+  call MPI_Irecv(from, 1, MPI_INTEGER, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, requests(1), ierror)
+  call MPI_Isend(rank, 1, MPI_INTEGER, mod(rank + 1, size), 5, MPI_COMM_WORLD, requests(2), ierror)
+  call MPI_Waitall(2, requests, statuses, ierror)
+  if (from /= statuses(MPI_SOURCE, 1) .or. statuses(MPI_TAG, 1) /= 5) stop 2
+  x = 1
+  call MPI_Allreduce(MPI_IN_PLACE, x, 3, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierror)
+  call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, value, flag, ierror)
+  if (.not. flag .or. value < 32767) stop 3
+  call MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, keyval, value, ierror)
+  value = 4711
+  call MPI_Comm_set_attr(MPI_COMM_WORLD, keyval, value, ierror)
+  call MPI_Comm_dup(MPI_COMM_WORLD, copy, ierror)
+  value = 0
+  call MPI_Comm_get_attr(copy, keyval, value, flag, ierror)
+  if (.not. flag .or. value /= 4711) stop 4
+  print '(i0, a, i0)', rank, ' of ', nint(x(3))
+  call MPI_Finalize(ierror)
+end program
+'''
 build = scratch = mpiexec = None
 
 
@@ -118,6 +147,18 @@ def test_real_programs():
     each(one)
 
 
+def test_fortran():
+    """Programs in Fortran of MPICH: its own library for Fortran stands on the door."""
+    if not shutil.which('mpifort.mpich') or not shutil.which('gfortran'):
+        raise Skipped('there is no mpifort.mpich')
+    path = os.path.join(scratch, 'ring')
+    with open(path + '.f90', 'w', encoding='utf-8') as f:
+        f.write(FORTRAN)
+    done = run('mpifort.mpich', '-w', path + '.f90', '-o', path)
+    check(done.returncode == 0, done.stderr)
+    expect_ranks(run(mpiexec, '-n', 3, path), 3)
+
+
 def test_in_scripts():
     """Behind a shell, which names no MPI itself."""
     each(lambda door: expect_ranks(run(mpiexec, '-n', 2, 'sh', '-c', real(door) + '; exit $?'), 2))
@@ -156,6 +197,14 @@ def test_no_doors():
         done = run(alone, '-n', 2, program)
         check(done.returncode == 1 and 'E0117' in done.stderr, done.stderr)
         check(f'is not installed: lib/parley/{door}' in done.stderr, done.stderr)
+    each(one)
+
+
+def test_profile():
+    """E0124: the library for profiles is one of the standard ABI."""
+    def one(door):
+        done = run(mpiexec, '--profile', '-n', 1, made(door))
+        check(done.returncode and 'E0124' in done.stderr and not done.stdout, done.returncode, done.stderr)
     each(one)
 
 
