@@ -22,6 +22,7 @@
 enum {
     BOUNCE = 65536,     /* bytes fetched at a time for a layout with gaps */
     SHARED_MIN = 98304, /* bytes of a block from which on who brings it writes */
+    SCATTER_MIN = 524288, /* the same of a scatter */
     TURN = 262144,      /* bytes that go to two places before the next ones do */
     PAGE = 4096,
 };
@@ -34,7 +35,8 @@ struct box {
 /* --- both --- */
 
 /* Of a long block: what its reader does. Writing takes 0.85 of the time of reading; so where all bring and all take,
- * and where many bring blocks to one, who brings them writes. Who scatters has enough to do with its own block. */
+ * and where many bring blocks to one, who brings them writes. Who scatters has its own block to copy: it writes an
+ * eighth of a very long one for the only other member. */
 static size_t share_of_reader(const struct node_blocks *b, size_t len)
 {
     if (len < SHARED_MIN)
@@ -42,7 +44,7 @@ static size_t share_of_reader(const struct node_blocks *b, size_t len)
     if (node_is_mutual(b))
         return 0;
     if (!b->has_one)
-        return len;
+        return b->call->comm->size > 2 || len < SCATTER_MIN ? len : len - len / 8 / PAGE * PAGE;
     return b->in_index == NODE_EACH ? 0 : len - len / (size_t)b->call->comm->size / PAGE * PAGE;
 }
 
@@ -170,12 +172,15 @@ static int push_end(const struct node_blocks *b, int rank)
 static int push_ends(const struct node_blocks *b)
 {
     const struct comm *comm = b->call->comm;
-    int rc = node_await(b->call, b->call->round, b->reader, b->readers_end);
+    int rc = 0;
 
     for (int distance = 1; distance < comm->size && !rc; distance++) {
         const int rank = (comm->rank + distance) % comm->size;
 
-        if (rank >= b->reader && rank < b->readers_end)
+        if (rank < b->reader || rank >= b->readers_end)
+            continue;
+        rc = node_await(b->call, b->call->round, rank, rank + 1);
+        if (!rc)
             rc = push_end(b, rank);
     }
     return rc;
@@ -219,7 +224,7 @@ static int show(const struct node_blocks *b, char **temp)
     line = node_open(b->call, true);
     if (b->out)
         fill_boxes(b, *temp);
-    if (node_is_mutual(b) || (!b->out && b->has_one && takes_long(b)))
+    if (node_is_mutual(b) || (!b->out && (b->has_one || b->call->comm->size == 2) && takes_long(b)))
         fill_places(b);
     else if (!b->out)
         head.len = 0;
@@ -368,7 +373,7 @@ static int finish(const struct node_blocks *b, int rounds, int rc)
     }
     if (shows)
         node_await_step(call, 1, b->reader, b->readers_end);
-    if (reads)
+    if (reads && has_table(b, call->comm->rank)) /* else nobody writes here */
         await_ends(b);
     return rc;
 }

@@ -19,6 +19,7 @@
 
 enum {
     SHOWN_MIN = 65536,  /* bytes of a block from which on memory is shown */
+    ONCE_MIN = 524288,  /* from which on what goes to a member twice is written once */
     TURN = 262144,      /* bytes of one block that go to all neighbours before the next ones do */
 };
 
@@ -85,7 +86,7 @@ static bool is_written(const struct around *a, int from, int to, int i, struct b
     return source->at && goal->at && source->len == goal->len;
 }
 
-/* One block for all that goes to a member at several places is written once: at which `i`? */
+/* A very long block for all that goes to a member at several places is written once: at which `i`? */
 static int first_way(const struct around *a, int from, int to, int i)
 {
     const bool brings = from == a->call.comm->rank;
@@ -94,7 +95,8 @@ static int first_way(const struct around *a, int from, int to, int i)
     for (int other = 0; a->is_one && other < i; other++) {
         const int rank = brings ? to : from;
 
-        if (a->rank[brings ? other : other ^ 1] == rank && is_written(a, from, to, other, &source, &goal))
+        if (a->rank[brings ? other : other ^ 1] == rank && is_written(a, from, to, other, &source, &goal) &&
+            source.len >= ONCE_MIN)
             return other;
     }
     return i;

@@ -3,9 +3,9 @@
  * neighborhoods of grids, in place, with gaps on either side, with neighbours that are the same process or this one. */
 #include "mpitest.h"
 
-enum { LONGEST = 300040, MOST = 16, CHUNK = 8 /* bytes of data, and of each gap */ };
+enum { LONGEST = 600040, MOST = 16, CHUNK = 8 /* bytes of data, and of each gap */ };
 
-static const int lengths[] = { 300040, 0, 70000, 40, 131072 };
+static const int lengths[] = { 600040, 0, 70000, 40, 131072 };
 static unsigned char *in, *out, *packed;
 static int counts[MOST], displs[MOST], out_counts[MOST], out_displs[MOST];
 static MPI_Datatype types[MOST], out_types[MOST];
