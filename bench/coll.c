@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bench: time of every blocking collective operation with the job's number of ranks, in a row, roots moving on. Names:
  * coll_<operation>; parameter ranks:bytes, barrier ranks. All operations of one size, then the next size: a run that is
- * cut off has the short ones. What comes is looked at before. `--only OPERATION`, before all other options: that
- * one. */
+ * cut off has the short ones. What comes is looked at before, and of every operation after it has been measured, at one
+ * word in each page of each block. `--only OPERATION`: that one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +24,116 @@ static void row(void *arg, long reps)
     MPI_Barrier(w->all->comm);
 }
 
+/* --- what comes --- */
+
+enum { STEP = 4096, WORD = sizeof(double) };
+
+static double *word(char *buf, long at)
+{
+    return (double *)(void *)(buf + at);
+}
+
+/* The word that a rank sends at a byte of one of its blocks, and the sum of those of ranks 0 to n - 1. */
+static double value(int rank, long block, long at)
+{
+    return rank + 1 + 100.0 * (double)block + 1e3 * (double)at;
+}
+
+static double sum(int n, long block, long at)
+{
+    return n * (n + 1) / 2.0 + n * (100.0 * (double)block + 1e3 * (double)at);
+}
+
+/* Where the next word is that is looked at: the last one of the block as well. */
+static long next_word(const struct colls *c, long at)
+{
+    const long last = (c->bytes - WORD) / WORD * WORD;
+
+    return at < last && at + STEP > last ? last : at + STEP;
+}
+
+static bool is(const struct coll *coll, const char *name)
+{
+    return strncmp(coll->name, name, strlen(name)) == 0;
+}
+
+/* The blocks that a rank has after a call, and one of their words. */
+static long count_blocks(const struct colls *c, const struct coll *coll, bool is_root)
+{
+    if (is(coll, "gather") || (is(coll, "reduce") && !coll->name[6]))
+        return !is_root ? 0 : is(coll, "gather") ? c->ranks : 1;
+    if (is(coll, "allgather") || is(coll, "alltoall"))
+        return c->ranks;
+    return is(coll, "neighbor") ? 2 : 1;
+}
+
+static double expected(const struct colls *c, const struct coll *coll, int rank, int root, long block, long at)
+{
+    const int beside = (rank + (block ? 1 : c->ranks - 1)) % c->ranks;
+
+    if (is(coll, "bcast"))
+        return value(root, 0, at);
+    if (is(coll, "scatter"))
+        return value(root, rank, at);
+    if (is(coll, "alltoall"))
+        return value((int)block, rank, at);
+    if (is(coll, "neighbor"))
+        return value(beside, is(coll, "neighbor_alltoall") ? 1 - block : 0, at);
+    if (is(coll, "gather") || is(coll, "allgather"))
+        return value((int)block, 0, at);
+    return sum(is(coll, "scan") ? rank + 1 : is(coll, "exscan") ? rank : c->ranks,
+               is(coll, "reduce_scatter_block") ? rank : 0, at);
+}
+
+/* Which bytes of the result a rank has of a reduction whose parts go to all. */
+static void own_part(const struct colls *c, const struct coll *coll, int rank, long *begin, long *end)
+{
+    *begin = 0;
+    *end = c->bytes;
+    if (!is(coll, "reduce_scatter") || coll->has_blocks)
+        return;
+    for (int i = 0; i < rank; i++)
+        *begin += c->parts[i] * WORD;
+    *end = *begin + c->parts[rank] * WORD;
+}
+
+static void put_words(const struct colls *c, const struct coll *coll, int rank)
+{
+    const long sends = coll->has_blocks ? c->ranks : 2;
+
+    for (long block = 0; block < sends; block++)
+        for (long at = 0; at + WORD <= c->bytes; at = next_word(c, at)) {
+            *word(c->send, block * c->bytes + at) = value(rank, block, at);
+            *word(c->recv, block * c->bytes + at) = is(coll, "bcast") ? value(rank, block, at) : -1;
+        }
+}
+
+/* One more call, off the clock, with words in each page. Afterwards the send buffer has zeroes again. */
+static void look(const struct bench *b, const struct colls *c, const struct coll *coll, long turn)
+{
+    const int root = (int)(turn % c->ranks);
+    const long blocks = is(coll, "exscan") && !b->rank ? 0 : count_blocks(c, coll, b->rank == root);
+    long begin, end;
+
+    put_words(c, coll, b->rank);
+    coll->block(c, turn);
+    own_part(c, coll, b->rank, &begin, &end);
+    for (long block = 0; block < blocks; block++)
+        for (long at = 0; at + WORD <= c->bytes; at = next_word(c, at)) {
+            const double want = expected(c, coll, b->rank, root, block, at);
+
+            if (at < begin || at >= end)
+                continue;
+            if (*word(c->recv, block * c->bytes + at - begin) != want)
+                bench_fail("coll: %s of %ld bytes, rank %d of %d: the word at byte %ld of block %ld is %g, not %g",
+                           coll->name, c->bytes, b->rank, b->size, at, block,
+                           *word(c->recv, block * c->bytes + at - begin), want);
+        }
+    for (long block = 0; block < (coll->has_blocks ? c->ranks : 2); block++)
+        for (long at = 0; at + WORD <= c->bytes; at = next_word(c, at))
+            *word(c->send, block * c->bytes + at) = 0;
+}
+
 static void measure(const struct bench *b, const struct colls *all, const struct coll *coll)
 {
     struct work w = { .coll = coll, .all = all };
@@ -31,6 +141,8 @@ static void measure(const struct bench *b, const struct colls *all, const struct
     char name[64], parameter[64];
     const int batches = bench_measure(b, row, &w, time);
 
+    if (coll->has_size && all->bytes % WORD == 0)
+        look(b, all, coll, w.turn / 2 * 2);
     for (int i = 0; i < batches; i++)
         time[i] *= 1e6;
     snprintf(name, sizeof name, "coll_%s", coll->name);
