@@ -78,5 +78,6 @@ program collect_f08
     call check(all(in == 10 * prev + [1, 2, 3, 4]), 'partitioned')
     call MPI_Request_free(requests(1))
     call MPI_Request_free(requests(2))
+    deallocate (counts, places, types, from, to)
     call MPI_Finalize()
 end program

@@ -68,6 +68,7 @@ program collect_mpi
     call MPI_Comm_free(comm, rc)
     call grid()
     call MPI_Type_free(pairs, rc)
+    deallocate (counts, places, types, in, out)
     call MPI_Finalize(rc)
 
 contains

@@ -84,5 +84,6 @@ program large_f08
     call check(position == 16, 'a large position')
     call MPI_Sizeof(position, k)
     call check_int(k, 8, 'size of a count')
+    deallocate (counts, displs, every)
     call MPI_Finalize()
 end program

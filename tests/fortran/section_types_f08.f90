@@ -41,5 +41,6 @@ program section_types_f08
     call check(all(c(3, 7:12) == [1, 2, 3, 4, 5, 6]) .and. all(c(:, 1:6) == -1), 'packed and unpacked')
     call MPI_Type_free(every_second)
     call MPI_Type_free(pairs)
+    deallocate (packed)
     call MPI_Finalize()
 end program
