@@ -1,65 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. MPI_Barrier (MPI 5.0 §6.3). Blocking, the first three:
+/* Room: coll. MPI_Barrier (MPI 5.0 §6.3).
  *
- *   on a shelf     words in shared memory (node_move.c)
- *   dissemination  ceil(log2(size)) rounds of one empty message each way, when every rank has a processor
- *   central        all report to rank 0, which answers all, when ranks outnumber processors: then time is the number of
- *                  times that a rank must get a processor, which is two here and one in each round there
+ *   on a shelf     words in shared memory (node_move.c); blocking
+ *   dissemination  ceil(log2(size)) rounds of one empty message each way
  *   tree:radix     all report to rank 0 and are told, along a tree with up to radix - 1 children a floor: 2 (n - 1)
- *                  messages, 2 ceil(log_radix n) rounds
- *
- * All ranks choose alike: what the launcher has said decides. */
+ *                  messages, 2 ceil(log_radix n) rounds. Where ranks share processors, time is the number of times that
+ *                  one must get a processor: two with a flat tree, one in each round of the other */
 #include "coll/algorithms.h"
 #include "coll/node.h"
-#include "progress/progress.h"
-
-static int disseminate(struct comm *comm, int tag, const struct coll_block *nothing)
-{
-    const int size = comm->size;
-    int rc = 0;
-
-    for (int distance = 1; distance < size && !rc; distance += distance) {
-        const int dest = (comm->rank + distance) % size;
-        const int source = (comm->rank - distance + size) % size;
-
-        rc = coll_exchange(comm, tag, nothing, dest, nothing, source);
-    }
-    return rc;
-}
-
-static int report(struct comm *comm, int tag, const struct coll_block *nothing)
-{
-    const int rc = coll_send(comm, tag, nothing, 0);
-
-    return rc ? rc : coll_recv(comm, tag, nothing, 0);
-}
-
-static int answer(struct comm *comm, int tag, const struct coll_block *nothing)
-{
-    int rc = 0;
-
-    for (int rank = 1; rank < comm->size && !rc; rank++)
-        rc = coll_recv(comm, tag, nothing, rank);
-    for (int rank = 1; rank < comm->size && !rc; rank++)
-        rc = coll_send(comm, tag, nothing, rank);
-    return rc;
-}
 
 int coll_barrier(struct comm *comm)
 {
-    const struct coll_block nothing = { NULL, 0, obj_type(MPI_BYTE) };
-    int tag;
-
-    if (unlikely(comm->is_inter || coll_by_messages & 1U << COLL_BARRIER))
-        return coll_run(comm, COLL_ARGS(COLL_BARRIER, COLL_NOTHING, COLL_NOTHING, NULL, 0));
-    if (node_has(comm))
+    if (likely(!comm->is_inter && !(coll_by_messages & 1U << COLL_BARRIER)) && likely(node_has(comm)))
         return node_barrier(comm);
-    tag = coll_begin(comm, COLL_BARRIER, "MPI_Barrier");
-    if (comm->size == 1)
-        return 0;
-    if (progress_is_oversubscribed())
-        return comm->rank ? report(comm, tag, &nothing) : answer(comm, tag, &nothing);
-    return disseminate(comm, tag, &nothing);
+    return coll_run(comm, COLL_ARGS(COLL_BARRIER, COLL_NOTHING, COLL_NOTHING, NULL, 0));
 }
 
 int coll_part_disseminate(struct sched *s, const struct coll_team *team, int sub, int after)

@@ -248,6 +248,7 @@ static struct coll_shape shape_of(const struct comm *comm, const struct coll_arg
         .bytes = bytes_of(comm, args),
         .is_commutative = !args->op || args->op->is_commutative,
         .is_in_place = is_in_place(args),
+        .is_crowded = progress_is_oversubscribed(),
         .has_runs = true,
     };
 }

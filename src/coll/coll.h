@@ -92,6 +92,7 @@ enum coll_operation {
     COLL_REDUCE_SCATTER, COLL_SCAN, COLL_EXSCAN, COLL_NEIGHBOR_ALLGATHER, COLL_NEIGHBOR_ALLGATHERV,
     COLL_NEIGHBOR_ALLTOALL, COLL_NEIGHBOR_ALLTOALLV, COLL_NEIGHBOR_ALLTOALLW,
     COLL_OPERATIONS,
+    COLL_NOTICE = 30,   /* of another call, see disagree.c */
     COLL_INTERNAL = 31, /* what room comm does with messages of its own */
 };
 
@@ -131,6 +132,12 @@ int coll_agree(struct comm *comm, const char *call, int rc, uint64_t value, stru
 int coll_start(struct comm *comm, const struct coll_args *args, struct req **out);
 /* The persistent form (§6.13, §8.8): local; begun by req_start, in any order on the processes. */
 int coll_make(struct comm *comm, const struct coll_args *args, struct req **out);
+/* Has another process made a collective call that this one has not, or has made in another way? Its messages have come
+ * and nobody has asked for them. The first one for between calls, the second for the end: then calls count that this
+ * process has not made. 0 while calls that are requests are not complete, and after the first error on a
+ * communicator. Error: MPI_ERR_OTHER, E0700. */
+int coll_check_done(struct comm *comm) COLD;
+int coll_check_end(struct comm *comm);
 /* coll_run for MPI_Barrier. */
 int coll_barrier(struct comm *comm);
 

@@ -1,16 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. Processes that make different collective calls with the same number on a communicator (MPI 5.0 §6.14):
- * their messages do not match, so one of them waits for ever. Who has waited for long looks at the messages that have
- * come and that nobody has asked for: their tags say what the others have called (call.c). Nothing is done for it
- * before. Knows: tags. Does not know: algorithms. */
+/* Room: coll. Processes that make different collective calls with the same number on a communicator (MPI 5.0 §6.14).
+ * The tags of their messages say what they have called (call.c), so the calls do not match, and messages are left that
+ * nobody asks for. Who has waited for long looks at those; so does a call that had to wait, once it is over, and who
+ * frees the communicator. Nothing is done for it before.
+ *
+ * Where everybody waits there are no messages: so who has waited for long sends one that says what he calls, a notice,
+ * to whom he waits for, once. Its tag is
+ *
+ *   28 15   which call   14 10  COLL_NOTICE   9  6  hash of what all must give alike   5  0  the operation
+ *
+ * A notice of the same call is thrown away afterwards. Knows: tags. Does not know: algorithms. */
 #include <stdio.h>
 
 #include "base/err.h"
 #include "coll/int_call.h"
 #include "p2p/lane.h"
 
+enum { OPERATION_BIT = 10, OPERATION_MASK = 31, SUB_MASK = (1 << COLL_SUB_BITS) - 1, MOST_NOTICES = 8 };
+
+static uint32_t number_of(int tag)
+{
+    return (uint32_t)-COLL_TAG_FIRST - (uint32_t)tag;
+}
+
+static bool is_numbered(uint32_t number)
+{
+    return !(number >> COLL_PERSISTENT_BIT);
+}
+
+static enum coll_operation operation_of(uint32_t number)
+{
+    return (enum coll_operation)(number >> OPERATION_BIT & OPERATION_MASK);
+}
+
+/* What a message with this number belongs to, without which of the call's it is. */
+static uint32_t call_of(uint32_t number)
+{
+    const uint32_t call = number & ~(uint32_t)SUB_MASK;
+
+    if (operation_of(number) != COLL_NOTICE)
+        return call;
+    return (call & ~((uint32_t)OPERATION_MASK << OPERATION_BIT)) | (number & OPERATION_MASK) << OPERATION_BIT;
+}
+
+/* --- while waiting --- */
+
 struct other {
-    uint32_t number;     /* tag of our messages, as a number, without `sub` */
+    uint32_t call;       /* ours */
     int source;          /* who has begun something else; -1: nobody */
     enum coll_operation operation;
 };
@@ -18,13 +54,12 @@ struct other {
 static void on_message(const struct p2p_envelope *e, void *arg)
 {
     struct other *other = arg;
-    const uint32_t number = (uint32_t)-COLL_TAG_FIRST - (uint32_t)e->tag;
-    const uint32_t differs = (number ^ other->number) >> COLL_SUB_BITS;
+    const uint32_t number = number_of(e->tag), call = call_of(number);
 
-    if (number >> COLL_PERSISTENT_BIT || !differs || differs >> (COLL_SEQUENCE_BIT - COLL_SUB_BITS))
+    if (!is_numbered(number) || call == other->call || (call ^ other->call) >> COLL_SEQUENCE_BIT)
         return;
     other->source = e->source;
-    other->operation = (enum coll_operation)(number >> 10 & 31);
+    other->operation = operation_of(call);
 }
 
 /* "MPI_Bcast of 8 bytes with root 0" */
@@ -41,11 +76,11 @@ static void name_own(const struct sched *s, char *text, size_t size)
 
 int sched_disagreement(const struct sched *s)
 {
-    struct other other = { .number = (uint32_t)-COLL_TAG_FIRST - (uint32_t)s->tag, .source = -1 };
+    struct other other = { .call = call_of(number_of(s->tag)), .source = -1 };
     char own[128], label[COMM_LABEL_SIZE];
     bool is_same;
 
-    if (other.number >> COLL_PERSISTENT_BIT || s->comm->is_inter)
+    if (!is_numbered(other.call) || s->comm->is_inter)
         return 0;
     p2p_each_of_coll(s->comm, on_message, &other);
     if (other.source < 0)
@@ -57,4 +92,95 @@ int sched_disagreement(const struct sched *s)
                s->sequence, obj_comm_label(s->comm, label), s->comm->rank, own, other.source,
                is_same ? "gives another root or another amount of data to" : "calls",
                coll_name(other.operation, COLL_BLOCKING));
+}
+
+int sched_notify(const struct sched *s, int dest, struct req **out)
+{
+    const uint32_t call = call_of(number_of(s->tag)), hash = call & (uint32_t)(15 << COLL_SUB_BITS);
+    const uint32_t number = (call >> COLL_SEQUENCE_BIT << COLL_SEQUENCE_BIT) | COLL_NOTICE << OPERATION_BIT | hash |
+                            (uint32_t)s->operation;
+
+    if (!is_numbered(call) || s->comm->is_inter)
+        return MPI_ERR_OTHER;
+    return p2p_isend(s->comm, NULL, 0, obj_type(MPI_BYTE), dest, -COLL_TAG_FIRST - (int)number,
+                     P2P_STANDARD | P2P_COLL, out);
+}
+
+/* --- afterwards --- */
+
+struct left {
+    uint32_t begun;      /* calls of this process */
+    bool is_end;         /* it will make no more */
+    int source;          /* of the first message that nobody will ask for; -1: there is none */
+    uint32_t number;
+    int notices;
+    struct {
+        int source, tag;
+    } notice[MOST_NOTICES];
+};
+
+static void on_left(const struct p2p_envelope *e, void *arg)
+{
+    struct left *left = arg;
+    const uint32_t number = number_of(e->tag);
+    const uint32_t behind = (left->begun - (number >> COLL_SEQUENCE_BIT)) & COLL_SEQUENCE_MASK;
+    const bool is_ahead = behind > COLL_SEQUENCE_MASK / 2;
+
+    if (!is_numbered(number) || operation_of(number) == COLL_INTERNAL || (is_ahead && !left->is_end))
+        return;
+    if (operation_of(number) != COLL_NOTICE) {
+        if (left->source < 0) {
+            left->source = e->source;
+            left->number = number;
+        }
+    } else if (left->notices < MOST_NOTICES) {
+        left->notice[left->notices].source = e->source;
+        left->notice[left->notices++].tag = e->tag;
+    }
+}
+
+static int complain(const struct comm *comm, const struct left *left)
+{
+    const uint32_t behind = (left->begun - (left->number >> COLL_SEQUENCE_BIT)) & COLL_SEQUENCE_MASK;
+    const char *theirs = coll_name(operation_of(left->number), COLL_BLOCKING), *own = NULL;
+    char text[COMM_LABEL_SIZE];
+    const char *label = obj_comm_label(comm, text);
+
+    if (behind > COLL_SEQUENCE_MASK / 2)
+        return err(MPI_ERR_OTHER,
+                   "E0700: ranks disagree in collective call number %u on %s: rank %d calls %s, rank %d has made "
+                   "only %u calls and frees the communicator",
+                   left->begun + (COLL_SEQUENCE_MASK + 1 - behind), label, left->source, theirs, comm->rank,
+                   left->begun);
+    own = comm_call_name(comm, left->begun - behind);
+    return err(MPI_ERR_OTHER,
+               "E0700: ranks disagree in collective call number %u on %s: rank %d has called %s and sent what rank %d, "
+               "which has called %s, did not ask for: another operation, another root or another amount of data",
+               left->begun - behind, label, left->source, theirs, comm->rank, own ? own : "something long ago");
+}
+
+static int check_left(struct comm *comm, bool is_end)
+{
+    struct left left = { .begun = comm->coll_sequence, .is_end = is_end, .source = -1 };
+    const struct coll_block nothing = { NULL, 0, obj_type(MPI_BYTE) };
+
+    if (comm->is_inter || comm->coll_has_complained || atomic_load_explicit(&comm->coll_running, memory_order_relaxed))
+        return 0;
+    p2p_each_of_coll(comm, on_left, &left);
+    for (int i = 0; i < left.notices; i++)
+        coll_recv(comm, left.notice[i].tag, &nothing, left.notice[i].source);
+    if (left.source < 0)
+        return 0;
+    comm->coll_has_complained = true; /* the message stays */
+    return complain(comm, &left);
+}
+
+int coll_check_done(struct comm *comm)
+{
+    return check_left(comm, false);
+}
+
+int coll_check_end(struct comm *comm)
+{
+    return p2p_has_of_coll(comm) ? check_left(comm, true) : 0;
 }

@@ -47,6 +47,7 @@ struct coll_shape {
     bool is_commutative;
     bool is_in_place;
     bool has_runs;               /* nodes are runs of ranks */
+    bool is_crowded;             /* ranks share processors */
 };
 
 struct coll_choice {

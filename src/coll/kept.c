@@ -49,7 +49,7 @@ static bool is_permanent(const struct comm *comm, const struct coll_args *args)
 
 static bool may_keep(const struct comm *comm, const struct coll_args *args)
 {
-    return may_be_kept >> args->operation & 1 && !comm->is_inter && !comm->coll_outer &&
+    return may_be_kept >> args->operation & 1 && comm->size > 1 && !comm->is_inter && !comm->coll_outer &&
            (!args->op || args->op->obj.predefined) && is_permanent(comm, args);
 }
 

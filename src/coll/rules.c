@@ -32,7 +32,7 @@ static COLD int bad_condition(const struct place *place, const struct word *word
 {
     return err(MPI_ERR_OTHER,
                "E0731: %s:%d: \"%.*s\" is no condition: ranks, nodes or bytes, one of < <= = >= >, a number; or "
-               "commutative, ordered, in_place, out_of_place",
+               "commutative, ordered, in_place, out_of_place, crowded, spacious",
                place->name, place->line, shown(word), word->text);
 }
 
@@ -137,6 +137,10 @@ static bool read_condition(const struct word *word, struct rule *rule)
         rule->in_place = 1;
     else if (is_word(word, "out_of_place"))
         rule->in_place = 0;
+    else if (is_word(word, "crowded"))
+        rule->crowded = 1;
+    else if (is_word(word, "spacious"))
+        rule->crowded = 0;
     else
         return false;
     return true;
@@ -147,7 +151,7 @@ static int read_rule(const char *at, const char *end, const struct place *place,
 {
     struct word word = next_word(&at, end), next;
 
-    *rule = (struct rule){ .commutative = -1, .in_place = -1 };
+    *rule = (struct rule){ .commutative = -1, .in_place = -1, .crowded = -1 };
     memset(rule->most, 0xff, sizeof rule->most);
     rule->operation = coll_find_operation(word.text, word.len);
     if (rule->operation == COLL_OPERATIONS)
@@ -240,7 +244,8 @@ static bool holds(const struct rule *rule, const uint64_t values[RULES_NUMBERS],
             return false;
     }
     return (rule->commutative < 0 || rule->commutative == shape->is_commutative) &&
-           (rule->in_place < 0 || rule->in_place == shape->is_in_place);
+           (rule->in_place < 0 || rule->in_place == shape->is_in_place) &&
+           (rule->crowded < 0 || rule->crowded == shape->is_crowded);
 }
 
 bool coll_rules_find(const struct rules *rules, const struct coll_shape *shape, struct coll_choice *choice)

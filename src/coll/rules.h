@@ -4,8 +4,8 @@
  *   operation condition... algorithm[:parameter]      # comment
  *
  * A condition is `ranks`, `nodes` or `bytes`, one of < <= = >= >, and a number (with k or m), without blanks; or one
- * of the words commutative, ordered (the operator does not commute), in_place, out_of_place. Of the rules for an
- * operation the first one holds whose conditions are met and whose algorithm can do it. */
+ * of the words commutative, ordered (the operator does not commute), in_place, out_of_place, crowded, spacious. Of the
+ * rules for an operation the first one holds whose conditions are met and whose algorithm can do it. */
 #ifndef COLL_RULES_H
 #define COLL_RULES_H
 
@@ -16,7 +16,7 @@ enum { RULES_NUMBERS = 3 };
 struct rule {
     enum coll_operation operation;
     uint64_t least[RULES_NUMBERS], most[RULES_NUMBERS]; /* ranks, nodes, bytes */
-    int8_t commutative, in_place;                       /* 1: only with, 0: only without, -1: both */
+    int8_t commutative, in_place, crowded;              /* 1: only with, 0: only without, -1: both */
     struct coll_choice choice;
 };
 

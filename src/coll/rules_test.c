@@ -63,17 +63,27 @@ static void test_find(void)
                     "bcast bytes<8k tree:3\n"
                     "bcast ranks=8 nodes<=1 bytes<=1m scatter_doubling\n"
                     "allreduce ordered halving\n"
+                    "barrier crowded tree:64\n"
+                    "barrier spacious dissemination\n"
                     "bcast ranks=7 scatter_doubling\n"
                     "bcast double_tree:128k", &rules), 0);
-    CHECK_INT(rules.count, 6);
-    check_name(&rules, (struct coll_shape){ COLL_BCAST, 8, 1, 8191, true, false, true }, "tree", 3);
-    check_name(&rules, (struct coll_shape){ COLL_BCAST, 8, 1, 8192, true, false, true }, "scatter_doubling", 0);
-    check_name(&rules, (struct coll_shape){ COLL_BCAST, 8, 2, 8192, true, false, true }, "double_tree", 128 << 10);
-    check_name(&rules, (struct coll_shape){ COLL_BCAST, 7, 1, 8192, true, false, true }, "double_tree", 128 << 10);
-    check_name(&rules, (struct coll_shape){ COLL_ALLREDUCE, 4, 1, 1025, true, false, true }, "ring", 0);
-    check_name(&rules, (struct coll_shape){ COLL_ALLREDUCE, 4, 1, 1024, true, false, true }, "none", -1);
-    check_name(&rules, (struct coll_shape){ COLL_ALLREDUCE, 4, 1, 1024, false, false, true }, "halving", 0);
-    check_name(&rules, (struct coll_shape){ COLL_REDUCE, 4, 1, 0, true, false, true }, "none", -1);
+    CHECK_INT(rules.count, 8);
+    check_name(&rules, (struct coll_shape){ COLL_BCAST, 8, 1, 8191, true, false, true, false }, "tree", 3);
+    check_name(&rules, (struct coll_shape){ COLL_BCAST, 8, 1, 8192, true, false, true, false },
+               "scatter_doubling", 0);
+    check_name(&rules, (struct coll_shape){ COLL_BCAST, 8, 2, 8192, true, false, true, false },
+               "double_tree", 128 << 10);
+    check_name(&rules, (struct coll_shape){ COLL_BCAST, 7, 1, 8192, true, false, true, false },
+               "double_tree", 128 << 10);
+    check_name(&rules, (struct coll_shape){ COLL_ALLREDUCE, 4, 1, 1025, true, false, true, false },
+               "ring", 0);
+    check_name(&rules, (struct coll_shape){ COLL_ALLREDUCE, 4, 1, 1024, true, false, true, false },
+               "none", -1);
+    check_name(&rules, (struct coll_shape){ COLL_ALLREDUCE, 4, 1, 1024, false, false, true, false },
+               "halving", 0);
+    check_name(&rules, (struct coll_shape){ COLL_BARRIER, 4, 1, 0, true, false, true, true }, "tree", 64);
+    check_name(&rules, (struct coll_shape){ COLL_BARRIER, 4, 1, 0, true, false, true, false }, "dissemination", 0);
+    check_name(&rules, (struct coll_shape){ COLL_REDUCE, 4, 1, 0, true, false, true, false }, "none", -1);
     coll_rules_free(&rules);
 }
 
@@ -111,7 +121,7 @@ static void test_default(void)
     for (int operation = 0; operation < COLL_NEIGHBOR_ALLGATHER; operation++) {
         for (int i = 0; i < 32 * 64; i++) {
             const struct coll_shape shape = { (enum coll_operation)operation, 1 + i % 64, 1, (size_t)1 << i / 64 % 32,
-                                              i % 3 != 0, i % 5 == 0, true };
+                                              i % 3 != 0, i % 5 == 0, true, false };
             struct coll_choice choice;
             CHECK(coll_rules_find(&rules, &shape, &choice));
         }

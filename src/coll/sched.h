@@ -110,6 +110,7 @@ struct sched {
     bool is_blocking;          /* the thread that has called does nothing else */
     int error;                 /* the first one; the others go on, so that nobody waits for them */
     bool has_waited;           /* for long: see whether the others disagree */
+    bool has_noticed;          /* has told whom it waits for what is called here */
     bool is_given_up;          /* they do: no step begins any more */
     struct sched_queue messages, work; /* that may begin */
     struct p2p_inbox inbox[2]; /* of the communicator, of the local group */
@@ -163,6 +164,8 @@ void sched_make_turns(struct sched *s);
 /* Another process has begun something else with the same number: an error that names both; else 0. Takes time in the
  * number of messages that wait for collective calls. */
 int sched_disagreement(const struct sched *s) COLD;
+/* Send what is called here, for the other's sched_disagreement. Error: as p2p_isend. */
+int sched_notify(const struct sched *s, int dest, struct req **out) COLD;
 /* A step goes to the end of its queue: one that may begin, or that sched_next has given and gives way. */
 void sched_enqueue(struct sched *s, int step);
 /* A step is over: those that waited for it alone join the queues. */

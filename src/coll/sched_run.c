@@ -16,6 +16,7 @@
 #include "coll/int_call.h"
 #include "coll/node.h"
 #include "obj/blocked.h"
+#include "p2p/lane.h"
 
 enum { REQUESTS_PER_CHUNK = 4 };
 
@@ -210,45 +211,6 @@ static COLD void give_up(struct sched *s, int rc)
     }
 }
 
-/* After a long wait. */
-static COLD void look_around(struct sched *s)
-{
-    const int rc = s->is_given_up ? 0 : sched_disagreement(s);
-
-    s->has_waited = false;
-    if (rc)
-        give_up(s, rc);
-}
-
-/* From here on it is known what each step waits for. `turns` have been taken. */
-static NOINLINE void open_books(struct sched *s, int turns)
-{
-    for (int i = 0; i < 2; i++)
-        s->inbox[i] = (struct p2p_inbox){ .news = &s->news };
-    atomic_store_explicit(&s->news, 0, memory_order_relaxed);
-    s->oldest = SCHED_NONE;
-    s->has_waited = s->is_given_up = false;
-    if (s->has_turns)
-        stop_taking_turns(s, turns);
-    else
-        sched_rewind(s);
-    begin_steps(s);
-}
-
-static ALWAYS_INLINE void begin(struct sched *s)
-{
-    int turns = 0;
-
-    s->error = 0;
-    if (likely(s->has_turns))
-        turns = take_turns(s);
-    s->left = s->step_count - turns;
-    if (s->left)
-        open_books(s, turns);
-}
-
-/* --- a call that blocks --- */
-
 /* The message that has been waited for longest, a receive if there is one: news will most likely come from there. */
 static int find_oldest(const struct sched *s)
 {
@@ -271,6 +233,62 @@ static struct req *oldest(struct sched *s)
     return s->oldest < 0 ? NULL : s->steps[s->oldest].req;
 }
 
+/* Tell the process that is waited for what is called here: it may be waiting as well, in another call. */
+static COLD void tell(struct sched *s)
+{
+    const struct req *waited = oldest(s);
+    const struct sched_step *step = waited ? &s->steps[s->oldest] : NULL;
+    struct req *req;
+
+    s->has_noticed = true;
+    if (step && !step->is_local && step->kind == SCHED_RECV && !sched_notify(s, step->peer, &req))
+        req->ops->detach(req);
+}
+
+/* After a long wait. */
+static COLD void look_around(struct sched *s)
+{
+    const int rc = s->is_given_up ? 0 : sched_disagreement(s);
+
+    s->has_waited = false;
+    if (rc)
+        give_up(s, rc);
+    else if (!s->has_noticed)
+        tell(s);
+}
+
+/* From here on it is known what each step waits for. `turns` have been taken. */
+static NOINLINE void open_books(struct sched *s, int turns)
+{
+    for (int i = 0; i < 2; i++)
+        s->inbox[i] = (struct p2p_inbox){ .news = &s->news };
+    atomic_store_explicit(&s->news, 0, memory_order_relaxed);
+    s->oldest = SCHED_NONE;
+    s->has_waited = s->has_noticed = s->is_given_up = false;
+    if (s->has_turns)
+        stop_taking_turns(s, turns);
+    else
+        sched_rewind(s);
+    begin_steps(s);
+}
+
+/* True: not all of it is over at once. */
+static ALWAYS_INLINE bool begin(struct sched *s)
+{
+    int turns = 0;
+
+    s->error = 0;
+    if (likely(s->has_turns))
+        turns = take_turns(s);
+    s->left = s->step_count - turns;
+    if (likely(!s->left))
+        return false;
+    open_books(s, turns);
+    return true;
+}
+
+/* --- a call that blocks --- */
+
 static bool is_over(void *arg)
 {
     struct sched *s = arg;
@@ -290,9 +308,12 @@ static int poll_oldest(void *arg, const _Atomic uint32_t *news)
 int sched_run(struct sched *s)
 {
     s->is_blocking = true;
-    begin(s);
+    if (!begin(s))
+        return s->error;
     if (s->left)
         progress_wait_hinted(is_over, s, (struct progress_hint){ poll_oldest, s }, &s->news);
+    if (unlikely(p2p_has_of_coll(s->comm)))
+        note(s, coll_check_done(s->comm));
     return s->error;
 }
 
@@ -320,6 +341,7 @@ static void end(struct group_of_lane *group, struct sched *s)
 {
     list_remove(&s->link);
     atomic_fetch_sub_explicit(&group->count, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&s->comm->coll_running, 1, memory_order_relaxed);
     progress_work(-1);
     complete(s);
 }
@@ -371,6 +393,7 @@ void sched_start(struct sched *s)
     pthread_mutex_lock(&group->lock);
     list_append(&group->list, &s->link);
     atomic_fetch_add_explicit(&group->count, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&s->comm->coll_running, 1, memory_order_relaxed);
     progress_work(1);
     if (move_on(s))
         end(group, s);

@@ -217,11 +217,14 @@ int comm_free(struct comm *comm)
     if (comm->obj.predefined)
         return err(MPI_ERR_COMM, "E0343: %s is predefined and may not be freed",
                    obj_handle(&comm->obj) == (uintptr_t)MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
-    rc = attr_delete_all(&comm->obj, &comm->attrs);
+    rc = coll_check_end(comm);
+    if (!rc)
+        rc = attr_delete_all(&comm->obj, &comm->attrs);
     if (rc)
         return rc;
     if (comm == comm_world.parent)
         comm_set_parent(NULL);
+    comm->is_ended = true;
     comm_unref(comm);
     return 0;
 }

@@ -37,6 +37,7 @@ struct comm {
     int remote_size;                 /* intercommunicator: of the remote group; else equal to size */
     uint32_t ctx;                    /* even; point-to-point travels in ctx, collectives in ctx + 1 */
     bool is_inter;
+    bool is_ended;                   /* the user has freed it, which was made everywhere: ctx never comes back */
     struct p2p_comm *p2p;            /* matching state, owned by room p2p */
     struct group *group;             /* local group; referenced */
     struct group *remote_group;      /* whom ranks of send and receive mean: intercommunicator the remote group,
@@ -52,6 +53,8 @@ struct comm {
     const char *coll_calls[COMM_CALLS]; /* by their numbers the last ones, by the names that the user knows */
     struct comm_choice coll_choice;
     struct kept *coll_kept;          /* schedules for calls that are repeated, owned by room coll; NULL: none */
+    _Atomic uint32_t coll_running;   /* collective calls that are requests and not complete */
+    bool coll_has_complained;        /* that another process makes other calls, once */
     const char *coll_outer;          /* the call that makes collective calls itself; NULL: none */
     uint8_t hints;                   /* a bit each, see comm/hints.c */
     bool may_overtake;               /* one of them: the user's messages and receives need not keep their order */

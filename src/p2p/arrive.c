@@ -69,12 +69,24 @@ static struct message *message_create(struct lane *lane, uint32_t ctx, const str
     return message;
 }
 
+/* Its communicator has been freed here, so nobody will ask for the message, which an erroneous program has sent. */
+static bool is_too_late(const struct lane *lane, uint32_t ctx)
+{
+    for (unsigned i = 0; i < P2P_CLOSED && i < lane->closed_next; i++) {
+        if (lane->closed[i] == ctx)
+            return true;
+    }
+    return false;
+}
+
 static NOINLINE int keep(struct lane *lane, struct channel *channel, uint32_t ctx, const struct arrival *a,
                          const void *payload)
 {
     struct message *message;
     struct peer *peer;
 
+    if (!channel && is_too_late(lane, ctx))
+        return 0;
     if (peer_get(lane, a->proc, &peer))
         return NET_AGAIN;
     message = message_create(lane, ctx, a, payload);

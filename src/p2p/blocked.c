@@ -218,6 +218,17 @@ void p2p_each_of_coll(const struct comm *comm, p2p_visit_envelope *visit, void *
     lane_unlock(channel->lane);
 }
 
+bool p2p_has_of_coll(const struct comm *comm)
+{
+    const struct channel *channel = channel_of(comm, P2P_COLL);
+    bool has;
+
+    lane_lock(channel->lane);
+    has = channel->match.arrival_count > 0;
+    lane_unlock(channel->lane);
+    return has;
+}
+
 bool p2p_find_calls(uint32_t ctx, uint64_t sequence, uint64_t *begun, const char **name)
 {
     const struct channel *channel = NULL;

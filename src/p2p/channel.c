@@ -243,6 +243,8 @@ void p2p_comm_close(struct comm *comm)
         channel_remove(lane, channel);
         counters_add_match(&lane->counters, &channel->match);
         match_ctx_fini(&channel->match, drop_posted, drop_message, NULL);
+        if (comm->is_ended)
+            lane->closed[lane->closed_next++ % P2P_CLOSED] = channel->ctx;
     }
     drop_table(comm->p2p->table);
     lane_unlock(lane);

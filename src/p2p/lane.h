@@ -94,8 +94,9 @@ typedef void p2p_visit_comm(const struct comm *comm, void *arg);
 void p2p_each_comm(p2p_visit_comm *visit, void *arg) COLD;
 /* Requests of sends and receives that have not been given back, complete or not. */
 int p2p_open_requests(void) COLD;
-/* The library's own for collective calls on a communicator, oldest first. */
+/* The library's own for collective calls on a communicator, oldest first; are there any? */
 void p2p_each_of_coll(const struct comm *comm, p2p_visit_envelope *visit, void *arg) COLD;
+bool p2p_has_of_coll(const struct comm *comm);
 /* How many collective calls have been begun on the communicator with a context, and the name of one of them, as
  * comm_call_name. False: there is no such communicator here. */
 bool p2p_find_calls(uint32_t ctx, uint64_t sequence, uint64_t *begun, const char **name) COLD;
