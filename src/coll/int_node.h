@@ -205,8 +205,9 @@ static ALWAYS_INLINE int node_run(struct node_call *call, const struct node_work
 
 /* --- copying from one member's memory to another's, without a copy between (node_copy.c) --- */
 
-/* Bytes that a member brings, from which on that is faster; the second where all copy, with a processor each. */
-enum { NODE_COPY_MIN = 65536, NODE_COPY_MIN_ALL = 32768 };
+/* Bytes that a member brings, from which on that is faster, whether lines are near or far; the second where all copy,
+ * with a processor each; the third where both of two members do in an allreduce (combine_twice in node_large.c). */
+enum { NODE_COPY_MIN = 65536, NODE_COPY_MIN_ALL = 32768, NODE_COPY_MIN_TWICE = 16384 };
 
 static inline size_t node_copy_min_all(void)
 {
@@ -300,6 +301,12 @@ static inline bool node_is_mutual(const struct node_blocks *b)
 static inline bool node_is_read_by_all(const struct node_blocks *b)
 {
     return b->has_one && node_is_mutual(b) && node_copies_clash(b->call);
+}
+
+/* The same where all who take also bring and wait for each other anyway, with a processor each. */
+static inline bool node_is_long_for(const struct node_blocks *b, size_t bytes, int blocks)
+{
+    return node_is_long(bytes, blocks) || (node_is_mutual(b) && bytes >= node_copy_min_all());
 }
 
 /* The block for itself, if there is one. Errors: those of coll_copy; E0702. */

@@ -26,11 +26,13 @@ static size_t within(const struct coll_block *block, size_t at, size_t len)
     return at < size ? size_min(len, size - at) : 0;
 }
 
-/* In the places of who brings a block for each member, this member's is at its rank. Of blocks whose lengths vary, one
- * of a member, the line of the first round tells the length: */
+/* In the place of who brings a block for each member they lie by rank; if all fit in a line (node_short.c), with room
+ * for the one of that member itself. Of blocks whose lengths vary, one of a member, the line of the first round tells
+ * the length: */
 struct rounds {
     const struct node_blocks *b;
-    int blocks;
+    bool is_each, has_own_place;
+    int blocks;                  /* in a place */
     bool tells;
     size_t len[NODE_SLOTS_MOST]; /* what there is to take from each member */
     int rc;
@@ -65,15 +67,26 @@ static void fill(void *arg, char *place, size_t at, size_t len)
 
     if (r->tells && !at)
         tell_length(b);
-    for (int rank = 0; rank < r->blocks; rank++, place += len) {
-        if (r->blocks == 1 || rank != b->call->comm->rank) {
+    for (int rank = 0; rank < (r->is_each ? b->call->comm->size : 1); rank++) {
+        if (!r->is_each || rank != b->call->comm->rank) {
             const struct coll_block block = node_out(b, rank);
             const size_t part = within(&block, at, len);
 
             if (part)
                 node_pack(&block, at, place, part);
+        } else if (!r->has_own_place) {
+            continue;
         }
+        place += len;
     }
+}
+
+/* The block for this member among those of another one: how many are before it? */
+static size_t place_of_own(const struct rounds *r, int rank)
+{
+    const int own = r->b->call->comm->rank;
+
+    return r->is_each ? (size_t)(own - (own > rank && !r->has_own_place)) : 0;
 }
 
 static void drain(void *arg, uint32_t round, size_t at, size_t len)
@@ -90,8 +103,7 @@ static void drain(void *arg, uint32_t round, size_t at, size_t len)
             if (!at)
                 hear_length(r, rank, round);
             if (at < r->len[rank])
-                node_unpack(&block, at, place + (r->blocks > 1 ? (size_t)own * len : 0),
-                            size_min(len, r->len[rank] - at));
+                node_unpack(&block, at, place + place_of_own(r, rank) * len, size_min(len, r->len[rank] - at));
         }
     }
 }
@@ -123,10 +135,12 @@ static int copy_own(void *arg)
     return node_copy_own(((const struct rounds *)arg)->b);
 }
 
-/* `blocks`: that those bring who bring any. */
-static int run_rounds(const struct node_blocks *b, size_t bytes, int blocks)
+/* `is_each`: who brings blocks brings one for each member. */
+static int run_rounds(const struct node_blocks *b, size_t bytes, bool is_each)
 {
     const int size = b->call->comm->size;
+    const bool has_own_place = is_each && bytes * (size_t)size <= SHELF_INLINE;
+    const int blocks = is_each ? size - !has_own_place : 1;
     const int takes = b->end - b->first, readers = b->readers_end - b->reader;
     struct node_work work = { .total = bytes, .part = part_of(blocks), .blocks = blocks, .brings = b->out != NULL,
                               .next = b->first, .end = b->end, .wakes = NODE_WAKES_NOBODY };
@@ -134,8 +148,10 @@ static int run_rounds(const struct node_blocks *b, size_t bytes, int blocks)
     int rc;
 
     r.b = b;
+    r.is_each = is_each;
+    r.has_own_place = has_own_place;
     r.blocks = blocks;
-    r.tells = b->varies && blocks == 1 && bytes > SHELF_INLINE;
+    r.tells = b->varies && !is_each && bytes > SHELF_INLINE;
     r.rc = 0;
     if (takes == size && readers == size)
         work.wakes = NODE_WAKES_LAST;
@@ -168,12 +184,12 @@ static int move(const struct node_blocks *b, size_t bytes, int blocks)
     int rc = 0;
 
     if (b->varies && bytes)
-        return run_rounds(b, bytes, blocks);
-    if ((b->varies || (node_is_long(bytes, blocks) && !node_is_read_by_all(b))) && node_copies(b->call, &rc))
+        return run_rounds(b, bytes, blocks > 1);
+    if ((b->varies || (node_is_long_for(b, bytes, blocks) && !node_is_read_by_all(b))) && node_copies(b->call, &rc))
         return node_copy_blocks(b);
     if (!rc && b->varies)
         rc = ask_longest(b, &bytes);
-    return rc ? rc : run_rounds(b, bytes, blocks);
+    return rc ? rc : run_rounds(b, bytes, blocks > 1);
 }
 
 /* --- the calls --- */

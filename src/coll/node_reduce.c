@@ -251,6 +251,11 @@ static int run(struct reduction *r, const struct node_work *work)
     return rc;
 }
 
+static size_t allreduce_large_min(const struct comm *comm)
+{
+    return comm->size == 2 && !progress_is_oversubscribed() ? NODE_COPY_MIN_TWICE : node_copy_min_all();
+}
+
 int node_allreduce(struct comm *comm, const struct coll_args *args)
 {
     struct reduction r;
@@ -258,7 +263,7 @@ int node_allreduce(struct comm *comm, const struct coll_args *args)
 
     if (!rc)
         rc = coll_check_reduction(args, args->recv.count, true);
-    if (!rc && is_large(&r, node_copy_min_all(), &rc))
+    if (!rc && is_large(&r, allreduce_large_min(comm), &rc))
         return node_allreduce_large(&r.call, args);
     if (rc)
         return rc;
@@ -295,7 +300,7 @@ static int scan(struct comm *comm, const struct coll_args *args, enum coll_opera
     r.is_exclusive = op == COLL_EXSCAN;
     if (!rc)
         rc = coll_check_reduction(args, args->recv.count, end > 0);
-    if (!rc && !node_copies_clash(&r.call) && is_large(&r, NODE_COPY_MIN, &rc))
+    if (!rc && !node_copies_clash(&r.call) && is_large(&r, node_copy_min_all(), &rc))
         return node_scan_large(&r.call, args, r.is_exclusive);
     if (rc)
         return rc;
