@@ -46,7 +46,8 @@ def expect_ring(program, env, cwd):
 def check_layout(prefix):
     for pattern in ("include/mpi.h", "lib/libmpi_abi.so", "lib/libmpi_abi.so.0", "lib/libmpi_abi.so.1",
                     "lib/libmpi_abi.a", "lib/pkgconfig/*.pc", "bin/mpicc", "bin/mpicxx", "bin/mpiexec",
-                    "bin/mpirun"):
+                    "bin/mpirun", "lib/parley/mpich/libmpi.so.12", "lib/parley/mpich/libmpich.so.12",
+                    "lib/parley/ompi/libmpi.so.40"):
         if not glob.glob(os.path.join(prefix, pattern)):
             raise Fault(f"not installed: {pattern}")
 
@@ -62,6 +63,16 @@ def check_wrappers(env, cwd):
     for flag in ("-show", "-showme:compile", "-showme:link"):
         if "-" not in run(["mpicc", flag], env, cwd):
             raise Fault(f"mpicc {flag} names no option")
+
+
+def check_doors(env, cwd):
+    """Programs of other MPIs find the installed doors, and these the installed library; where there are compilers."""
+    for compiler in ("mpicc.mpich", "mpicc.openmpi"):
+        if not shutil.which(compiler):
+            print(f"skipped: {compiler} is not there, so no program for its door")
+            continue
+        run([compiler, RING, "-o", "ring-" + compiler], env, cwd)
+        expect(run(["mpiexec", "-n", "3", "./ring-" + compiler], env, cwd), ANSWER, f"a program of {compiler}")
 
 
 def check_fortran(prefix, env, cwd):
@@ -137,6 +148,7 @@ def main(meson, build, configured_prefix):
             run([meson, "install", "-C", build, "--no-rebuild", "--destdir", stage], os.environ, folder)
             check_layout(prefix)
             check_wrappers(env, work)
+            check_doors(env, work)
             check_fortran(prefix, env, work)
             check_pkg_config(prefix, env, work)
             check_p4(prefix, env, work)
