@@ -135,6 +135,8 @@ int comm_inter_with(struct comm *local, int leader, int proc, int tag, const cha
  * on: the user frees it, or the end of the world does. */
 void comm_set_parent(struct comm *comm);
 struct comm *comm_parent(void);
+/* The world is about to end, and the user need not free what he was given. */
+void comm_leave_parent(void);
 /* Error: MPI_ERR_ARG if `high` differs within the local group. */
 int comm_inter_merge(struct comm *comm, int high, struct comm **out);
 

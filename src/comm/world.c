@@ -239,11 +239,20 @@ struct comm *comm_parent(void)
     return comm_world.parent;
 }
 
+void comm_leave_parent(void)
+{
+    struct comm *parent = comm_world.parent;
+
+    comm_set_parent(NULL);
+    if (!parent)
+        return;
+    attr_drop_all(&parent->attrs);
+    comm_unref(parent);
+}
+
 void comm_close_world(void)
 {
-    if (comm_world.parent)
-        comm_unref(comm_world.parent);
-    comm_world.parent = NULL;
+    comm_leave_parent();
     close_and_empty(&self);
     close_and_empty(&world);
 }

@@ -160,6 +160,7 @@ int init_finish(void)
         return rc;
     atomic_store(&process.state, INIT_FINALIZING);
     p2p_flush();
+    comm_leave_parent();
     notice_leftovers();
     notice_counters();
     notice_protocols();

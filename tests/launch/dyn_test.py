@@ -142,6 +142,14 @@ def test_profile():
         check(os.path.exists(os.path.join(launch_test.scratch, file)), file, 'is not there')
 
 
+def test_check():
+    """Children need not free MPI_COMM_PARENT."""
+    result = run('-timeout', 60, '--check', '-n', 2, program(), 'plain')
+    equal(result.returncode, 0, 'exit code')
+    contains(result.stderr, 'ranks 0-1 (2): E0406: ')
+    check('spawned' not in result.stderr and 'PARENT' not in result.stderr, 'said:', result.stderr)
+
+
 def test_universe():
     """-usize makes room, and is what MPI_UNIVERSE_SIZE says."""
     result = run('-timeout', 60, '-usize', 1, '-n', 1, program(), 'room')
