@@ -16,8 +16,9 @@
 #include "base/copy.h"
 #include "coll/int_node.h"
 
-/* Bytes; with fewer, time is the number of times that somebody waits. */
-enum { SLICED_MIN = 1024, SCAN_SLICED_MIN = 65536 };
+/* Bytes; with fewer, time is the number of times that somebody waits. In slices all wait for all, else those who reduce
+ * to another one wait for nobody: where ranks share processors, that counts for more. */
+enum { SLICED_MIN = 1024, SLICED_MIN_CROWDED_REDUCE = 16384, SCAN_SLICED_MIN = 65536 };
 
 struct reduction {
     struct node_call call;
@@ -226,7 +227,10 @@ static void drop_room(struct reduction *r)
 
 static bool is_sliced(const struct reduction *r)
 {
-    const size_t least = r->is_scan ? SCAN_SLICED_MIN : SLICED_MIN;
+    const bool is_reduce = r->call.what >> NODE_WHAT_OP == COLL_REDUCE;
+    const size_t least = r->is_scan                                      ? SCAN_SLICED_MIN
+                         : is_reduce && progress_is_oversubscribed() ? SLICED_MIN_CROWDED_REDUCE
+                                                                     : SLICED_MIN;
 
     return r->call.bytes >= least && r->call.comm->size > 2 && (!r->is_scan || r->type->is_contig);
 }
