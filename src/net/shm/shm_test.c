@@ -3,6 +3,7 @@
  * (so that rings become cold and hot again), and what happens without memory. */
 #include "net/shm/shm.h"
 
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -51,6 +52,31 @@ static void test_suite(int lane)
 
     suite_open(&a, &shm_ops, config_of(segment, 0, 2, lane), 1);
     suite_open(&b, &shm_ops, config_of(segment, 1, 2, lane), 0);
+    net_suite(&a, &b);
+    net_suite(&b, &a);
+    shm_ops.close(a.net);
+    shm_ops.close(b.net);
+    segment_destroy(segment, 2);
+}
+
+/* Another process gets number 1, when the old one has left things in rings and cells. */
+static void test_renew(int lane)
+{
+    struct job_head *segment = segment_create(2);
+    struct net_buffer buffer;
+    struct suite_end a, b;
+
+    suite_open(&a, &shm_ops, config_of(segment, 0, 2, lane), 1);
+    suite_open(&b, &shm_ops, config_of(segment, 1, 2, lane), 0);
+    net_suite(&a, &b);
+    for (int i = 0; i < 7; i++)
+        CHECK(!shm_ops.send(a.ep, (struct net_head){ { 1, 2 } }, "left", 5));
+    CHECK(!shm_ops.alloc(a.ep, &buffer) && !shm_ops.commit(a.ep, (struct net_head){ { 3, 4 } }, &buffer, 5000));
+    shm_ops.close(b.net);
+    memset(job_proc(segment, 1)->net, 0, JOB_NET_SIZE); /* as mpiexec does */
+    shm_segment_clear(segment, segment_fd, 2, 1);
+    suite_open(&b, &shm_ops, config_of(segment, 1, 2, lane), 0);
+    shm_ops.renew(a.ep);
     net_suite(&a, &b);
     net_suite(&b, &a);
     shm_ops.close(a.net);
@@ -199,6 +225,8 @@ int main(void)
     progress_init(&(struct progress_config){ .local_ranks = 1 });
     test_suite(0);
     test_suite(NET_LANES - 1);
+    test_renew(0);
+    test_renew(NET_LANES - 1);
     test_lanes();
     test_many();
     test_full_ring();
