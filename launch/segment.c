@@ -89,7 +89,11 @@ size_t segment_spare(const struct job *job)
 {
     const int said = job->options.universe - job->size, wished = said > SPARE_PLACES ? said : SPARE_PLACES;
     const int most = job->size < JOB_SLOTS_MAX ? JOB_SLOTS_MAX - job->size : 0;
+    struct rlimit space;
 
+    /* places take address room in every rank; where that is limited, only who asks for them gets some */
+    if (!job->options.universe && !getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY)
+        return 0;
     return (size_t)(wished < most ? wished : most);
 }
 

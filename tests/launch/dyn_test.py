@@ -158,6 +158,9 @@ def test_universe():
     contains(result.stderr, 'of 300 that the job may have')
     result = run('-timeout', 60, '-usize', 'INFINITE', '-n', 1, program(), 'room')
     contains(result.stderr, 'of 1024 that the job may have')
+    words = ['prlimit', '--as=4000000000', launch_test.mpiexec, '-n', '1', program(), 'room']
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    contains(done.stderr, 'of 1 that the job may have')
     result = run('-usize', 0, '-n', 1, program(), 'room')
     contains(result.stderr, 'E0101: ')
 
