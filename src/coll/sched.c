@@ -275,11 +275,13 @@ int sched_next_turn(struct sched *s)
 void sched_make_turns(struct sched *s)
 {
     sched_rewind(s);
+    s->has_receives = false;
     for (int turn = 0; turn < s->step_count; turn++) {
         const int i = sched_next_turn(s);
 
         assert(i >= 0);
         s->steps[turn].turn = i;
+        s->has_receives |= s->steps[i].kind == SCHED_RECV;
         s->steps[i].is_short = s->steps[i].kind == SCHED_RECV && coll_bytes(&s->steps[i].from) <= SCHED_SHORT;
         sched_over(s, i);
     }

@@ -100,6 +100,7 @@ struct sched {
     long parameter;            /* while building: of the algorithm, see choose.h; never 0 for one that takes one */
     const struct coll_layout *layout; /* while building: which node each rank is on; NULL: all on one */
     bool has_turns;
+    bool has_receives;         /* of those */
     bool is_kept;              /* by its communicator, which gives it back to the pool */
     _Atomic bool is_taken;     /* of those: it runs, or is about to */
     struct sched_key key;      /* of those */

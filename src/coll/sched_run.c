@@ -104,7 +104,7 @@ static void begin_steps(struct sched *s)
 {
     int i;
 
-    while ((i = sched_next_turn(s)) >= 0) {
+    while ((i = s->is_blocking ? sched_next_turn(s) : sched_next(s)) >= 0) {
         struct sched_step *step = &s->steps[i];
 
         if (unlikely(s->is_given_up)) {
@@ -257,6 +257,12 @@ static COLD void look_around(struct sched *s)
         tell(s);
 }
 
+/* A request with receives posts those first. */
+static ALWAYS_INLINE bool takes_turns(const struct sched *s)
+{
+    return s->has_turns && (s->is_blocking || !s->has_receives);
+}
+
 /* From here on it is known what each step waits for. `turns` have been taken. */
 static NOINLINE void open_books(struct sched *s, int turns)
 {
@@ -265,7 +271,7 @@ static NOINLINE void open_books(struct sched *s, int turns)
     atomic_store_explicit(&s->news, 0, memory_order_relaxed);
     s->oldest = SCHED_NONE;
     s->has_waited = s->has_noticed = s->is_given_up = false;
-    if (s->has_turns)
+    if (takes_turns(s))
         stop_taking_turns(s, turns);
     else
         sched_rewind(s);
@@ -278,7 +284,7 @@ static ALWAYS_INLINE bool begin(struct sched *s)
     int turns = 0;
 
     s->error = 0;
-    if (likely(s->has_turns))
+    if (likely(takes_turns(s)))
         turns = take_turns(s);
     s->left = s->step_count - turns;
     if (likely(!s->left))
