@@ -2,8 +2,10 @@
 /* Room: coll. Collective operations on intercommunicators (MPI 5.0 §6.2.3). Each side works together in its local
  * group where that saves messages to the other side; its rank 0 then speaks for it.
  *
- *   barrier, allreduce, reduce_scatter   local tree, exchange of the first processes, local tree; 2 log2 n + 1 rounds
- *   bcast, reduce                        root, first process of the other side, its local tree
+ *   barrier, allreduce, reduce_scatter   local tree, exchange of the first processes, local tree (reduce_scatter: from
+ *                                        the first one to each); 2 log2 n + 1 rounds, 2 (n + m) - 2 messages
+ *   bcast, reduce                        root, first process of the other side, its local tree; as many messages as
+ *                                        that side has processes, 1 + log2 of that one after the other
  *   the others                           a message from each that sends to each that receives, WINDOW at a time
  *
  * A process whose side has the root and is not it says MPI_PROC_NULL and has nothing to do. */

@@ -202,20 +202,31 @@ static void leave(struct sim *sim, struct sim_message *send, int dest)
     send->time = travel(sim, send->rank, dest, send->len, send->time);
 }
 
+/* Number of the process that a step of `rank` has a message with; -1: there is none, or it is itself. */
+static int peer_of(const struct sim *sim, int rank, const struct sched_step *step)
+{
+    const int size = sim->config.size;
+    const bool is_first_side = rank < size;
+    const bool stays = !sim->config.remote || step->is_local;
+    const int first = stays == is_first_side ? 0 : size, count = first ? sim->config.remote : size;
+
+    return step->peer < 0 || step->peer >= count || first + step->peer == rank ? -1 : first + step->peer;
+}
+
 static void begin_message(struct sim *sim, int rank, int i)
 {
     const struct sched_step *step = &sim->ranks[rank].sched.steps[i];
     const struct sim_state *state = &sim->ranks[rank].state[i];
     const bool is_send = step->kind == SCHED_SEND;
-    const int source = is_send ? rank : step->peer, dest = is_send ? step->peer : rank;
+    const int peer = peer_of(sim, rank, step), source = is_send ? rank : peer, dest = is_send ? peer : rank;
     struct sim_message mine = {
-        .key = ((uint64_t)dest * (uint64_t)sim->config.size + (uint64_t)source) * SCHED_SUBS + step->sub,
+        .key = ((uint64_t)dest * (uint64_t)sim->all + (uint64_t)source) * SCHED_SUBS + step->sub,
         .rank = rank, .step = i, .is_send = is_send, .len = coll_bytes(&step->from),
         .time = state->time, .depth = state->depth
     };
     struct sim_message *other;
 
-    if (step->peer < 0 || step->peer >= sim->config.size || step->peer == rank) {
+    if (peer < 0) {
         if (!*sim->trouble)
             snprintf(sim->trouble, sizeof sim->trouble, "rank %d has a message with rank %d (step %d)", rank,
                      step->peer, i);
@@ -284,7 +295,7 @@ static void begin_run(struct sim *sim)
 {
     sim->counts = (struct sim_counts){ 0 };
     sim->trouble[0] = 0;
-    for (int r = 0; r < sim->config.size; r++) {
+    for (int r = 0; r < sim->all; r++) {
         struct sim_rank *rank = &sim->ranks[r];
 
         rank->messages = 0;
@@ -314,7 +325,7 @@ static void look_for_trouble(struct sim *sim)
             mem_free(m);
         }
     }
-    for (int r = 0; r < sim->config.size; r++) {
+    for (int r = 0; r < sim->all; r++) {
         if (sim->ranks[r].sched.left && !*sim->trouble)
             snprintf(sim->trouble, sizeof sim->trouble, "rank %d has %d steps left", r, sim->ranks[r].sched.left);
     }
@@ -335,7 +346,7 @@ int sim_run(struct sim *sim, struct sim_counts *counts)
         *counts = sim->counts;
     if (*sim->trouble)
         return MPI_ERR_INTERN;
-    for (int r = 0; r < sim->config.size; r++) {
+    for (int r = 0; r < sim->all; r++) {
         if (sim->ranks[r].sched.error)
             return sim->ranks[r].sched.error;
     }
@@ -346,7 +357,7 @@ int sim_run(struct sim *sim, struct sim_counts *counts)
 
 void sim_clear(struct sim *sim)
 {
-    for (int r = 0; r < sim->config.size; r++) {
+    for (int r = 0; r < sim->all; r++) {
         struct sim_rank *rank = &sim->ranks[r];
 
         if (rank->is_built)
@@ -359,7 +370,7 @@ void sim_clear(struct sim *sim)
 
 int sim_build(struct sim *sim, coll_build_fn *build, long parameter)
 {
-    for (int r = 0; r < sim->config.size; r++) {
+    for (int r = 0; r < sim->all; r++) {
         struct sim_rank *rank = &sim->ranks[r];
         struct sched *s = &rank->sched;
         int rc;
@@ -389,15 +400,19 @@ struct sim *sim_create(const struct sim_config *config)
     CHECK(sim);
     sim->config = *config;
     sim->random = config->seed * 2654435761u + 1;
-    sim->ranks = mem_zalloc((size_t)config->size * sizeof *sim->ranks);
+    sim->all = config->size + config->remote;
+    sim->ranks = mem_zalloc((size_t)sim->all * sizeof *sim->ranks);
     sim->events = mem_zalloc(sizeof *sim->events);
     sim->queues = mem_zalloc(QUEUES * sizeof *sim->queues);
     CHECK(sim->ranks && sim->events && sim->queues);
-    for (int r = 0; r < config->size; r++) {
+    for (int r = 0; r < sim->all; r++) {
         struct comm *comm = &sim->ranks[r].comm;
+        const bool is_first_side = r < config->size;
 
-        comm->rank = r;
-        comm->size = comm->remote_size = config->size;
+        comm->rank = is_first_side ? r : r - config->size;
+        comm->size = is_first_side ? config->size : config->remote;
+        comm->remote_size = config->remote ? sim->all - comm->size : comm->size;
+        comm->is_inter = config->remote != 0;
     }
     return sim;
 }

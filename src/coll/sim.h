@@ -12,6 +12,7 @@
 
 struct sim_config {
     int size;                   /* processes */
+    int remote;                 /* those of the other side of an intercommunicator, behind the others; 0: it is none */
     uint64_t seed;              /* of a random order; 0: in the order of time */
     bool is_rendezvous;         /* a send is over when its receive has come; else at once */
     double alpha, beta, gamma;  /* seconds: of a message, of a byte of it, of a byte combined */
@@ -38,6 +39,7 @@ struct sim_rank {
 
 struct sim {
     struct sim_config config;
+    int all;                    /* processes of both sides */
     struct sim_rank *ranks;
     struct sim_events *events;
     struct sim_queue *queues;   /* by hash of receiver, sender and sub */
