@@ -2,8 +2,9 @@
 /* mpiexec: processes that ranks have started (MPI_Comm_spawn), beside those of the command line: their places in the
  * job segment, what they are called, and who of all is connected with whom (MPI 5.0 §11.10.4).
  *
- * A place is had again by others when its process has ended in order, all of its output has come, and nobody has a
- * communicator with it any more; but those that nobody has had yet go first. */
+ * A place is had again by others when its process has ended in order and so have the others of its world (they may
+ * still have to read what it has sent them), all of its output has come, and nobody has a communicator with it any
+ * more; but those that nobody has had yet go first. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +44,15 @@ static bool is_connected(const struct job *job, int place)
     return false;
 }
 
+/* All that are in places of this world still; others may have taken some. */
+static bool is_world_over(const struct job *job, const struct world *world)
+{
+    for (int i = world->first; i < world->first + world->size; i++)
+        if (job->ranks[i].world == world && !job->ranks[i].is_over)
+            return false;
+    return true;
+}
+
 static bool is_free(const void *arg, int place)
 {
     const struct job *job = arg;
@@ -50,8 +60,8 @@ static bool is_free(const void *arg, int place)
 
     if (place >= job->used)
         return true;
-    return place >= job->size && r->is_over && r->is_clean && r->control.fd < 0 && r->out.source.fd < 0 &&
-           r->err.source.fd < 0 && !is_connected(job, place) && !is_linked(job, place);
+    return place >= job->size && is_world_over(job, r->world) && r->is_clean && r->control.fd < 0 &&
+           r->out.source.fd < 0 && r->err.source.fd < 0 && !is_connected(job, place) && !is_linked(job, place);
 }
 
 int worlds_find_room(struct job *job, int size)

@@ -217,9 +217,9 @@ int comm_free(struct comm *comm)
     if (comm->obj.predefined)
         return err(MPI_ERR_COMM, "E0343: %s is predefined and may not be freed",
                    obj_handle(&comm->obj) == (uintptr_t)MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
-    rc = coll_check_end(comm);
+    rc = attr_delete_all(&comm->obj, &comm->attrs); /* the callbacks may make collective calls */
     if (!rc)
-        rc = attr_delete_all(&comm->obj, &comm->attrs);
+        rc = coll_check_end(comm);
     if (rc)
         return rc;
     if (comm == comm_world.parent)

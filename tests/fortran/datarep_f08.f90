@@ -62,12 +62,11 @@ end module
 program datarep_f08
     use representation
     implicit none
-    integer :: rc, seed, rank, values(6), got(6)
+    integer :: rc, values(6), got(6)
     character(len=60) :: name
     type(MPI_File) :: file
 
     call MPI_Init()
-    call MPI_Comm_rank(MPI_COMM_WORLD, rank)
     call MPI_Register_datarep('negated ', read_it, write_it, extent_of, 9_MPI_ADDRESS_KIND, rc)
     call check_int(rc, MPI_SUCCESS, 'MPI_Register_datarep')
     call MPI_Register_datarep('negated', MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, extent_of, 9_MPI_ADDRESS_KIND, rc)
@@ -77,8 +76,7 @@ program datarep_f08
     call MPI_Register_datarep_c('as it is, too', MPI_CONVERSION_FN_NULL_C, MPI_CONVERSION_FN_NULL_C, extent_of, &
                                 9_MPI_ADDRESS_KIND, rc)
     call check_int(rc, MPI_SUCCESS, 'MPI_CONVERSION_FN_NULL_C')
-    call system_clock(seed)
-    write (name, '(a,i0,a,i0)') '/tmp/parley-datarep-', seed, '-', rank
+    write (name, '(a,i0)') '/tmp/parley-datarep-', getpid() ! a function of gfortran
     call MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE + MPI_MODE_RDWR + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file)
     values = [1, 2, 3, 4, 5, 6]
     call MPI_File_set_view(file, 0_MPI_OFFSET_KIND, MPI_INTEGER, MPI_INTEGER, 'negated', MPI_INFO_NULL, rc)

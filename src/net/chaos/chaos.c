@@ -101,6 +101,23 @@ static int let_go(struct chaos *chaos)
     return events;
 }
 
+/* What the old process has sent last and nobody has missed goes with it. */
+static void chaos_renew(struct net_ep *ep)
+{
+    struct chaos *chaos = chaos_of(ep);
+
+    LIST_FOR_EACH_SAFE(link, &chaos->held) {
+        struct held *held = CONTAINER_OF(link, struct held, link);
+        if (held->proc != ep->proc)
+            continue;
+        atomic_fetch_sub_explicit(&chaos->held_of[held->proc], 1, memory_order_relaxed);
+        list_remove(link);
+        mem_free(held);
+        chaos->held_count--;
+    }
+    wrap_renew(ep);
+}
+
 static void chaos_close(struct net *net)
 {
     struct chaos *chaos = (struct chaos *)(void *)net;
@@ -218,7 +235,7 @@ static struct net_record *chaos_record_open(struct net_ep *ep, uint32_t *index)
 
 /* Sizes smaller than those of the wrapped transports would do as well; the same ones keep the protocols alike. */
 #define CHAOS_FUNCTIONS \
-    .close = chaos_close, .connect = chaos_connect, .renew = wrap_renew, .send = chaos_send, .alloc = chaos_alloc, \
+    .close = chaos_close, .connect = chaos_connect, .renew = chaos_renew, .send = chaos_send, .alloc = chaos_alloc, \
     .commit = chaos_commit, .release = wrap_release, .wishes = wrap_wishes, .pace = wrap_pace, .wake = wrap_wake, \
     .poll = chaos_poll, .poll_ep = chaos_poll_ep, .is_silent = chaos_is_silent, .take = net_take_nothing, \
     .can_copy = wrap_can_copy, .copy_from = wrap_copy_from, .copy_to = wrap_copy_to, \

@@ -14,6 +14,7 @@
 /* A record on its way through the device. */
 struct carried {
     int proc;
+    bool is_old;                /* of a process whose number another one has now: nobody misses it */
     struct net_head head;
     uint32_t len;
     unsigned char payload[];
@@ -65,6 +66,7 @@ static int carry(void *arg, int proc, struct net_head head, const void *payload,
     if (!carried)
         return NET_AGAIN;
     carried->proc = proc;
+    carried->is_old = false;
     carried->head = head;
     carried->len = len;
     copy_bytes(carried->payload, payload, len); /* an empty one may come from a null buffer */
@@ -80,6 +82,8 @@ static int hand_up(struct device *device, const struct model_event *event)
     const struct carried *carried = event->message;
     const struct net_sink *sink = &device->wrap.net.sink;
 
+    if (carried->is_old && event->kind != MODEL_TAKEN)
+        return 0;
     if (event->kind == MODEL_TAKEN)
         return device->user->taken(device->user->arg, event->slot, event->is_placed, carried->proc, carried->head,
                                    carried->payload, carried->len);
@@ -119,6 +123,20 @@ static int move_on(struct device *device)
         offload_sync(&device->offload);
     atomic_store_explicit(&device->pending, model->command_count + model->event_count, memory_order_relaxed);
     return events;
+}
+
+static void device_renew(struct net_ep *ep)
+{
+    struct device *device = (struct device *)(void *)ep->net;
+    const struct offload_model *model = &device->model;
+
+    for (unsigned i = 0; i < model->event_count; i++) {
+        struct carried *carried = model->events[(model->event_first + i) % MODEL_EVENTS].message;
+
+        if (carried && carried->proc == ep->proc)
+            carried->is_old = true;
+    }
+    wrap_renew(ep);
 }
 
 static void device_close(struct net *net)
@@ -208,7 +226,7 @@ const struct net_ops device_shm_ops = {
     .send = wrap_send,
     .alloc = wrap_alloc,
     .commit = wrap_commit,
-    .renew = wrap_renew,
+    .renew = device_renew,
     .release = wrap_release,
     .wishes = wrap_wishes,
     .pace = wrap_pace,
