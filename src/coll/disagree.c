@@ -94,16 +94,14 @@ int sched_disagreement(const struct sched *s)
                coll_name(other.operation, COLL_BLOCKING));
 }
 
-int sched_notify(const struct sched *s, int dest, struct req **out)
+bool sched_notify(const struct sched *s, int dest)
 {
     const uint32_t call = call_of(number_of(s->tag)), hash = call & (uint32_t)(15 << COLL_SUB_BITS);
     const uint32_t number = (call >> COLL_SEQUENCE_BIT << COLL_SEQUENCE_BIT) | COLL_NOTICE << OPERATION_BIT | hash |
                             (uint32_t)s->operation;
 
-    if (!is_numbered(call) || s->comm->is_inter)
-        return MPI_ERR_OTHER;
-    return p2p_isend(s->comm, NULL, 0, obj_type(MPI_BYTE), dest, -COLL_TAG_FIRST - (int)number,
-                     P2P_STANDARD | P2P_COLL, out);
+    return is_numbered(call) && !s->comm->is_inter &&
+           p2p_send_if_it_goes(s->comm, dest, -COLL_TAG_FIRST - (int)number, P2P_STANDARD | P2P_COLL);
 }
 
 /* --- afterwards --- */

@@ -165,8 +165,9 @@ void sched_make_turns(struct sched *s);
 /* Another process has begun something else with the same number: an error that names both; else 0. Takes time in the
  * number of messages that wait for collective calls. */
 int sched_disagreement(const struct sched *s) COLD;
-/* Send what is called here, for the other's sched_disagreement. Error: as p2p_isend. */
-int sched_notify(const struct sched *s, int dest, struct req **out) COLD;
+/* Send what is called here, for the other's sched_disagreement, if that goes at once: nobody may ever receive it, and
+ * then a message that is held back would keep this process from leaving. */
+bool sched_notify(const struct sched *s, int dest) COLD;
 /* A step goes to the end of its queue: one that may begin, or that sched_next has given and gives way. */
 void sched_enqueue(struct sched *s, int step);
 /* A step is over: those that waited for it alone join the queues. */

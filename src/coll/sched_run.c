@@ -238,11 +238,8 @@ static COLD void tell(struct sched *s)
 {
     const struct req *waited = oldest(s);
     const struct sched_step *step = waited ? &s->steps[s->oldest] : NULL;
-    struct req *req;
 
-    s->has_noticed = true;
-    if (step && !step->is_local && step->kind == SCHED_RECV && !sched_notify(s, step->peer, &req))
-        req->ops->detach(req);
+    s->has_noticed = step && !step->is_local && step->kind == SCHED_RECV && sched_notify(s, step->peer);
 }
 
 /* After a long wait. */

@@ -36,6 +36,9 @@ int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *
  * Error: MPI_ERR_TRUNCATE with both sizes; what fits has been received. */
 int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag, int mode,
              MPI_Status *status);
+/* An empty message, if it goes at once: not while the receiver holds messages back, or others wait. For what may as
+ * well be left out. */
+bool p2p_send_if_it_goes(struct comm *comm, int dest, int tag, int mode) COLD;
 /* Receive without making a request, if the message is the next thing that comes from there, within a short while.
  * False: nothing was done. Not for wildcards. */
 bool p2p_recv_at_once(struct comm *comm, void *buf, MPI_Count count, const struct type *type, int source, int tag,

@@ -220,6 +220,17 @@ static ALWAYS_INLINE bool send_locked(const struct channel *channel, const void 
     return likely(peer && !(mode & P2P_SYNC)) && send_at_once(channel, peer, peer->send_end, buf, len, type, tag);
 }
 
+bool p2p_send_if_it_goes(struct comm *comm, int dest, int tag, int mode)
+{
+    const struct channel *channel = channel_of(comm, mode);
+    bool is_sent;
+
+    lane_lock(channel->lane);
+    is_sent = send_locked(channel, NULL, 0, obj_type(MPI_BYTE), dest, tag, mode);
+    lane_unlock(channel->lane);
+    return is_sent;
+}
+
 /* A message of one run that is longer and fits in a buffer of the transport, and nothing stands in its way: no request
  * either. The conditions are those of send_at_once. */
 static NOINLINE bool send_in_buffer(const struct channel *channel, const void *buf, size_t len,
