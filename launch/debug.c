@@ -78,21 +78,10 @@ static enum debug_place choose_place(struct job *job, int marked)
 static void find_script(struct debug *debug)
 {
     static const char *const places[] = { "/../share/parley/gdb/parley.py", "/../tools/parley.py" };
-    char own[PATH_MAX], *slash;
-    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    const size_t size = PATH_MAX + 64;
 
-    if (length <= 0)
+    debug->script = need(OWN_FILE_SIZE);
+    if (own_file(places, ARRAY_LEN(places), debug->script))
         return;
-    own[length] = '\0';
-    slash = strrchr(own, '/');
-    *slash = '\0';
-    debug->script = need(size);
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        snprintf(debug->script, size, "%s%s", own, places[i]);
-        if (!access(debug->script, R_OK))
-            return;
-    }
     mem_free(debug->script);
     debug->script = NULL;
 }

@@ -42,16 +42,6 @@ static bool find(const char *dirs, const char *name, char *path)
     return false;
 }
 
-/* Directory of the mpiexec that runs. */
-static void own_directory(char *path)
-{
-    const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-
-    path[length > 0 ? length : 0] = 0;
-    if (strrchr(path, '/'))
-        *strrchr(path, '/') = 0;
-}
-
 /* What the shell takes for `name`: ours, another one's, or nothing. */
 static void look_for_program(const char *name, const char *own)
 {

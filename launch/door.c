@@ -37,11 +37,8 @@ static bool door_folder(int door, char *path)
 {
     static const char *const places[] = { DOORS_FROM_BIN, "../abi" };
     char own[PATH_MAX], given[3 * PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
 
-    own[length > 0 ? length : 0] = 0;
-    if (strrchr(own, '/'))
-        *strrchr(own, '/') = 0;
+    own_directory(own);
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
         snprintf(given, sizeof given, "%s/%s/%s/%s", own, places[i], doors[door].name, doors[door].library);
         if (access(given, R_OK))

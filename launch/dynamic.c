@@ -95,17 +95,13 @@ static bool take_arch(struct call *call, const char *name)
 
 static bool take_errhandler(struct call *call, struct app *app, const char *name)
 {
-    static const char *const names[] = { [JOB_ERRORS_ARE_FATAL] = "mpi_errors_are_fatal",
-                                         [JOB_ERRORS_ABORT] = "mpi_errors_abort",
-                                         [JOB_ERRORS_RETURN] = "mpi_errors_return" };
-
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (!strcmp(name, names[i])) {
-            app->errhandler = (int)i;
+    for (int i = JOB_ERRORS_ARE_FATAL; i <= JOB_ERRORS_RETURN; i++)
+        if (!strcmp(name, job_errhandler_name(i))) {
+            app->errhandler = i;
             return true;
         }
-    return refuse(call, "E1003: mpi_initial_errhandler is %s; it must be %s, %s or %s", name, names[0], names[1],
-                  names[2]);
+    return refuse(call, "E1003: mpi_initial_errhandler is %s; it must be mpi_errors_are_fatal, mpi_errors_abort or "
+                  "mpi_errors_return", name);
 }
 
 /* NAME=VALUE, a line each. */

@@ -339,6 +339,13 @@ char *program_search(const struct app *app, const char *name);
 void debug_option(struct debug *debug, const char *name, const char *value);
 
 /* debug.c */
+enum { OWN_FILE_SIZE = 4096 + 256 }; /* PATH_MAX and a place */
+/* own.c: the folder of the mpiexec that runs, into PATH_MAX bytes. */
+void own_directory(char *path);
+/* The first of these places, each from that folder on, where there is a file that can be read; false: none, and `path`
+ * (OWN_FILE_SIZE) is the last one looked at. */
+bool own_file(const char *const *places, size_t count, char *path);
+
 void debug_prepare(struct job *job); /* find the tools, mark the ranks */
 /* Of --profile and --trace: what the programs' environment needs. */
 void profile_prepare(struct options *options);

@@ -401,10 +401,8 @@ void options_apply_grace(struct reader *reader, const char *name, char **values)
 
 void options_apply_errhandler(struct reader *reader, const char *name, char **values)
 {
-    static const char *const known[] = { "mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return" };
-
     for (int i = JOB_ERRORS_ARE_FATAL; i <= JOB_ERRORS_RETURN; i++)
-        if (!strcasecmp(values[0], known[i])) {
+        if (!strcasecmp(values[0], job_errhandler_name(i))) {
             reader->options->errhandler = i;
             return;
         }

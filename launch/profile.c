@@ -25,18 +25,9 @@ static void find_library(char *path)
 {
     static const char *const places[] = { "/../" LIBDIR "/parley/libparley_profile.so",
                                           "/../tools/profile/libparley_profile.so" };
-    char own[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
 
-    own[length > 0 ? length : 0] = '\0';
-    if (strrchr(own, '/'))
-        *strrchr(own, '/') = '\0';
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        snprintf(path, VARIABLE_SIZE, "%s%s", own, places[i]);
-        if (!access(path, R_OK))
-            return;
-    }
-    die(EXIT_SYSTEM, "E0124: --profile and --trace need libparley_profile.so, which is not there: %s", path);
+    if (!own_file(places, ARRAY_LEN(places), path))
+        die(EXIT_SYSTEM, "E0124: --profile and --trace need libparley_profile.so, which is not there: %s", path);
 }
 
 static void set_text(struct options *options, const char *name, const char *value, const char *behind)

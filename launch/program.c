@@ -129,9 +129,6 @@ static void set_request(struct app *app, const char *name, const char *value)
 
 static void make_environment(const struct options *options, struct app *app)
 {
-    static const char *const errhandlers[] = { [JOB_ERRORS_ARE_FATAL] = "mpi_errors_are_fatal",
-                                               [JOB_ERRORS_ABORT] = "mpi_errors_abort",
-                                               [JOB_ERRORS_RETURN] = "mpi_errors_return" };
     const struct pass *pass = app->pass.is_said ? &app->pass : &options->pass;
     char ranks[16];
 
@@ -146,7 +143,7 @@ static void make_environment(const struct options *options, struct app *app)
         set(&app->env, app->set.at[i]);
     snprintf(ranks, sizeof ranks, "%d", app->ranks);
     set_request(app, "PARLEY_MAXPROCS", ranks);
-    set_request(app, "PARLEY_ERRHANDLER", errhandlers[app->errhandler]);
+    set_request(app, "PARLEY_ERRHANDLER", job_errhandler_name(app->errhandler));
     set_request(app, "PARLEY_SOFT", app->soft);
     set_request(app, "PARLEY_FILE", app->file);
     set_request(app, "PARLEY_MEMORY_KINDS", app->memory_kinds);

@@ -93,11 +93,6 @@ static int count_app(const struct pm_job *job)
  * environment tells what the rank was asked to be. */
 static int fill_info_env(int level)
 {
-    static const char *const errhandlers[] = {
-        [JOB_ERRORS_ARE_FATAL] = "mpi_errors_are_fatal",
-        [JOB_ERRORS_ABORT] = "mpi_errors_abort",
-        [JOB_ERRORS_RETURN] = "mpi_errors_return",
-    };
     char size[16];
     int rc;
 
@@ -110,7 +105,7 @@ static int fill_info_env(int level)
         rc = info_set(&info_env, "maxprocs", size);
     if (!rc)
         rc = info_set(&info_env, "thread_level", init_level_name(level));
-    return rc ? rc : info_set(&info_env, "mpi_initial_errhandler", errhandlers[process.job.errhandler]);
+    return rc ? rc : info_set(&info_env, "mpi_initial_errhandler", job_errhandler_name(process.job.errhandler));
 }
 
 int init_start(int required, int *provided)

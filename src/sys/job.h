@@ -53,6 +53,18 @@ enum {
 /* Error handler that the predefined communicators start with (MPI 5.0 §9.3). */
 enum job_errhandler { JOB_ERRORS_ARE_FATAL, JOB_ERRORS_ABORT, JOB_ERRORS_RETURN };
 
+/* As info and options have it. */
+static inline const char *job_errhandler_name(enum job_errhandler handler)
+{
+    static const char *const names[] = {
+        [JOB_ERRORS_ARE_FATAL] = "mpi_errors_are_fatal",
+        [JOB_ERRORS_ABORT] = "mpi_errors_abort",
+        [JOB_ERRORS_RETURN] = "mpi_errors_return",
+    };
+
+    return names[handler];
+}
+
 /* How far a rank has come. Only grows. */
 enum job_state {
     JOB_NONE,        /* [L] not started */

@@ -7,12 +7,10 @@ others when one dies, and that nothing is left behind.
 
 Prints "ok NAME" or "FAIL NAME why"; exit code 1 if one failed."""
 
-import argparse
 import os
 import re
 import subprocess
 import sys
-import tempfile
 
 import launch_test
 from launch_test import check, contains, equal, run
@@ -165,16 +163,5 @@ def test_universe():
     contains(result.stderr, 'E0101: ')
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('--build', required=True, help='build directory')
-    parser.add_argument('names', nargs='*')
-    args = parser.parse_args()
-    launch_test.build = os.path.realpath(args.build)
-    launch_test.mpiexec = os.path.join(launch_test.build, 'launch', 'mpiexec')
-    with tempfile.TemporaryDirectory(prefix='parley-dyn-') as launch_test.scratch:
-        return launch_test.run_tests(globals(), args.names)
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(launch_test.main(globals(), __doc__))

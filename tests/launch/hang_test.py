@@ -6,13 +6,11 @@
 
 Prints "ok NAME" or "FAIL NAME why"; exit code 1 if one failed."""
 
-import argparse
 import os
 import re
 import select
 import signal
 import sys
-import tempfile
 import time
 
 import launch_test
@@ -305,16 +303,5 @@ def test_on_signal():
     equal(text.count('E012'), 1, 'reports')
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('--build', required=True, help='build directory')
-    parser.add_argument('names', nargs='*')
-    args = parser.parse_args()
-    launch_test.build = os.path.realpath(args.build)
-    launch_test.mpiexec = os.path.join(launch_test.build, 'launch', 'mpiexec')
-    with tempfile.TemporaryDirectory(prefix='parley-hang-') as launch_test.scratch:
-        return launch_test.run_tests(globals(), args.names)
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(launch_test.main(globals(), __doc__))
