@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,9 +63,26 @@ static void write_psets(const struct options *options, struct job_head *head)
     }
 }
 
+/* PARLEY_NODES: as if there were so many machines, for tests. */
+static long nodes_wanted(int ranks)
+{
+    const char *text = getenv("PARLEY_NODES");
+    char *end;
+    long nodes;
+
+    if (!text || !*text)
+        return 1;
+    errno = 0;
+    nodes = strtol(text, &end, 10);
+    if (errno || *end || nodes < 1)
+        die(EXIT_USAGE, "E0101: PARLEY_NODES is \"%s\"; it must be a number of machines, at least 1", text);
+    return nodes < ranks ? nodes : ranks;
+}
+
 void segment_create(struct job *job)
 {
     const struct segment_plan plan = { .size = job->size,
+                                       .nodes = (int)nodes_wanted(job->size),
                                        .spare = (int)segment_spare(job),
                                        .apps = job->options.app_count,
                                        .errhandler = job->options.errhandler,

@@ -36,6 +36,10 @@ struct net_head {
 struct net_sink {
     int (*arrive)(void *arg, int proc, struct net_head head, const void *payload, uint32_t len);
     void *arg;
+    /* Where the payload of a record of which only the head has come had best be put; `arrive` follows with that
+     * address. NULL: anywhere. Asked by transports that get bytes from the system, for long payloads, once each.
+     * NULL as a function: never ask. */
+    void *(*land)(void *arg, int proc, struct net_head head, uint32_t len);
 };
 
 struct device_user;
@@ -45,7 +49,7 @@ struct pace;
 struct peek_list;
 
 struct net_config {
-    int proc, procs;          /* this process and how many there are; they are all on this machine */
+    int proc, procs;          /* this process and how many there are; which of them it reaches is the transport's */
     int lane;                 /* below NET_LANES; what is sent in a lane arrives in the same lane */
     struct job_head *segment; /* head of the job segment, mapped; NULL: none */
     int segment_fd;           /* of its file, whose other parts the transport maps itself */
@@ -111,6 +115,11 @@ struct net_ops {
     /* Give a buffer back unsent. */
     void (*release)(struct net_ep *ep, const struct net_buffer *buffer);
 
+    /* Send a record straight out of the caller's memory, which stays as it is until *pending has been lowered by one,
+     * by this call or a later poll. `len` may be above eager_max. 0 or NET_AGAIN. NULL: no such way. */
+    int (*send_from)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len,
+                     _Atomic uint32_t *pending);
+
     /* NET_WISHES words each way between the processes of a pair, 0 at first: `in` is written here and read there, `out`
      * the other way round. For what a receiver asks of a sender; a change is seen within a few records. */
     void (*wishes)(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out);
@@ -128,6 +137,10 @@ struct net_ops {
     /* True if poll_ep would find nothing now. A glance without the lock, by any thread at any time: it may be wrong
      * once while another thread polls. */
     bool (*is_silent)(const struct net_ep *ep);
+
+    /* A descriptor that polls readable when poll may have something to do, for who sleeps. -1 or NULL: none; news come
+     * with a wake (progress). */
+    int (*wait_fd)(struct net *net);
 
     /* If the next record of this process has come, is not long nor longer than `max`, and its head is `head`: take it,
      * copy the payload to `buf`, and return its length. NET_NOT_YET: none has come; NET_NOT_THIS: another one is

@@ -284,7 +284,7 @@ static void net_suite(struct suite_end *a, struct suite_end *b)
 static inline void suite_open(struct suite_end *end, const struct net_ops *ops, struct net_config config, int other)
 {
     *end = (struct suite_end){ .ops = ops, .proc = config.proc, .other = other };
-    config.sink = (struct net_sink){ suite_arrive, end };
+    config.sink = (struct net_sink){ .arrive = suite_arrive, .arg = end };
     CHECK_INT(ops->open(&config, &end->net), 0);
     CHECK_INT(ops->connect(end->net, other, &end->ep), 0);
 }

@@ -94,7 +94,7 @@ static struct net_config net_config_of(struct lane *lane)
         .lane = lane->number,
         .segment = config->segment,
         .segment_fd = config->segment_fd,
-        .sink = { config->mismatched ? p2p_arrive_checked : p2p_arrive, lane },
+        .sink = { .arrive = config->mismatched ? p2p_arrive_checked : p2p_arrive, .arg = lane },
         .device_user = &lane->device_user,
     };
 }

@@ -7,11 +7,16 @@
  *   0                           4096       struct job_head: made by the launcher before the first rank starts
  *   4096 * (1 + proc)           4096       struct job_proc of that process
  *   4096 * (1 + slots + proc)   4096       struct job_desk of that process
+ *   job_places_offset(slots)    128*slots  struct job_place of each process
  *   job_transport_offset(slots) library's  the transports' part; if the file is too short, the library extends it
  *
  * A process has a place in it, its number among all that may share the segment: those of the first MPI_COMM_WORLD have
  * their ranks, from there on come places for processes that are started later (MPI_Comm_spawn, MPI 5.0 §11.8), in a row
  * for each world of theirs.
+ *
+ * A job may be spread over several machines, its nodes. Each has a segment of its own, made alike: the numbers of
+ * processes are the same in all of them. Of processes of other nodes only the struct job_place is filled in; nobody may
+ * look at the rest.
  *
  * A field says who writes it: [L] the launcher, [R] the rank, [O] the other ranks. A reader may be anyone. */
 #ifndef SYS_JOB_H
@@ -20,6 +25,7 @@
 #include <assert.h>
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,7 +35,7 @@
 #define JOB_MAGIC UINT64_C(0x424f4a59454c5250) /* "PRLEYJOB" in memory of a little-endian machine */
 #define JOB_NO_CTX UINT64_MAX
 enum {
-    JOB_MAJOR = 4,
+    JOB_MAJOR = 5,
     JOB_MINOR = 0,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,
@@ -48,6 +54,7 @@ enum {
     JOB_PORTS = 256,             /* that a process can have open (§11.9) */
     JOB_CALLS = 16,              /* calls of MPI_Comm_connect that a process can be in at a time, in its threads */
     JOB_REPLY_SIZE = 1200,
+    JOB_ADDRESS_SIZE = 116,
 };
 
 /* Error handler that the predefined communicators start with (MPI 5.0 §9.3). */
@@ -267,6 +274,17 @@ struct job_desk {
     alignas(CACHE_LINE) _Atomic uint64_t links[JOB_SLOTS_MAX / 64]; /* [R] */
 };
 
+/* Where a process is, and how processes of other nodes reach it. */
+struct job_place {
+    alignas(2 * CACHE_LINE) uint32_t node; /* [L] number of its machine in the job, from 0 */
+    /* Bytes of address, release; 0: not known yet. [R] on its own node, [L] on the others, who then wakes all of its
+     * node that sleep. */
+    _Atomic uint32_t size;
+    uint32_t reserved;
+    unsigned char address[JOB_ADDRESS_SIZE]; /* [R] [L] the network transport's own */
+};
+
+static_assert(sizeof(struct job_place) == 2 * CACHE_LINE, "job_place has no holes");
 static_assert(sizeof(struct job_desk) <= JOB_PAGE, "job_desk fits its page");
 static_assert(sizeof(struct job_head) == JOB_PAGE, "job_head is one page");
 static_assert(offsetof(struct job_head, start_ns) == 64 && offsetof(struct job_head, end) == 128,
@@ -307,10 +325,26 @@ static inline struct job_desk *job_desk(struct job_head *head, int proc)
     return (struct job_desk *)(void *)((char *)head + JOB_PAGE * ((size_t)head->slots + (size_t)proc + 1));
 }
 
+static inline size_t job_places_offset(int slots)
+{
+    return JOB_PAGE * (2 * (size_t)slots + 1);
+}
+
+static inline struct job_place *job_place(struct job_head *head, int proc)
+{
+    return (struct job_place *)(void *)((char *)head + job_places_offset((int)head->slots)) + proc;
+}
+
+/* Are two processes on one machine, with one segment? */
+static inline bool job_is_near(struct job_head *head, int one, int other)
+{
+    return job_place(head, one)->node == job_place(head, other)->node;
+}
+
 /* Where the transports' part begins in a segment with so many places. */
 static inline size_t job_transport_offset(int slots)
 {
-    const size_t end = JOB_PAGE * (2 * (size_t)slots + 1);
+    const size_t end = job_places_offset(slots) + sizeof(struct job_place) * (size_t)slots;
     return (end + JOB_TRANSPORT_ALIGN - 1) / JOB_TRANSPORT_ALIGN * JOB_TRANSPORT_ALIGN;
 }
 

@@ -56,7 +56,7 @@ static bool make_token(struct job_head *head, char *why)
            refuse(why, "no random numbers, neither by getrandom nor from /dev/urandom: %s", strerror(errno));
 }
 
-static void fill_proc(struct job_head *head, int rank)
+static void fill_proc(struct job_head *head, int rank, int nodes)
 {
     struct job_proc *proc = job_proc(head, rank);
 
@@ -64,6 +64,8 @@ static void fill_proc(struct job_head *head, int rank)
     proc->size = head->size;
     job_desk(head, rank)->parent = -1;
     job_desk(head, rank)->errhandler = head->errhandler;
+    if (nodes > 1)
+        job_place(head, rank)->node = (uint32_t)((uint64_t)rank * (uint64_t)nodes / head->size);
 }
 
 static bool fill(struct job_head *head, const struct segment_plan *plan, int slots, char *why)
@@ -82,7 +84,7 @@ static bool fill(struct job_head *head, const struct segment_plan *plan, int slo
     head->no_barrier = !wake_barrier_offered();
     snprintf(head->launcher, sizeof head->launcher, "%s", plan->launcher);
     for (int i = 0; i < plan->size; i++)
-        fill_proc(head, i);
+        fill_proc(head, i, plan->nodes);
     if (!make_token(head, why))
         return false;
     head->magic = JOB_MAGIC;

@@ -10,7 +10,8 @@
 
 /* What the maker knows. */
 struct segment_plan {
-    int size;             /* ranks, all on this machine */
+    int size;             /* ranks, all on this machine … */
+    int nodes;            /* … and treated as if they sat on so many, in rows of equal length; 0 as 1 */
     int spare;            /* places wished for processes that are started later */
     int apps;             /* programs, at least 1 */
     int errhandler;       /* enum job_errhandler */

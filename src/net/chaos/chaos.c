@@ -138,7 +138,7 @@ static int set_up(struct chaos *chaos, const struct net_ops *ops, const struct n
     chaos->held_of = mem_zalloc((size_t)config->procs * sizeof *chaos->held_of);
     if (!chaos->kept_in || !chaos->held_of)
         return err(MPI_ERR_NO_MEM, "no memory for transport chaos");
-    return wrap_open(&chaos->wrap, ops, config, (struct net_sink){ hold, chaos });
+    return wrap_open(&chaos->wrap, ops, config, (struct net_sink){ .arrive = hold, .arg = chaos });
 }
 
 static int open_with(const struct net_ops *ops, const struct net_config *config, struct net **out)

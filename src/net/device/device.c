@@ -162,7 +162,9 @@ static int set_up(struct device *device, const struct net_config *config)
     device->random = (uint64_t)seed_setting.value * 1000003u + (uint64_t)(config->proc + 65537 * config->lane);
     if (!rc)
         rc = offload_init(&device->offload, &device->model.device);
-    return rc ? rc : wrap_open(&device->wrap, &device_shm_ops, config, (struct net_sink){ carry, device });
+    if (!rc)
+        rc = wrap_open(&device->wrap, &device_shm_ops, config, (struct net_sink){ .arrive = carry, .arg = device });
+    return rc;
 }
 
 static int device_open(const struct net_config *config, struct net **out)

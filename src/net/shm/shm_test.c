@@ -177,7 +177,7 @@ static void test_lanes(void)
     CHECK(!shm_ops.send(ep[4], (struct net_head){ { 100, 0 } }, "", 0));
     for (int lane = NET_LANES - 1; lane >= 0; lane--) {
         to.lane = lane;
-        to.sink = (struct net_sink){ note_arrival, &arrived[lane] };
+        to.sink = (struct net_sink){ .arrive = note_arrival, .arg = &arrived[lane] };
         CHECK(!shm_ops.open(&to, &in[lane]) && !shm_ops.connect(in[lane], 0, &back));
         CHECK(!shm_ops.is_silent(back));
         while (shm_ops.poll(in[lane]))
