@@ -38,6 +38,66 @@ static void predefined(void)
     CHECK_PREDEFINED(Type, MPI_COMPLEX32, 747);
 }
 
+#define CHECK_ROUND_TRIP(toint, fromint, handle)                                                      \
+    do {                                                                                              \
+        const int number_ = toint(handle);                                                            \
+        CHECK(number_ < 1 || number_ > 4095, #handle " has the reserved int %d", number_);            \
+        CHECK_INT(toint(handle), number_);                                                            \
+        CHECK(fromint(number_) == (handle), #fromint "(%d) is not " #handle, number_);                \
+    } while (0)
+
+static void sum(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *len; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+
+static void ignore(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm;
+    (void)code;
+}
+
+/* One object of each kind that a program can make without a file. */
+static void of_each_kind(void)
+{
+    int one = 1, found = 0;
+    MPI_Errhandler errhandler;
+    MPI_Session session;
+    MPI_Message message;
+    MPI_Datatype type;
+    MPI_Request req;
+    MPI_Group group;
+    MPI_Info info;
+    MPI_Op op;
+
+    CHECK_OK(MPI_Comm_group(MPI_COMM_WORLD, &group));
+    CHECK_ROUND_TRIP(MPI_Group_toint, MPI_Group_fromint, group);
+    CHECK_OK(MPI_Group_free(&group));
+    CHECK_OK(MPI_Op_create(sum, 1, &op));
+    CHECK_ROUND_TRIP(MPI_Op_toint, MPI_Op_fromint, op);
+    CHECK_OK(MPI_Op_free(&op));
+    CHECK_OK(MPI_Comm_create_errhandler(ignore, &errhandler));
+    CHECK_ROUND_TRIP(MPI_Errhandler_toint, MPI_Errhandler_fromint, errhandler);
+    CHECK_OK(MPI_Errhandler_free(&errhandler));
+    CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+    CHECK_ROUND_TRIP(MPI_Session_toint, MPI_Session_fromint, session);
+    CHECK_OK(MPI_Session_finalize(&session));
+    CHECK_OK(MPI_Type_contiguous(3, MPI_INT, &type));
+    CHECK_ROUND_TRIP(MPI_Type_toint, MPI_Type_fromint, type);
+    CHECK_OK(MPI_Type_free(&type));
+    CHECK_OK(MPI_Info_create(&info));
+    CHECK_ROUND_TRIP(MPI_Info_toint, MPI_Info_fromint, info);
+    CHECK_OK(MPI_Info_free(&info));
+    CHECK_OK(MPI_Isend(&one, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &req));
+    while (!found)
+        CHECK_OK(MPI_Improbe(0, 5, MPI_COMM_SELF, &found, &message, MPI_STATUS_IGNORE));
+    CHECK_ROUND_TRIP(MPI_Message_toint, MPI_Message_fromint, message);
+    CHECK_OK(MPI_Mrecv(&found, 1, MPI_INT, &message, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+}
+
 static void made(void)
 {
     enum { N = 20 };
@@ -76,6 +136,7 @@ int main(int argc, char **argv)
     test_begin(&argc, &argv);
     predefined();
     made();
+    of_each_kind();
     return test_end();
 }
 #else

@@ -19,6 +19,16 @@ static void check_value(MPI_Info info, const char *key, const char *want)
     CHECK(!strcmp(value, want), "%s is \"%.40s\"", key, value);
 }
 
+/* The form before MPI_Info_get_string (deprecated, §16.3): the length does not count the zero. */
+static void check_length(MPI_Info info, const char *key, const char *want)
+{
+    int len = -7, flag = -1;
+
+    CHECK_OK(MPI_Info_get_valuelen(info, key, &len, &flag));
+    CHECK_INT(flag != 0, want != NULL);
+    CHECK_INT(len, want ? (int)strlen(want) : -7);
+}
+
 static void check_part(MPI_Info info, const char *key, int room, const char *want, int whole)
 {
     char value[32];
@@ -73,7 +83,9 @@ static void lengths(MPI_Info info)
         value[len * 4] = '\0';
         CHECK_OK(MPI_Info_set(info, key, value));
         check_value(info, key, value);
+        check_length(info, key, value);
         CHECK_OK(MPI_Info_delete(info, key));
+        check_length(info, key, NULL);
     }
     memset(value, 'v', MPI_MAX_INFO_VAL - 1);
     value[MPI_MAX_INFO_VAL - 1] = '\0';
