@@ -40,6 +40,10 @@ struct net_sink {
      * address. NULL: anywhere. Asked by transports that get bytes from the system, for long payloads, once each.
      * NULL as a function: never ask. */
     void *(*land)(void *arg, int proc, struct net_head head, uint32_t len);
+    /* The way to this process has broken, for the reason that the text of `error` (base/err.h) tells: nothing more
+     * comes from it, and what is sent to it from now on is taken and forgotten (words of send_from are lowered). Called
+     * once for a process, from poll or poll_ep, after what had come. NULL: nobody wants to know. */
+    void (*lost)(void *arg, int proc, int error);
 };
 
 struct device_user;
