@@ -16,7 +16,7 @@
  *   source.c    from addresses in ranks to source lines
  *   explain.c   --explain                                 memory.c   the out-of-memory killer
  *   debug.c     ranks under gdb, valgrind and the like    console.c  one prompt for several gdbs
- *   mpir.c      what parallel debuggers read
+ *   mpir.c      what parallel debuggers read          nodes.h    the machines of the job
  *
  * struct job is the only state; it lives in main. */
 #ifndef LAUNCH_LAUNCH_H
@@ -31,6 +31,7 @@
 
 #include "base/base.h"
 #include "bind.h"
+#include "nodes.h"
 #include "sys/job.h"
 
 /* Exit codes of mpiexec itself; otherwise it is the first failing rank's. */
@@ -121,6 +122,7 @@ struct options {
     struct debug debug;
     const char *profile; /* what the names of its files begin with; NULL: none is made */
     const char *trace;   /* its file; NULL: none */
+    const char *nodes_as; /* HOST:RANKS,... in the order of ranks, for tests; NULL: this machine only */
 };
 
 struct job;
@@ -182,6 +184,7 @@ struct world {
 struct rank {
     struct world *world; /* NULL: nobody has had this place yet */
     int number;          /* in its world */
+    int node;            /* of job->nodes */
     struct app *app;
     int appnum;
     bool will_end;       /* a process that it is connected with has failed … */
@@ -258,6 +261,7 @@ struct job {
     int used;            /* places that anybody has or has had are below */
     struct rank *ranks;  /* by their places in the segment: those of the first world have their ranks */
     struct world first_world;
+    struct nodes nodes;
     int worlds;          /* the number of the last one */
     struct name *names;  /* published services; NULL: none */
     struct job_head *head;

@@ -185,6 +185,7 @@ static void make_ranks(struct job *job)
     job->first_world = (struct world){ .size = job->size, .apps = options->apps, .app_count = options->app_count };
     job->ranks = need(((size_t)job->size + segment_spare(job)) * sizeof *job->ranks);
     worlds_fill(job, &job->first_world);
+    nodes_place(job);
 }
 
 static void prepare_programs(struct job *job)

@@ -116,6 +116,7 @@ const struct option options_table[] = {
     { "doctor", NULL, TOPIC_ABOUT | COMMON, DO(doctor), "tell what this machine offers, and what is in the way" },
     { "version V info", NULL, TOPIC_ABOUT | COMMON, DO(version), "tell the version" },
     { "adopt", "[FD]", TOPIC_ABOUT, DO(adopt), NULL }, /* the library starts us so (src/pm/helper.c) */
+    { "nodes-as", "LIST", TOPIC_ABOUT, TEXT(nodes_as), NULL }, /* for tests: HOST:RANKS,... */
     { "complete", "SHELL", TOPIC_ABOUT, DO(complete), "write the completion for bash or zsh" },
     { "manual", NULL, TOPIC_ABOUT, DO(manual), "write the manual page" },
 

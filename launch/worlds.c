@@ -105,6 +105,7 @@ static void fill_rank(struct job *job, struct world *world, int number, int appn
     r->number = number;
     r->app = &world->apps[appnum];
     r->appnum = appnum;
+    r->node = job->nodes.here;
     r->control.fd = r->out.source.fd = r->err.source.fd = r->in.source.fd = -1;
 }
 
