@@ -21,6 +21,7 @@
 #include "progress/progress.h"
 #include "rma/rma.h"
 #include "sys/cpus.h"
+#include "sys/place.h"
 #include "sys/wake.h"
 #include "type/type.h"
 
@@ -90,6 +91,7 @@ static int start_transports(bool is_threaded)
         rc = coll_init(&coll);
     if (rc)
         return rc;
+    place_open(coll.segment);
     rma_init(&(struct rma_config){ coll.segment, coll.segment_fd, coll_segment_end(&coll), job->proc, job->procs });
     progress_init(&waiting);
     return p2p_init(&config);
@@ -167,6 +169,7 @@ static int share_all(void)
 
     if (rc)
         return rc;
+    place_open(coll.segment);
     rma_init(&(struct rma_config){ coll.segment, coll.segment_fd, coll_segment_end(&coll), job->proc, job->procs });
     share_waiting(job, &waiting);
     progress_share(&waiting);
@@ -271,6 +274,7 @@ __attribute__((destructor)) static void core_close(void)
     p2p_fini();
     progress_fini();
     fini_objects();
+    place_open(NULL);
     pm_close(&process.job);
     core.is_open = core.has_job = false;
 }

@@ -17,6 +17,7 @@
 #include "sys/job.h"
 #include "sys/pass.h"
 #include "sys/peek.h"
+#include "sys/place.h"
 #include "sys/segment.h"
 #include "sys/share.h"
 #include "sys/wake.h"
@@ -132,6 +133,11 @@ static void test_segment(void)
     other = segment_map(fd, job_transport_offset(3));
     CHECK(other && other != head && other->token[1] == head->token[1]);
     CHECK(!segment_map(-1, 4096));
+    job_place(head, 2)->node = 1;
+    CHECK_INT(place_node(2), 0);
+    place_open(other);
+    CHECK(place_node(2) == 1 && place_node(1) == 0);
+    place_open(NULL);
     munmap(other, job_transport_offset(3));
     munmap(head, job_transport_offset(3));
     close(fd);
