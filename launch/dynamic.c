@@ -78,7 +78,7 @@ static bool PRINTF_LIKE(2, 3) refuse(struct call *call, const char *format, ...)
 static bool take_hosts(struct call *call, char *hosts)
 {
     for (char *host; (host = strsep(&hosts, ", "));)
-        if (*host && !options_is_this_machine(host))
+        if (*host && !hosts_is_here(host))
             return refuse(call, "E0102: host %s: this version starts processes on this machine only", host);
     return true;
 }

@@ -17,6 +17,8 @@
  *   explain.c   --explain                                 memory.c   the out-of-memory killer
  *   debug.c     ranks under gdb, valgrind and the like    console.c  one prompt for several gdbs
  *   mpir.c      what parallel debuggers read          nodes.h    the machines of the job
+ *   hosts.h     lists of hosts                        map.h      ranks to hosts
+ *   remote.c    how other machines are reached
  *
  * struct job is the only state; it lives in main. */
 #ifndef LAUNCH_LAUNCH_H
@@ -31,6 +33,7 @@
 
 #include "base/base.h"
 #include "bind.h"
+#include "map.h"
 #include "nodes.h"
 #include "sys/job.h"
 
@@ -68,6 +71,9 @@ struct app {
     const char *path;   /* directories to search before PATH; or NULL */
     const char *pset;   /* name of its process set; NULL: none is given */
     const char *soft, *file, *memory_kinds; /* as given, for MPI_INFO_ENV; NULL: not said */
+    struct hosts hosts; /* that it may use; none: all of the job */
+    int per_node;       /* ranks on each host in turn; 0: not said */
+    int host_limit;     /* only so many of the hosts; 0: all */
     int errhandler;     /* enum job_errhandler */
     char *program;      /* found file; relative to wdir or absolute */
     struct strings env; /* with room for the rank's own variables at the end */
@@ -118,11 +124,23 @@ struct options {
     int errhandler;     /* enum job_errhandler */
     int universe;       /* MPI_UNIVERSE_SIZE; 0: not said */
     int adopted_fd;     /* socket to a process that is rank 0 already and has started us; 0: there is none */
+    struct hosts hosts;   /* all that are named, or else those of the batch system; none: this machine */
+    struct map_rule map;  /* how ranks go to them */
+    const char **wanted;  /* by rank: the host that a rank file names; NULL: none */
+    int wanted_count;
+    const char *batch;    /* the batch system, if we run under one; NULL: not */
+    const char *batch_note; /* what cannot be read of it; NULL: nothing */
+    struct hosts batch_hosts;
+    bool batch_is_read, no_batch; /* it has been looked for; it is not to be */
+    bool no_local;        /* no ranks here if there are other hosts */
+    bool show_hosts;      /* tell the hosts and their slots */
+    const char *launcher; /* how other machines are reached: "ssh", "slurm"; NULL: not said */
+    const char *launcher_exec; /* the program for that; NULL: not said */
+    const char *agent_prefix;  /* where Parley is on other machines; NULL: where it is here */
     struct binding binding;
     struct debug debug;
     const char *profile; /* what the names of its files begin with; NULL: none is made */
     const char *trace;   /* its file; NULL: none */
-    const char *nodes_as; /* HOST:RANKS,... in the order of ranks, for tests; NULL: this machine only */
 };
 
 struct job;

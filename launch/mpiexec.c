@@ -243,6 +243,16 @@ static void show_map(struct job *job)
                  options->apps[app].argv.at[0]);
         forward_print(job, text);
     }
+    if (options->hosts.count > 0 || options->wanted_count > 0)
+        nodes_show(job);
+}
+
+static void need_here(const struct job *job)
+{
+    for (int i = 0; i < job->nodes.count; i++)
+        if (job->nodes.at[i].ranks > 0 && !job->nodes.at[i].is_here)
+            die(EXIT_USAGE, "E0102: host %s: this version starts processes on this machine only, not on several hosts\n"
+                "this machine is localhost or %s", job->nodes.at[i].name, job->nodes.at[job->nodes.here].name);
 }
 
 int main(int argc, char **argv)
@@ -253,8 +263,11 @@ int main(int argc, char **argv)
     prepare(&job, argv);
     if (job.options.show_map)
         show_map(&job);
+    if (job.options.show_hosts)
+        nodes_show_hosts(&job);
     if (job.options.is_dry)
         return 0;
+    need_here(&job);
     spawn_all(&job);
     other_mpi_init(&job);
     bind_watch(&job);

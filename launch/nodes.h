@@ -28,6 +28,10 @@ struct nodes {
  * hosts cannot be had as they are wanted. */
 void nodes_place(struct job *job);
 
+/* A line for each node with its ranks; for each host with its slots. */
+void nodes_show(struct job *job);
+void nodes_show_hosts(struct job *job);
+
 /* The command that starts mpiexec --agent on the node and connects us with its stdin, stdout and stderr: the words of
  * the remote shell, the target, and one word for the shell there. */
 void nodes_command(const struct job *job, const struct node *node, struct strings *words);

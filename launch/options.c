@@ -273,7 +273,8 @@ void options_begin_app(struct reader *reader)
     all->apps = need_more(all->apps, ((size_t)all->app_count + 1) * sizeof *all->apps);
     reader->app = &all->apps[all->app_count++];
     *reader->app = (struct app){ .ranks = -1 };
-    reader->listed = reader->short_count = 0;
+    reader->short_count = 0;
+    reader->pool = (struct hosts){ 0 };
 }
 
 void options_read_options(struct reader *reader)
@@ -306,6 +307,7 @@ static void read_app(struct reader *reader)
             reader->is_in_config             ? " in a line of the configuration file"
             : reader->options->app_count > 1 ? " in one of the blocks between colons"
                                              : "");
+    options_end_hosts(reader);
     if (reader->app->argv.count == 0)
         reader->options->app_count--; /* it only carried options of the job */
     else
@@ -353,6 +355,7 @@ void options_read(struct options *result, char **argv)
     if (hang && *hang)
         result->hang_report = options_number("hang-report (from PARLEY_HANG_REPORT)", hang, 0, 1e9);
     options_read_blocks(&reader);
+    options_finish_hosts(result);
     check_whole(result);
     for (size_t i = 0; i < result->notes.count && !result->quiet; i++)
         fprintf(stderr, "parley: mpiexec: %s\n", result->notes.at[i]);

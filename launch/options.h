@@ -4,7 +4,7 @@
  *   options.c          words -> options and programs     options_ranks.c   how many, where, which program
  *   options_table.c    which options there are           options_values.c  the other values: environment,
  *   options_config.c   words from files                                    output, input, limits
- *   options_hosts.c    names of this machine             options_help.c    --help
+ *   options_hosts.c    on which hosts                    options_help.c    --help
  *   options_manual.c   the manual page, completion for shells, both made of the table
  */
 #ifndef LAUNCH_OPTIONS_H
@@ -12,6 +12,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "hosts.h"
 
 struct app;
 struct options;
@@ -58,8 +60,10 @@ struct reader {
     struct app *app;             /* the one being read */
     char **at;                   /* next word */
     int per_node;                /* -ppn and its like: ranks if nothing else is said; 0: not said */
-    int nodes;                   /* srun's -N; Open MPI's, which is the same as ranks here; 0: not said */
-    int listed;                  /* slots of the hosts of this block; 0: none listed */
+    int nodes;                   /* -N, --nodes: hosts, or ranks on each; 0: not said */
+    bool nodes_are_hosts;        /* it was --nodes, which is hosts only */
+    struct hosts pool;           /* of the host files of this block, of which -host chooses */
+    const char *hosts_from;      /* the value of -host, for messages */
     int short_count;   /* -c: ranks as Open MPI has it, processors a rank as srun has it; 0: not said */
     bool has_config;   /* the programs came from a file */
     bool is_in_config; /* and we are inside it: a colon is an argument like any other */
@@ -87,7 +91,15 @@ void options_apply_config(struct reader *reader, const char *name, char **values
 void options_apply_file(struct reader *reader, const char *name, char **values);
 
 /* options_hosts.c */
-bool options_is_this_machine(const char *host);
+/* Those that the ranks of the app may be on, as far as has been read; none: this machine. */
+const struct hosts *options_hosts_of(struct options *options, const struct app *app);
+void options_end_hosts(struct reader *reader);              /* at the end of a block */
+void options_finish_hosts(struct options *options);         /* at the end of all */
+void options_apply_rankfile(struct reader *reader, const char *name, char **values);
+void options_apply_rmk(struct reader *reader, const char *name, char **values);
+void options_apply_launcher(struct reader *reader, const char *name, char **values);
+void options_apply_setting(struct reader *reader, const char *name, char **values);
+void options_apply_mapping(struct reader *reader, const char *name, char **values);
 void options_apply_hosts(struct reader *reader, const char *name, char **values);
 void options_apply_host_file(struct reader *reader, const char *name, char **values);
 
@@ -114,6 +126,8 @@ void options_apply_binding(struct reader *reader, const char *name, char **value
 int options_count_ranks(const struct reader *reader);
 
 /* options_values.c */
+/* A sentence about an option that is said at the end of reading, once. */
+void options_add_note(struct reader *reader, const char *name, const char *text);
 void options_set_flag(struct reader *reader, const char *name, char **values);
 void options_set_text(struct reader *reader, const char *name, char **values);
 void options_apply_note(struct reader *reader, const char *name, char **values);

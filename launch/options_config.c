@@ -115,6 +115,7 @@ void options_apply_config(struct reader *reader, const char *name, char **values
             .is_in_config = true,
             .per_node = reader->per_node,
             .nodes = reader->nodes,
+            .nodes_are_hosts = reader->nodes_are_hosts,
         };
         struct strings words = { 0 };
         options_split(line, &words);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiexec: options that say how many ranks there are, where they are started and which processors they get.
- * There is one machine, so slots are a way to say how many ranks, and never a limit. */
+ * Slots of hosts are a way to say how many ranks, and where they go first; a limit only if the user says so. */
 #include "options.h"
 
 #include <errno.h>
@@ -46,6 +46,7 @@ void options_apply_nodes(struct reader *reader, const char *name, char **values)
     snprintf(least, sizeof least, "%s", values[0]);
     least[strcspn(least, "-")] = 0;
     reader->nodes = options_whole_number(name, *least ? least : values[0], 1, OPTIONS_MAX_RANKS);
+    reader->nodes_are_hosts = !strcmp(name, "nodes");
 }
 
 /* One number of a triplet; NULL: there is none. */
@@ -141,29 +142,60 @@ void options_apply_memory_kinds(struct reader *reader, const char *name, char **
     reader->app->memory_kinds = values[0];
 }
 
-static int count_hard(const struct reader *reader)
+static int product(int one, int other)
 {
+    const double all = (double)one * other;
+
+    return all < OPTIONS_MAX_RANKS ? (int)all : OPTIONS_MAX_RANKS;
+}
+
+static int count_hard(const struct reader *reader, const struct hosts *hosts)
+{
+    const int host_count = hosts->count > 0 ? hosts->count : 1;
+
     if (reader->app->ranks > 0)
         return reader->app->ranks;
     if (reader->short_count > 0)
         return reader->short_count;
-    if (reader->per_node > 0) {
-        const double all = (double)reader->per_node * (reader->nodes > 0 ? reader->nodes : 1);
-        return all < OPTIONS_MAX_RANKS ? (int)all : OPTIONS_MAX_RANKS;
-    }
+    if (reader->per_node > 0)
+        return product(reader->per_node, reader->nodes > 0 ? reader->nodes : host_count);
     if (reader->nodes > 0)
-        return reader->nodes;
+        return product(reader->nodes, reader->nodes_are_hosts ? 1 : host_count);
+    if (reader->options->map.by == MAP_PER_NODE)
+        return product(reader->options->map.per_node, host_count);
     if (reader->options->binding.map == BIND_MAP_PER)
-        return bind_ranks(&reader->options->binding);
-    if (reader->listed > 0)
-        return reader->listed;
+        return product(bind_ranks(&reader->options->binding), host_count);
+    if (reader->options->wanted_count > 0)
+        return reader->options->wanted_count;
+    if (hosts_slots(hosts) > 0)
+        return hosts_slots(hosts);
     return reader->app->soft ? cpus_in_mask() : 1;
+}
+
+/* What the block says of ranks on each host. -N K may mean K ranks on each, or K hosts: the first, if the hosts have
+ * room for all ranks then. */
+static void set_per_node(const struct reader *reader, int ranks, const struct hosts *hosts)
+{
+    struct app *app = reader->app;
+
+    app->per_node = reader->per_node;
+    if (reader->nodes == 0)
+        return;
+    if (reader->per_node > 0 || reader->nodes_are_hosts || product(reader->nodes, hosts->count) < ranks) {
+        app->host_limit = reader->nodes;
+        if (reader->per_node == 0)
+            app->per_node = (ranks + reader->nodes - 1) / reader->nodes;
+    } else {
+        app->per_node = reader->nodes;
+    }
 }
 
 int options_count_ranks(const struct reader *reader)
 {
-    int ranks = count_hard(reader), allowed;
+    const struct hosts *hosts = options_hosts_of(reader->options, reader->app);
+    int ranks = count_hard(reader, hosts), allowed;
 
+    set_per_node(reader, ranks, hosts);
     if (reader->app->ranks > 0 && reader->short_count > 0)
         reader->options->binding.width = reader->short_count;
     if (!reader->app->soft)
@@ -235,4 +267,5 @@ void options_apply_tool(struct reader *reader, const char *name, char **values)
 void options_apply_binding(struct reader *reader, const char *name, char **values)
 {
     bind_option(&reader->options->binding, name, values[0]);
+    map_option(&reader->options->map, name, values[0]);
 }

@@ -18,14 +18,20 @@ const struct option options_table[] = {
       "start N processes of the program (default 1)" },
     { "c", "N", TOPIC_RUN, DO(short_count), "the same; behind -n: processors for each process" },
     { "soft", "SET", TOPIC_RUN, DO(soft), "let N be the largest number of SET: 2:8:2,16" },
-    { "host hosts H w nodelist hostlist machines machinelist", "LIST", TOPIC_RUN, DO(hosts),
-      "hosts, with slots: localhost:4; this machine only" },
+    { "host hosts H w nodelist hostlist machines machinelist nodes-as", "LIST", TOPIC_RUN, DO(hosts),
+      "hosts, with slots: a,b:4, node[01-16], user@c" },
     { "hostfile f machinefile machine default-hostfile add-hostfile launcher-hostfile", "FILE", TOPIC_RUN,
-      DO(host_file), "the same, a host a line: localhost slots=4" },
+      DO(host_file), "the same, a host a line: a slots=4 max_slots=8" },
+    { "launcher bootstrap", "WAY", TOPIC_RUN, DO(launcher),
+      "to reach hosts: ssh, rsh, slurm, lsf, sge, oar, pbs" },
+    { "launcher-exec bootstrap-exec", "COMMAND", TOPIC_RUN, TEXT(launcher_exec),
+      "the program for that: 'ssh -p 2222'" },
+    { "prefix", "DIR", TOPIC_RUN, TEXT(agent_prefix), "Parley is in DIR on the other hosts" },
+    { "rankfile rf", "FILE", TOPIC_RUN, DO(rankfile), "a host for each rank, a line each: rank 0=a slot=0" },
     { "ppn perhost npernode ntasks-per-node tasks-per-node grr", "N", TOPIC_RUN, DO(per_node),
-      "N processes, unless -n is given" },
-    { "pernode rr", NULL, TOPIC_RUN, DO(one_per_node), "one process, unless -n is given" },
-    { "N nodes", "N", TOPIC_RUN, DO(nodes), "the same as --ppn; of srun: that many hosts" },
+      "N processes on each host in turn" },
+    { "pernode rr", NULL, TOPIC_RUN, DO(one_per_node), "one process on each host in turn" },
+    { "N nodes", "N", TOPIC_RUN, DO(nodes), "the same as --ppn; --nodes: so many hosts" },
     { "wdir wd chdir D", "DIR", TOPIC_RUN | COMMON, DO(wdir), "start the program in DIR" },
     { "path", "DIRS", TOPIC_RUN, DO(path), "look for it in DIRS (A:B), then in PATH" },
     { "arch", "NAME", TOPIC_RUN, DO(arch), "must be what uname -m says of this machine" },
@@ -38,8 +44,10 @@ const struct option options_table[] = {
     { "configfile app appfile", "FILE", TOPIC_RUN | COMMON, DO(config),
       "read all programs from FILE, one a line" },
     { "display-map print-rank-map display-devel-map", NULL, TOPIC_RUN, FLAG(show_map),
-      "tell which ranks run what" },
-    { "display", "WORDS", TOPIC_RUN, DO(display), "map, bind: --display-map, --show-binding" },
+      "tell which ranks run what, and where" },
+    { "display-allocation display-devel-allocation", NULL, TOPIC_RUN, FLAG(show_hosts),
+      "tell the hosts and their slots" },
+    { "display", "WORDS", TOPIC_RUN, DO(display), "map, allocation, bind: the options of these names" },
     { "runtime-options rtos", "WORDS", TOPIC_RUN, DO(runtime),
       "donotlaunch: --do-not-launch; others: nothing" },
     { "no-doors", NULL, TOPIC_RUN, FLAG(no_doors), "programs built for another MPI use its library" },
@@ -77,7 +85,7 @@ const struct option options_table[] = {
     { "bind-to binding", "POLICY", TOPIC_BINDING | COMMON, DO(binding),
       "none, core, hwthread, l3cache, numa, socket" },
     { "map-by", "POLICY", TOPIC_BINDING, DO(binding),
-      "core, numa, socket, ppr:N:socket; :PE=N: N cores each" },
+      "slot, node, ppr:N:node, core, ppr:N:socket; :PE=N" },
     { "rank-by", "POLICY", TOPIC_BINDING, DO(binding), "slot, fill, span, core, socket, numa, node" },
     { "cpu-set cpu-list slot-list", "LIST", TOPIC_BINDING, DO(binding), "processors to use: 0-3,8" },
     { "cpus-per-rank cpus-per-proc cpus-per-task depth", "N", TOPIC_BINDING, DO(binding),
@@ -86,6 +94,9 @@ const struct option options_table[] = {
       "none, cores, threads, sockets, as in srun" },
     { "npersocket", "N", TOPIC_BINDING, DO(binding), "N processes on each socket" },
     { "use-hwthread-cpus", NULL, TOPIC_BINDING, DO(binding), "a hardware thread counts as a processor" },
+    { "nooversubscribe", NULL, TOPIC_RUN, DO(mapping), "an error if a host would get more than its slots" },
+    { "oversubscribe", NULL, TOPIC_RUN, DO(mapping), "more ranks than slots are welcome (default)" },
+    { "nolocal", NULL, TOPIC_RUN, FLAG(no_local), "start nothing here if other hosts are named" },
     { "bind-to-core bind-to-socket bind-to-none bynode byslot bycore bysocket bynuma", NULL, TOPIC_BINDING,
       DO(binding), "--bind-to, --map-by of old" },
     { "show-binding report-bindings", NULL, TOPIC_BINDING, DO(binding),
@@ -116,7 +127,6 @@ const struct option options_table[] = {
     { "doctor", NULL, TOPIC_ABOUT | COMMON, DO(doctor), "tell what this machine offers, and what is in the way" },
     { "version V info", NULL, TOPIC_ABOUT | COMMON, DO(version), "tell the version" },
     { "adopt", "[FD]", TOPIC_ABOUT, DO(adopt), NULL }, /* the library starts us so (src/pm/helper.c) */
-    { "nodes-as", "LIST", TOPIC_ABOUT, TEXT(nodes_as), NULL }, /* for tests: HOST:RANKS,... */
     { "complete", "SHELL", TOPIC_ABOUT, DO(complete), "write the completion for bash or zsh" },
     { "manual", NULL, TOPIC_ABOUT, DO(manual), "write the manual page" },
 
@@ -126,8 +136,6 @@ const struct option options_table[] = {
       "failed processes cannot be survived yet, they end the job" },
     { "max-restarts", "N", TOPIC_ABOUT, DO(note),
       "failed processes are not started again, they end the job" },
-    { "rankfile rf", "FILE", TOPIC_ABOUT, DO(note),
-      "the places of the file are not used; see --bind-to, --cpu-set" },
     { "multi-prog", NULL, TOPIC_ABOUT, DO(note),
       "not known here; see -configfile, or colons between programs" },
     { "ckpointlib ckpoint-prefix ckpoint-interval ckpoint-num", "X", TOPIC_ABOUT, DO(note),
@@ -139,18 +147,18 @@ const struct option options_table[] = {
     { "check-mpi check_mpi aps mps", NULL, TOPIC_ABOUT, DO(note), "this tool is Intel's and not here" },
 
     /* What makes no difference on one machine, or says what is so anyway. Open MPI: */
-    { "oversubscribe nooversubscribe display-allocation display-devel-allocation "
-      "display-comm display-comm-finalize allow-run-as-root disable-recovery noprefix nolocal "
+    { "display-comm display-comm-finalize allow-run-as-root disable-recovery noprefix "
       "no-app-prefix debug-daemons debug-daemons-file leave-session-attached hetero-nodes uniform-nodes "
       "report-state-on-timeout get-stack-traces report-child-jobs-separately no-aggregate-help parseable "
       "parsable show-progress preload-binary xml do-not-resolve do-not-connect novm no-ready-msg "
       "index-argv-by-rank tree-spawn",
       NULL, ACCEPTED },
-    { "prefix am amca tune-file personality ppr stream-buffering tmpdir "
+    { "am amca tune-file personality ppr stream-buffering tmpdir "
       "preload-files report-uri report-pid report-events ompi-server server-wait-time launch-agent "
       "max-vm-size forward-signals spawn-timeout display-topo gpu-support app-pmix-prefix pmix-prefix",
       "X", ACCEPTED },
-    { "mca gmca omca gomca prtemca gprtemca pmixmca gpmixmca", "KEY VALUE", ACCEPTED },
+    { "mca gmca omca gomca prtemca gprtemca pmixmca gpmixmca", "KEY VALUE", TOPIC_RUN, DO(setting),
+      "of these settings only plm_rsh_agent has a meaning" },
     { "dvm fwd-environment output-proctable stop-on-exec stop-in-init stop-in-app", "[X]", ACCEPTED },
     { "tune", "?FILE", ACCEPTED },
     { "d", "?N", ACCEPTED }, /* Cray's depth */
@@ -159,7 +167,8 @@ const struct option options_table[] = {
       "enable-x disable-x hybrid-hosts pmi-port print-all-exitcodes exitinfo skip-launch-node noconf "
       "ordered-output silent-abort v6 prot ilp64 cleanup",
       NULL, ACCEPTED },
-    { "launcher launcher-exec bootstrap bootstrap-exec rmk topolib membind demux iface localhost nameserver "
+    { "rmk", "NAME", TOPIC_RUN, DO(rmk), "none: leave the hosts of a batch system alone" },
+    { "topolib membind demux iface localhost nameserver "
       "order-nodes rankmap g gpus-per-proc gpu-subdevs-per-proc branch-count localroot "
       "bootstrap-exec-args pmi-connect pmi-aggregate pmi",
       "X", ACCEPTED },

@@ -191,7 +191,8 @@ static void test_counts(void)
     CHECK_INT(ranks("-c 3 -n 2 a"), 2);
     CHECK_INT(ranks("-n 2 -c 3 a"), 2);
     CHECK_INT(ranks("-pernode a"), 1);
-    CHECK_INT(ranks("--map-by ppr:3:node:PE=2 a"), 6); /* as bind_ranks above has it */
+    CHECK_INT(ranks("--map-by ppr:3:node:PE=2 a"), 3);
+    CHECK_INT(ranks("--map-by ppr:3:socket:PE=2 a"), 6); /* as bind_ranks above has it */
     CHECK_INT(ranks("-host localhost:3,localhost a"), 4);
     CHECK_INT(ranks("-n 2 -host localhost:3 a"), 2);
     CHECK_INT(ranks("-host localhost:3 -N 2 a"), 2);
@@ -240,10 +241,23 @@ static void test_hosts(void)
     snprintf(line, sizeof line, "-H %s:2,user@%s,127.0.0.7,::1,LocalHost a", system.nodename,
              system.nodename);
     CHECK_INT(ranks(line), 6);
-    CHECK(!parse(&o, "-n 2 -host localhost,node7:2,node8 a") && last_code == EXIT_USAGE);
-    CHECK(strstr(last_text, "node7:2") && strstr(last_text, "several hosts") &&
-          strstr(last_text, system.nodename));
-    CHECK(!parse(&o, "-host 192.0.2.1 a") && !parse(&o, "-host 2001:db8::1 a") && !parse(&o, "-host u@ a"));
+    CHECK(parse(&o, "-n 2 -host localhost,node7:2,node8 a") && o.hosts.count == 3 && o.hosts.at[1].slots == 2);
+    CHECK(o.hosts.at[0].is_here && !o.hosts.at[1].is_here && !strcmp(o.hosts.at[2].name, "node8"));
+    CHECK(parse(&o, "-host 192.0.2.1 a") && parse(&o, "-host 2001:db8::1 a") && !parse(&o, "-host u@ a"));
+    CHECK(parse(&o, "-host c a : -host d:2,c b") && o.hosts.count == 2 && o.apps[1].hosts.count == 2);
+    CHECK_INT(o.apps[1].ranks, 3);
+    CHECK_INT(ranks("-ppn 2 -host c,d,e a"), 6);
+    CHECK_INT(ranks("-N 2 -host c,d,e a"), 6);
+    CHECK_INT(ranks("--nodes 2 -host c,d,e a"), 2);
+    CHECK(parse(&o, "-N 2 -n 8 -host c,d,e,f a") && o.apps[0].per_node == 2 && o.apps[0].host_limit == 0);
+    CHECK(parse(&o, "-N 2 -n 8 -host c,d,e a") && o.apps[0].per_node == 4 && o.apps[0].host_limit == 2);
+    CHECK(parse(&o, "--nolocal -host localhost,d a") && o.hosts.count == 1 && !strcmp(o.hosts.at[0].name, "d"));
+    CHECK(parse(&o, "--map-by ppr:2:node:PE=3 -host c:8,d:8 a") && o.map.by == MAP_PER_NODE && o.map.width == 3);
+    CHECK_INT(o.apps[0].ranks, 4);
+    CHECK(parse(&o, "-bynode --rank-by slot --nooversubscribe a") && o.map.by == MAP_BY_NODE && o.map.is_strict);
+    CHECK(parse(&o, "--mca plm_rsh_agent 'ssh -p 22 : rsh' a") && !strcmp(o.launcher_exec, "ssh -p 22"));
+    CHECK(parse(&o, "-bootstrap slurm --prefix /x a") && !strcmp(o.launcher, "slurm") && o.agent_prefix);
+    CHECK(!parse(&o, "-launcher pigeon a") && strstr(last_text, "-launcher pigeon"));
 }
 
 static void test_arch(void)
@@ -438,8 +452,9 @@ static void test_mistakes(void)
         { "--label=3 a", "takes no value" },
         { "-timeout -1 a", "-timeout -1" },
         { "-timeout nan a", "-timeout nan" },
-        { "-host node7 a", "node7" },
-        { "-hosts localhost,node7:2 a", "node7:2" },
+        { "-host node7:x a", "'x'" },
+        { "-hosts localhost,node[7 a", "node[7" },
+        { "-rf /nonexistent a", "/nonexistent" },
         { "-f /nonexistent a", "/nonexistent" },
         { "-initial-errhandler maybe a", "maybe" },
         { "-configfile /dev/null", "nothing is in it" },
@@ -500,6 +515,9 @@ static const char *piece(uint64_t *random)
         "-s",
         "-host",
         "localhost",
+        "n[1-3],",
+        "-hostfile",
+        "-rf",
         "-file",
         "-f",
         "''",

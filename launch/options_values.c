@@ -30,8 +30,7 @@ void options_set_text(struct reader *reader, const char *name, char **values)
     *(const char **)(void *)field(reader) = values[0];
 }
 
-/* What cannot be had, said at the end of reading, once. */
-static void add_note(struct reader *reader, const char *name, const char *text)
+void options_add_note(struct reader *reader, const char *name, const char *text)
 {
     struct strings *notes = &reader->options->notes;
     const size_t size = strlen(name) + strlen(text) + 4;
@@ -47,7 +46,7 @@ static void add_note(struct reader *reader, const char *name, const char *text)
 void options_apply_note(struct reader *reader, const char *name, char **values)
 {
     (void)values;
-    add_note(reader, name, reader->option->help);
+    options_add_note(reader, name, reader->option->help);
 }
 
 static char *join(const char *first, const char *second, const char *third)
@@ -312,12 +311,14 @@ void options_apply_output_from(struct reader *reader, const char *name, char **v
     reader->options->only_rank = options_whole_number(name, values[0], 0, OPTIONS_MAX_RANKS);
 }
 
-/* Open MPI 5: map, bind and more, separated by commas. */
+/* Open MPI 5: map, allocation, bind and more, separated by commas. */
 void options_apply_display(struct reader *reader, const char *name, char **values)
 {
     (void)name;
     if (strstr(values[0], "map"))
         reader->options->show_map = true;
+    if (strstr(values[0], "alloc"))
+        reader->options->show_hosts = true;
     if (strstr(values[0], "bind"))
         bind_option(&reader->options->binding, "show-binding", NULL);
 }
@@ -418,5 +419,5 @@ void options_apply_ft(struct reader *reader, const char *name, char **values)
     for (size_t i = 0; i < ARRAY_LEN(none); i++)
         if (!strcasecmp(values[0], none[i]))
             return;
-    add_note(reader, name, reader->option->help);
+    options_add_note(reader, name, reader->option->help);
 }

@@ -34,6 +34,8 @@ EXPECTED = {
     112: ['-n', 2, FAULTS, 'leave'],
     113: ['-n', 2, FAULTS, 'abort', 3],
     114: ['-timeout', 0.2, '-n', 2, 'sleep', 30],
+    131: ['-n', 3, '--nooversubscribe', '-host', 'localhost:2', 'true'],
+    132: ['-rankfile', '/no/such', 'true'],
     202: ['-n', 2, FAULTS, 'count'],
     203: ['-n', 2, FAULTS, 'type'],
     204: ['-n', 2, FAULTS, 'tag'],

@@ -85,16 +85,23 @@ def write_probe(directory, variables):
     return path
 
 
+def check_places(result, expected):
+    """What --display-map tells: "a:0-1;b:2"."""
+    equal(result.returncode, 0, f'exit code; stderr {result.stderr!r:.300};')
+    told = re.findall(r'^parley: (\S+): ranks? (\S+)$', result.stderr, re.MULTILINE)
+    equal(';'.join(f'{host}:{ranks}' for host, ranks in told), expected)
+
+
 def run_line(directory, expected, command):
     words = shlex.split(expected)
     variables = dict(word.split('=', 1) for word in words if '=' in word)
     ranks = variables.pop('ranks', '0')
     probe = write_probe(directory, variables)
-    result = run(*[probe if word == 'PROGRAM' else word for word in shlex.split(command)[1:]], cwd=directory)
-    if 'hosts' in words:
-        equal(result.returncode, 2, 'exit code')
-        check('E0102' in result.stderr, 'stderr', repr(result.stderr))
+    arguments = [probe if word == 'PROGRAM' else word for word in shlex.split(command)[1:]]
+    if 'on' in variables:
+        check_places(run('--do-not-launch', '--display-map', *arguments, cwd=directory), variables['on'])
         return
+    result = run(*arguments, cwd=directory)
     equal(result.returncode, 0, f'exit code; stderr {result.stderr!r:.300};')
     equal(result.stderr != '', 'stderr' in words, f'something on stderr ({result.stderr!r:.300})')
     text = result.stdout + ''.join(text_of(directory, name) for name in files_below(directory)
@@ -104,6 +111,54 @@ def run_line(directory, expected, command):
         ranks = max(re.findall(r'size=(\d+)', text), default='1')
     seen = re.findall(rf'rank=(\d+) size={ranks}{tail}$', text, re.MULTILINE)
     equal(sorted(map(int, seen)), list(range(int(ranks))), f'ranks seen in {text[:300]!r};')
+
+
+# Options, and where the ranks go.
+PLACES = [
+    ('-host a,b -n 8', 'a:0-3;b:4-7'),
+    ('-host a:4,b:2 -n 5', 'a:0-3;b:4'),
+    ('-host a:4,b:2 -n 12', 'a:0-7;b:8-11'),
+    ('-hosts a,b -ppn 1 -n 4', 'a:0,2;b:1,3'),
+    ('-npernode 2 -host a,b', 'a:0-1;b:2-3'),
+    ('--map-by ppr:2:node -host a,b', 'a:0-1;b:2-3'),
+    ('--map-by node -host a:4,b:4 -n 4', 'a:0,2;b:1,3'),
+    ('-bynode -host a:1,b:3 -n 4', 'a:0;b:1-3'),
+    ('--rank-by node -host a:2,b:2', 'a:0,2;b:1,3'),
+    ('--map-by node --rank-by slot -host a:2,b:2', 'a:0-1;b:2-3'),
+    ('--map-by slot:PE=2 -host a:4,b:4 -n 4', 'a:0-1;b:2-3'),
+    ('-N 2 -n 8 -w n[1-2]', 'n1:0-3;n2:4-7'),
+    ('--nodes=2 --ntasks-per-node=3 -w n[01-02]', 'n01:0-2;n02:3-5'),
+    ('-hostfile FILE', 'a:0-1;b:2;c:3-4'),
+    ('-hostfile FILE -n 9', 'a:0-3;b:4-5;c:6-8'),
+    ('-hostfile FILE -host +n2,b', 'c:0-1;b:2'),
+    ('-hostfile FILE -rankfile RANKS', 'a:1;b:0;c:2'),
+    ('-rankfile RANKS -n 4', 'b:0,3;a:1;c:2'),
+    ('--nolocal -host localhost,a -n 2', 'a:0-1'),
+]
+
+
+def test_places():
+    directory = new_directory('places')
+    files = {'FILE': 'a slots=2 max_slots=4\nb\nu@c:2 # and no more\n',
+             'RANKS': 'rank 0=b\nrank 1=a slot=0\nrank 2=c\n'}
+    for name, text in files.items():
+        with open(os.path.join(directory, name), 'w', encoding='utf-8') as file:
+            file.write(text)
+    for line, expected in PLACES:
+        check_places(run('--do-not-launch', '--display-map', *line.split(), 'true', cwd=directory), expected)
+
+
+def test_allocations():
+    slurm = {'SLURM_JOB_NODELIST': 'n[1-2],m', 'SLURM_TASKS_PER_NODE': '2(x2),1'}
+    for line, variables, expected in [
+            ('', slurm, 'n1:0-1;n2:2-3;m:4'), ('-n 3', slurm, 'n1:0-1;n2:2'), ('-host m -n 1', slurm, 'm:0'),
+            ('-host +n1', slurm, 'n2:0-1'), ('', {'LSB_MCPU_HOSTS': 'a 2 b 1'}, 'a:0-1;b:2'),
+            ('-rmk none -n 2', slurm, '')]:
+        check_places(run('--do-not-launch', '--display-map', *line.split(), 'true', env={**os.environ, **variables}),
+                     expected)
+    result = run('true', env={**os.environ, 'PBS_NODEFILE': '/no/such'})
+    equal(result.returncode, 0)
+    check('PBS_NODEFILE: /no/such: No such file or directory' in result.stderr, repr(result.stderr))
 
 
 def test_command_lines():
@@ -334,7 +389,7 @@ def test_help():
         page = lines_of(run('--help', topic))
         check(page and max(map(len, page)) <= 80, topic, max(map(len, page)))
         equal(lines_of(run(f'-h={topic}')), page, topic)
-    check('--oversubscribe' in '\n'.join(lines_of(run('--help', 'accepted'))), 'accepted')
+    check('--allow-run-as-root' in '\n'.join(lines_of(run('--help', 'accepted'))), 'accepted')
     check(run('--version').stdout.startswith('mpiexec (Parley) '), 'version')
 
 

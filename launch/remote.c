@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: how mpiexec --agent is started on another machine: by ssh, or by the program that a batch system has for
+ * that. Everything the agent and we say goes through stdin and stdout of that program. */
+#include "remote.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "launch.h"
+#include "options.h"
+
+enum { WORDS_MAX = 12 };
+
+/* A way to start a program on another machine. */
+struct way {
+    const char *names;            /* as --launcher has it; the first is ours */
+    const char *batch;            /* taken under this batch system, if its program is there */
+    bool has_shell;               /* one word goes to a shell there; else words are a program and its arguments */
+    const char *words[WORDS_MAX]; /* before the host */
+};
+
+/* ssh asks nothing, takes neither terminal nor display, and notices within a minute that the other side has gone. */
+static const struct way ways[] = {
+    { "ssh auto", NULL, true, { "ssh", "-x", "-a", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=30", "-o",
+                                "ServerAliveInterval=15" } },
+    { "rsh", NULL, true, { "rsh" } },
+    { "slurm srun", "slurm", false, { "srun", "-N1", "-n1", "--overlap", "--cpu-bind=none", "--mpi=none",
+                                      "--export=ALL", "-w" } },
+    { "lsf blaunch", "lsf", false, { "blaunch" } },
+    { "sge qrsh", "sge", true, { "qrsh", "-inherit", "-V" } },
+    { "oar oarsh", "oar", true, { "oarsh" } },
+    { "pbs pbs_tmrsh", NULL, true, { "pbs_tmrsh" } },
+};
+
+static bool has_name(const char *names, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (size_t size; *names; names += size + (names[size] == ' ')) {
+        size = strcspn(names, " ");
+        if (size == length && !strncasecmp(names, name, length))
+            return true;
+    }
+    return false;
+}
+
+static const struct way *find_way(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++)
+        if (has_name(ways[i].names, name))
+            return &ways[i];
+    return NULL;
+}
+
+bool remote_is_way(const char *name)
+{
+    return find_way(name);
+}
+
+/* Is there such a program in PATH? */
+static bool is_in_path(const char *name)
+{
+    char path[PATH_MAX];
+
+    for (const char *dirs = getenv("PATH"); dirs && *dirs;) {
+        const size_t length = strcspn(dirs, ":");
+        snprintf(path, sizeof path, "%.*s/%s", (int)length, dirs, name);
+        if (length && !access(path, X_OK))
+            return true;
+        dirs += length + (dirs[length] != 0);
+    }
+    return false;
+}
+
+static const struct way *choose_way(const struct options *options)
+{
+    if (options->launcher && strcasecmp(options->launcher, "auto") != 0)
+        return find_way(options->launcher);
+    for (size_t i = 0; i < ARRAY_LEN(ways) && options->batch; i++)
+        if (ways[i].batch && !strcmp(ways[i].batch, options->batch) && is_in_path(ways[i].words[0]))
+            return &ways[i];
+    return &ways[0];
+}
+
+static char *copy(const char *text)
+{
+    return strcpy(need(strlen(text) + 1), text);
+}
+
+static void add_way(struct strings *words, const struct way *way, const char *program)
+{
+    strings_add(words, copy(program));
+    for (size_t i = 1; i < WORDS_MAX && way->words[i]; i++)
+        strings_add(words, copy(way->words[i]));
+}
+
+/* The way, and the words before the host. A program that the user names is taken as it is; if it is another copy of the
+ * way's own, it gets its options. */
+static const struct way *begin(const struct options *options, struct strings *words)
+{
+    const char *program = options->launcher_exec ? options->launcher_exec : getenv("PARLEY_RSH");
+    const struct way *way = program && *program && !options->launcher ? &ways[0] : choose_way(options);
+    const char *name;
+
+    if (!program || !*program) {
+        add_way(words, way, way->words[0]);
+        return way;
+    }
+    name = strrchr(program, '/') ? strrchr(program, '/') + 1 : program;
+    if (!strcmp(name, way->words[0]))
+        add_way(words, way, program);
+    else
+        options_split(copy(program), words);
+    return way;
+}
+
+/* The path of mpiexec on other machines. */
+static void write_path(const struct options *options, char path[PATH_MAX])
+{
+    if (options->agent_prefix) {
+        snprintf(path, PATH_MAX, "%s/bin/mpiexec", options->agent_prefix);
+    } else {
+        own_directory(path);
+        strncat(path, "/mpiexec", PATH_MAX - strlen(path) - 1);
+    }
+}
+
+void nodes_command(const struct job *job, const struct node *node, struct strings *words)
+{
+    const struct way *way = begin(&job->options, words);
+    char path[PATH_MAX], *command = need(PATH_MAX + 64);
+
+    strings_add(words, copy(node->target));
+    if (!way->has_shell) {
+        strings_add(words, copy("/bin/sh"));
+        strings_add(words, copy("-c"));
+    }
+    write_path(&job->options, path);
+    snprintf(command, PATH_MAX + 64, "exec '%s' --agent", path);
+    strings_add(words, command);
+}
