@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: rma. Memory attached to dynamic windows (MPI 5.0 §12.2.4). A process keeps what it has attached in a list, and
- * shows it in its part of the control memory, where others look before they access it; when the table there is full,
- * they do without, and the system refuses addresses where there is nothing. */
+ * shows it in its part of the control memory, where near ones look before they access it; when the table there is full,
+ * they do without, and the system refuses addresses where there is nothing. What comes by messages is looked up in the
+ * list. */
 #include <stdbool.h>
 
 #include "base/err.h"
@@ -52,10 +53,24 @@ static bool look(const struct win_member *member, uint64_t address, uint64_t len
     return address >= end;
 }
 
+bool win_is_attached_here(struct win *win, uint64_t address, uint64_t len)
+{
+    const uint64_t end = address + len;
+
+    pthread_mutex_lock(&win->lock);
+    for (const struct win_attached *a = win->attached; a && address < end; a = a->next)
+        if (address >= a->base && address - a->base < a->size)
+            address = a->base + a->size;
+    pthread_mutex_unlock(&win->lock);
+    return address >= end;
+}
+
 bool win_is_attached(const struct win *win, int rank, uint64_t address, uint64_t len)
 {
     const struct win_member *member = win_member(win, rank);
 
+    if (win->target[rank].is_far)
+        return true;
     /* what stands there between two equal even values is whole; a target that keeps changing it is right for once */
     for (int tries = 0; tries < 1000; tries++) {
         const uint32_t lock = atomic_load_explicit(&member->region_lock, memory_order_acquire);

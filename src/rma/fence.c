@@ -8,14 +8,16 @@ int win_fence(struct win *win, int assertion)
 {
     int rc = win_check_assert(assertion,
                               MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED);
+    int refused;
 
     if (!rc && (win->epoch > WIN_EPOCH_FENCE || win->post_count >= 0))
         rc = win_bad_epoch(win, "MPI_Win_fence");
     if (rc)
         return rc;
-    win_complete_messages(win, -1, false, "MPI_Win_fence");
+    refused = win_complete_messages(win, -1, false, "MPI_Win_fence");
     win->comm->coll_outer = "MPI_Win_fence";
     rc = coll_barrier(win->comm);
+    rc = rc ? rc : refused;
     win->comm->coll_outer = NULL;
     win_own_memory_written(win);
     win->is_open = !(assertion & MPI_MODE_NOSUCCEED);

@@ -23,9 +23,19 @@ enum win_hint {
 /* Those of a window that is being made; `info` may be NULL. */
 void win_first_info(struct win *win, struct info *info);
 
+/* --- passive.c: the lock of a near target. All of it may be done in a handler of messages --- */
+
+/* The next ticket; `waiter` is woken when it has its turn. */
+uint32_t win_lock_ticket(const struct win *win, int rank, int waiter);
+/* False: its turn has not come. */
+bool win_lock_enter(const struct win *win, int rank, uint32_t ticket, bool is_shared);
+void win_lock_leave(const struct win *win, int rank, bool is_shared);
+
 /* --- dynamic.c --- */
 
-/* Is [address, address + len) attached at a target? True also if it is not known. */
+/* Is it attached here? */
+bool win_is_attached_here(struct win *win, uint64_t address, uint64_t len);
+/* Is [address, address + len) attached at a target? True also if it is not known, as for a far one. */
 bool win_is_attached(const struct win *win, int rank, uint64_t address, uint64_t len);
 void win_detach_all(struct win *win);
 
@@ -52,11 +62,13 @@ void win_dispose(struct win *win);
 /* A test in vain, a flush: let others move on. */
 void win_let_others(void);
 
-/* Complete what goes by messages. rank -1: to all. `call`: in which call, for reports. */
-static inline void win_complete_messages(struct win *win, int rank, bool is_local, const char *call)
+/* Complete what goes by messages. rank -1: to all. `call`: in which call, for reports. Error: that of
+ * win_message_flush. */
+static inline int win_complete_messages(struct win *win, int rank, bool is_local, const char *call)
 {
-    if (unlikely(atomic_load_explicit(&win->pending, memory_order_acquire)))
-        win_message_flush(win, rank, is_local, call);
+    if (likely(!atomic_load_explicit(&win->pending, memory_order_acquire)))
+        return 0;
+    return win_message_flush(win, rank, is_local, call);
 }
 
 /* What has been stored and what will be loaded by operations are seen by all in that order. */

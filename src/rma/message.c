@@ -19,6 +19,7 @@ struct asked {
     int rank;
     struct win_data result;  /* with a reference to the type */
     size_t left;             /* bytes that have not come */
+    int error;               /* the target has refused it; 0: it has not */
     struct req *req;         /* NULL: nobody waits for it alone */
 };
 
@@ -65,9 +66,11 @@ static void asked_end(struct asked *a)
     struct win_messages *m = messages_of(a->win);
 
     m->peer[a->rank].reading--;
-    atomic_fetch_sub_explicit(&a->win->pending, 1, memory_order_release);
     if (a->req)
-        win_request_complete(a->req, 0);
+        win_request_complete(a->req, a->error);
+    else if (a->error)
+        m->peer[a->rank].error = a->error;
+    atomic_fetch_sub_explicit(&a->win->pending, 1, memory_order_release);
     progress_notify();
     type_unref(a->result.type);
     mem_free(a);
@@ -113,14 +116,13 @@ static int send_call(struct win *win, int rank, void *bytes, size_t len)
     return rc;
 }
 
-/* Something has been sent that a flush must come behind. With the lock. */
-static void unflushed(struct win *win, int rank)
+void win_unflushed(struct win_messages *m, int rank)
 {
-    struct win_peer *peer = &messages_of(win)->peer[rank];
+    struct win_peer *peer = &m->peer[rank];
 
     if (!peer->is_unflushed) {
         peer->is_unflushed = true;
-        atomic_fetch_add_explicit(&win->pending, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&m->win->pending, 1, memory_order_relaxed);
     }
 }
 
@@ -188,7 +190,7 @@ int win_message_put(struct win *win, const struct win_data *data, const struct w
         return rc;
     head = head_of(ACTION_PUT, aim, place, outline);
     p2p_box_lock(win->comm);
-    unflushed(win, aim->rank);
+    win_unflushed(messages_of(win), aim->rank);
     rc = send_pieces(win, data, aim->rank, &head, outline, place->bytes, piece_of(outline));
     p2p_box_unlock(win->comm);
     if (!rc && request)
@@ -260,7 +262,7 @@ int win_message_combine(struct win *win, const struct win_data *from, const stru
     if (a)
         reading(a);
     else
-        unflushed(win, aim->rank);
+        win_unflushed(messages_of(win), aim->rank);
     rc = send_combine(win, from, aim->rank, &head, outline, place->bytes, (size_t)element->size);
     if (rc && a)
         asked_less(a, place->bytes - head.at);
@@ -317,16 +319,39 @@ static void on_reply(const struct win_parcel_in *in)
         asked_end(a);
 }
 
-static void on_flushed(struct win_messages *m, int rank)
+static COLD int refused(const struct win_parcel_in *in)
 {
-    m->peer[rank].is_flushing = false;
+    const struct win_refusal *refusal = (const struct win_refusal *)(const void *)in->bytes;
+
+    return err(MPI_ERR_RMA_RANGE, "E0802: %llu bytes at address 0x%llx of rank %d are not attached to the window",
+               (unsigned long long)refusal->len, (unsigned long long)refusal->address, in->rank);
+}
+
+static void on_refused(const struct win_parcel_in *in)
+{
+    const struct win_refusal *refusal = (const struct win_refusal *)(const void *)in->bytes;
+    struct asked *a = (struct asked *)(uintptr_t)refusal->asked;
+
+    a->error = refused(in);
+    a->left -= refusal->left;
+    if (!a->left)
+        asked_end(a);
+}
+
+static void on_flushed(struct win_messages *m, const struct win_parcel_in *in)
+{
+    struct win_peer *peer = &m->peer[in->rank];
+
+    peer->is_flushing = false;
+    if (unlikely(in->len))
+        peer->error = refused(in);
     atomic_fetch_sub_explicit(&m->win->pending, 1, memory_order_release);
     progress_notify();
 }
 
-static bool is_call(const struct win_parcel_in *in)
+static bool is_ordered(const struct win_parcel_in *in)
 {
-    return in->word == PARCEL_CALL || in->word == PARCEL_FLUSH;
+    return in->word <= PARCEL_ORDERED_LAST;
 }
 
 static void *begin(void *arg, int rank, uint32_t word, size_t len)
@@ -337,7 +362,7 @@ static void *begin(void *arg, int rank, uint32_t word, size_t len)
     if (!in)
         return NULL;
     *in = (struct win_parcel_in){ .rank = rank, .word = word, .len = len };
-    if (is_call(in))
+    if (is_ordered(in))
         list_append(&m->peer[rank].queue, &in->link);
     return in->bytes;
 }
@@ -348,14 +373,16 @@ static void end(void *arg, void *place)
     struct win_parcel_in *in = CONTAINER_OF(place, struct win_parcel_in, bytes);
 
     in->is_here = true;
-    if (is_call(in)) {
+    if (is_ordered(in)) {
         win_serve(m, in->rank);
         return;
     }
-    if (in->word == PARCEL_REPLY)
-        on_reply(in);
-    else
-        on_flushed(m, in->rank);
+    switch (in->word) {
+    case PARCEL_REPLY: on_reply(in); break;
+    case PARCEL_REFUSED: on_refused(in); break;
+    case PARCEL_FLUSHED: on_flushed(m, in); break;
+    default: win_serve_notice(m, in);
+    }
     mem_free(in);
 }
 
@@ -379,8 +406,10 @@ static void push_flush(struct win_messages *m, int rank)
         return;
     peer->is_unflushed = false; /* what `pending` counted for it counts now for the answer, … */
     peer->is_flushing = true;
-    if (likely(!p2p_parcel_send(m->win->comm, rank, PARCEL_FLUSH, NULL, 0, NULL, NULL)))
-        return; /* … which may be here already */
+    if (likely(!p2p_parcel_send(m->win->comm, rank, PARCEL_FLUSH, NULL, 0, NULL, NULL))) {
+        peer->is_unheard = false; /* … which may be here already */
+        return;
+    }
     peer->is_unflushed = true;
     peer->is_flushing = false;
 }
@@ -410,13 +439,29 @@ static bool is_flushed(struct win_wait *wait)
     return is_done;
 }
 
-void win_message_flush(struct win *win, int rank, bool is_local, const char *call)
+/* What targets have refused, once. */
+static int take_error(const struct flush *f)
+{
+    const int first = f->rank < 0 ? 0 : f->rank, last = f->rank < 0 ? f->m->win->size - 1 : f->rank;
+    int rc = 0;
+
+    p2p_box_lock(f->m->win->comm);
+    for (int rank = first; rank <= last; rank++) {
+        rc = rc ? rc : f->m->peer[rank].error;
+        f->m->peer[rank].error = 0;
+    }
+    p2p_box_unlock(f->m->win->comm);
+    return rc;
+}
+
+int win_message_flush(struct win *win, int rank, bool is_local, const char *call)
 {
     struct flush f = { .wait = { win, call, MPI_ANY_SOURCE, is_flushed },
                        .m = messages_of(win), .rank = rank, .is_local = is_local };
 
     if (!is_flushed(&f.wait))
         win_wait_for(&f.wait);
+    return win->create_flavor == MPI_WIN_FLAVOR_DYNAMIC ? take_error(&f) : 0;
 }
 
 /* --- opening and closing --- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: rma. Operations on memory that cannot be reached from here: by messages, done by the target's library when it
- * polls. */
+/* Room: rma. Operations on memory that cannot be reached from here, and synchronization with processes on other
+ * machines: by messages, done by the target's library when it polls. */
 #ifndef RMA_MESSAGE_H
 #define RMA_MESSAGE_H
 
@@ -9,8 +9,8 @@
 struct op;
 struct req;
 
-/* Local, for a window whose memory is not mapped by all. Nothing may be sent before all have done it. Error:
- * MPI_ERR_NO_MEM. */
+/* Local, for a window whose memory is not mapped by all, or whose members are on several machines. Nothing may be sent
+ * before all have done it. Error: MPI_ERR_NO_MEM. */
 int win_message_open(struct win *win);
 /* The window goes; nothing is pending at any of its processes. It may not have been opened. */
 void win_message_close(struct win *win);
@@ -27,7 +27,23 @@ int win_message_combine(struct win *win, const struct win_data *from, const stru
 int win_message_swap(struct win *win, const void *from, const void *compare, const struct win_data *result,
                      const struct win_aim *aim, const struct win_place *place);
 /* Return when nothing is pending at `rank`, -1: at any target; `is_local`: when the buffers of this process may be
- * used. `call`: in which call, for reports. */
-void win_message_flush(struct win *win, int rank, bool is_local, const char *call);
+ * used. `call`: in which call, for reports. Error: MPI_ERR_RMA_RANGE, of an earlier operation that a target has
+ * refused, since the place was not attached. */
+int win_message_flush(struct win *win, int rank, bool is_local, const char *call);
+
+/* --- far ranks (far.c). All wait, if at all, as `call` says in reports. --- */
+
+/* Ask for the lock of a target, and wait until those that were asked for are had: of `rank`, -1: of all. */
+void win_far_lock(struct win *win, int rank, bool is_shared, const char *call);
+void win_far_await_lock(struct win *win, int rank, const char *call);
+/* Give it back, behind all operations; what is unflushed stays so. */
+void win_far_unlock(struct win *win, int rank, bool is_shared, const char *call);
+/* MPI_Win_post. */
+void win_far_posted(struct win *win, int rank, const char *call);
+/* MPI_Win_complete, also for near targets that are reached by messages: behind all operations, none of which is
+ * unflushed from now on. */
+void win_far_completed(struct win *win, int rank, const char *call);
+/* The window goes: the flush that comes next waits for all that was given back. */
+void win_far_settle(struct win *win);
 
 #endif

@@ -12,7 +12,7 @@
 #include "obj/req.h"
 #include "op/op.h"
 #include "p2p/alone.h"
-#include "rma/int_rma.h"
+#include "rma/int_message.h"
 #include "rma/stripe.h"
 
 enum { INTS = 400000, ROUNDS = 200 };
@@ -176,6 +176,12 @@ static void check_irregular(void)
         CHECK(found[i] == 2 * data[i] && memory[disps[i]] == found[i]);
 }
 
+static void poll_a_while(void)
+{
+    for (int i = 0; i < 1000; i++)
+        progress_poll();
+}
+
 /* The operation waits until the stripe is free, and what comes behind it waits, too. */
 static void check_taken(void)
 {
@@ -188,14 +194,92 @@ static void check_taken(void)
     CHECK(stripe_try(stripe));
     CHECK_INT(combine(MPI_SUM, data, found, INTS), 0);
     CHECK_INT(combine(MPI_NO_OP, NULL, &before[0], 1), 0);
-    for (int i = 0; i < 1000; i++)
-        progress_poll();
+    poll_a_while();
     CHECK(memory[0] == 1 && memory[INTS - 1] == 0 && win.pending);
     stripe_unlock(stripe);
     win_message_flush(&win, 0, false, "MPI_Win_flush");
     CHECK(before[0] == 1 && found[INTS - 1] == 0);
     for (int i = 0; i < INTS; i++)
         CHECK_INT(memory[i], 1);
+}
+
+/* A far one waits behind a near one, and what it has asked for behind its lock; the next one gets it when all that is
+ * done. */
+static void check_far_lock(void)
+{
+    const struct win_messages *m = win.messages;
+    uint32_t ticket = win_lock_ticket(&win, 0, 0);
+    int before;
+
+    CHECK(win_lock_enter(&win, 0, ticket, false));
+    memory[0] = 3;
+    data[0] = 4;
+    win_far_lock(&win, 0, true, "MPI_Win_lock");
+    CHECK_INT(combine(MPI_SUM, data, &before, 1), 0);
+    poll_a_while();
+    CHECK(m->peer[0].is_locking && memory[0] == 3);
+    win_lock_leave(&win, 0, false);
+    win_far_await_lock(&win, 0, "MPI_Win_lock");
+    ticket = win_lock_ticket(&win, 0, 0);
+    CHECK(!win_lock_enter(&win, 0, ticket, false));
+    win_far_unlock(&win, 0, true, "MPI_Win_unlock");
+    CHECK_INT(win_message_flush(&win, 0, false, "MPI_Win_unlock"), 0);
+    poll_a_while();
+    CHECK(memory[0] == 7 && before == 3 && win_lock_enter(&win, 0, ticket, false));
+    win_lock_leave(&win, 0, false);
+    win_far_lock(&win, 0, false, "MPI_Win_lock");
+    win_far_await_lock(&win, -1, "MPI_Win_lock");
+    win_far_unlock(&win, 0, false, "MPI_Win_unlock");
+    CHECK_INT(win.pending, 0);
+    win_far_settle(&win); /* nobody has waited for that yet */
+    CHECK_INT(win.pending, 1);
+    win_message_flush(&win, -1, false, "MPI_Win_free");
+    CHECK(win_lock_enter(&win, 0, win_lock_ticket(&win, 0, 0), false));
+    win_lock_leave(&win, 0, false);
+}
+
+/* Notices come in spite of everything; that of an end only behind what it ends. */
+static void check_far_notices(void)
+{
+    struct win_member *own = win_member(&win, 0);
+    const struct stripe stripe = stripe_of(&win, 0, (uintptr_t)memory);
+    const uint32_t posted = own->pair[0].posted, completed = own->pair[0].completed;
+
+    memory[0] = 0;
+    CHECK(stripe_try(stripe));
+    CHECK_INT(combine(MPI_SUM, data, NULL, 1), 0);
+    win_far_completed(&win, 0, "MPI_Win_complete");
+    CHECK_INT(win.pending, 0);
+    win_far_posted(&win, 0, "MPI_Win_post");
+    poll_a_while();
+    CHECK(own->pair[0].posted == posted + 1 && own->pair[0].completed == completed && !memory[0]);
+    stripe_unlock(stripe);
+    poll_a_while();
+    CHECK(own->pair[0].completed == completed + 1 && memory[0] == 4);
+}
+
+/* What is not attached is not touched, and the flush tells, once. */
+static void check_refused(void)
+{
+    struct win_member *own = win_member(&win, 0);
+    struct req *req;
+
+    win.create_flavor = MPI_WIN_FLAVOR_DYNAMIC;
+    CHECK_INT(win_attach(&win, memory, 4 * sizeof(int)), 0);
+    CHECK_INT(own->region_count, 1);
+    memory[4] = 1;
+    CHECK_INT(put(data, 5), 0);
+    CHECK_INT(err_class(win_message_flush(&win, 0, false, "MPI_Win_flush")), MPI_ERR_RMA_RANGE);
+    CHECK_INT(win_message_flush(&win, 0, false, "MPI_Win_flush"), 0);
+    CHECK_INT(get(5, &req), 0);
+    CHECK_INT(err_class(req_wait(&(MPI_Request){ (MPI_Request)req }, MPI_STATUS_IGNORE)), MPI_ERR_RMA_RANGE);
+    CHECK_INT(combine(MPI_SUM, data, found, INTS), 0);
+    CHECK_INT(err_class(win_message_flush(&win, -1, true, "MPI_Win_flush_local")), MPI_ERR_RMA_RANGE);
+    CHECK_INT(put(data, 4), 0);
+    CHECK_INT(win_message_flush(&win, 0, false, "MPI_Win_flush"), 0);
+    CHECK(memory[4] == 1 && memory[3] == data[3]);
+    CHECK_INT(win_detach(&win, memory), 0);
+    win.create_flavor = MPI_WIN_FLAVOR_CREATE;
 }
 
 /* An operation that fails at the origin has done nothing; the others come through, without memory for a while. */
@@ -232,7 +316,9 @@ int main(void)
     type_init();
     op_init();
     progress_init(&(struct progress_config){ .local_ranks = 1 });
-    win.member_size = sizeof(struct win_member);
+    win.create_flavor = MPI_WIN_FLAVOR_CREATE;
+    win.member_size = sizeof(struct win_member) + CACHE_LINE; /* one pair */
+    pthread_mutex_init(&win.lock, NULL);
     win.control = mem_alloc_aligned(CACHE_LINE, win.member_size);
     memset(win.control, 0, win.member_size);
     for (int i = 0; i < 2; i++) {
@@ -241,6 +327,9 @@ int main(void)
         check_long();
         check_irregular();
         check_taken();
+        check_far_lock();
+        check_far_notices();
+        check_refused();
         check_no_memory();
         close_all();
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: rma. Passive target synchronization (MPI 5.0 §12.5.3, §12.5.4). The lock of a target is three counts in its
- * part of the control memory, so its process has nothing to do with it. Who wants it takes the next ticket:
+ * part of the control memory, so its process has nothing to do with near ones who want it; for far ones it does the
+ * same itself (far.c). Who wants it takes the next ticket:
  *
  *   to read    when all before are readers inside or are done: `reading` has come to the ticket; then it moves on
  *   to write   when all before are done: `writing` has come to the ticket
@@ -25,7 +26,7 @@ static bool is_our_turn(struct win_wait *wait)
 {
     struct lock_wait *lock = (struct lock_wait *)(void *)wait;
 
-    /* acquire pairs with give: what the holders before have done is seen */
+    /* acquire pairs with win_lock_leave: what the holders before have done is seen */
     return atomic_load_explicit(lock->turn, memory_order_acquire) == lock->ticket;
 }
 
@@ -37,25 +38,34 @@ static void wake_ticket(const struct win *win, struct win_member *member, uint32
                                                 memory_order_relaxed));
 }
 
-static void take(struct win *win, int rank, bool is_shared, const char *call)
+uint32_t win_lock_ticket(const struct win *win, int rank, int waiter)
 {
     struct win_member *member = win_member(win, rank);
     const uint32_t ticket = atomic_fetch_add_explicit(&member->tickets, 1, memory_order_relaxed);
-    struct lock_wait lock = { { win, call, MPI_ANY_SOURCE, is_our_turn },
-                              is_shared ? &member->reading : &member->writing,
-                              ticket };
 
-    atomic_store_explicit(&member->pair[ticket & win->pair_mask].waiter, (uint32_t)win->rank,
-                          memory_order_relaxed);
-    if (unlikely(atomic_load_explicit(lock.turn, memory_order_acquire) != ticket))
-        win_wait_for(&lock.wait);
-    if (!is_shared)
-        return;
+    atomic_store_explicit(&member->pair[ticket & win->pair_mask].waiter, (uint32_t)waiter, memory_order_relaxed);
+    return ticket;
+}
+
+/* Readers let the next one look whether he is one, too. */
+static void let_next_read(const struct win *win, struct win_member *member, uint32_t ticket)
+{
     atomic_store_explicit(&member->reading, ticket + 1, memory_order_release); /* ours to change */
     wake_ticket(win, member, ticket + 1);
 }
 
-static void give(struct win *win, int rank, bool is_shared)
+bool win_lock_enter(const struct win *win, int rank, uint32_t ticket, bool is_shared)
+{
+    struct win_member *member = win_member(win, rank);
+
+    if (atomic_load_explicit(is_shared ? &member->reading : &member->writing, memory_order_acquire) != ticket)
+        return false;
+    if (is_shared)
+        let_next_read(win, member, ticket);
+    return true;
+}
+
+void win_lock_leave(const struct win *win, int rank, bool is_shared)
 {
     struct win_member *member = win_member(win, rank);
 
@@ -63,6 +73,30 @@ static void give(struct win *win, int rank, bool is_shared)
     if (!is_shared)
         atomic_fetch_add_explicit(&member->reading, 1, memory_order_release);
     wake_ticket(win, member, atomic_fetch_add_explicit(&member->writing, 1, memory_order_release) + 1);
+}
+
+static void take_near(struct win *win, int rank, bool is_shared, const char *call)
+{
+    struct win_member *member = win_member(win, rank);
+    const uint32_t ticket = win_lock_ticket(win, rank, win->rank);
+    struct lock_wait lock = { { win, call, MPI_ANY_SOURCE, is_our_turn },
+                              is_shared ? &member->reading : &member->writing,
+                              ticket };
+
+    if (unlikely(!is_our_turn(&lock.wait)))
+        win_wait_for(&lock.wait);
+    if (is_shared)
+        let_next_read(win, member, ticket);
+}
+
+static void take(struct win *win, int rank, bool is_shared)
+{
+    if (likely(!win->target[rank].is_far)) {
+        take_near(win, rank, is_shared, "MPI_Win_lock");
+        return;
+    }
+    win_far_lock(win, rank, is_shared, "MPI_Win_lock");
+    win_far_await_lock(win, rank, "MPI_Win_lock");
 }
 
 /* --- MPI_Win_lock, MPI_Win_unlock --- */
@@ -130,7 +164,7 @@ int win_lock(struct win *win, int type, int rank, int assertion)
     if (rc || rank == MPI_PROC_NULL)
         return rc;
     if (!(assertion & MPI_MODE_NOCHECK))
-        take(win, rank, is_shared, "MPI_Win_lock");
+        take(win, rank, is_shared);
     win->target[rank].access = assertion & MPI_MODE_NOCHECK ? WIN_ACCESS_UNCHECKED
                                : is_shared                  ? WIN_ACCESS_SHARED
                                                             : WIN_ACCESS_EXCLUSIVE;
@@ -139,13 +173,21 @@ int win_lock(struct win *win, int type, int rank, int assertion)
     return 0;
 }
 
-static void release(struct win *win, int rank)
+/* A far target gives the lock to the next one when it has done what we wanted, whether or not we know that yet. Error:
+ * that of win_message_flush. */
+static int release(struct win *win, int rank)
 {
     const uint8_t access = win->target[rank].access;
+    const bool has_lock = access != WIN_ACCESS_UNCHECKED, is_far = win->target[rank].is_far;
+    int rc;
 
+    if (unlikely(is_far && has_lock))
+        win_far_unlock(win, rank, access == WIN_ACCESS_SHARED, "MPI_Win_unlock");
+    rc = win_complete_messages(win, rank, false, "MPI_Win_unlock");
     win->target[rank].access = WIN_ACCESS_NONE;
-    if (access != WIN_ACCESS_UNCHECKED)
-        give(win, rank, access == WIN_ACCESS_SHARED);
+    if (likely(!is_far && has_lock))
+        win_lock_leave(win, rank, access == WIN_ACCESS_SHARED);
+    return rc;
 }
 
 static int check_unlock(const struct win *win, int rank)
@@ -173,20 +215,33 @@ static void end_lock(struct win *win, int rank)
 
 int win_unlock(struct win *win, int rank)
 {
-    const int rc = check_unlock(win, rank);
+    int rc = check_unlock(win, rank);
 
     if (rc)
         return rc;
-    if (rank != MPI_PROC_NULL) {
-        win_complete_messages(win, rank, false, "MPI_Win_unlock");
-        release(win, rank);
-    }
+    if (rank != MPI_PROC_NULL)
+        rc = release(win, rank);
     end_lock(win, rank);
     win_let_others();
-    return 0;
+    return rc;
 }
 
 /* --- all at once --- */
+
+/* Far targets are asked at once, then near ones come in their order. */
+static void take_all(struct win *win)
+{
+    static const char call[] = "MPI_Win_lock_all";
+
+    for (int rank = 0; rank < win->size && win->has_far; rank++)
+        if (win->target[rank].is_far)
+            win_far_lock(win, rank, true, call);
+    for (int rank = 0; rank < win->size; rank++)
+        if (!win->target[rank].is_far)
+            take_near(win, rank, true, call);
+    if (win->has_far)
+        win_far_await_lock(win, -1, call);
+}
 
 int win_lock_all(struct win *win, int assertion)
 {
@@ -196,25 +251,41 @@ int win_lock_all(struct win *win, int assertion)
         rc = check_begin(win, true, "MPI_Win_lock_all");
     if (rc)
         return rc;
-    for (int rank = 0; rank < win->size && !(assertion & MPI_MODE_NOCHECK); rank++)
-        take(win, rank, true, "MPI_Win_lock_all");
+    if (!(assertion & MPI_MODE_NOCHECK))
+        take_all(win);
     win->is_unchecked = assertion & MPI_MODE_NOCHECK;
     win->epoch = WIN_EPOCH_LOCK_ALL;
     win->is_open = true;
     return 0;
 }
 
+/* As release, for all. */
+static int release_all(struct win *win)
+{
+    const bool has_locks = !win->is_unchecked;
+    int rc;
+
+    for (int rank = 0; rank < win->size && has_locks && win->has_far; rank++)
+        if (win->target[rank].is_far)
+            win_far_unlock(win, rank, true, "MPI_Win_unlock_all");
+    rc = win_complete_messages(win, -1, false, "MPI_Win_unlock_all");
+    for (int rank = 0; rank < win->size && has_locks; rank++)
+        if (!win->target[rank].is_far)
+            win_lock_leave(win, rank, true);
+    return rc;
+}
+
 int win_unlock_all(struct win *win)
 {
+    int rc;
+
     if (win->epoch != WIN_EPOCH_LOCK_ALL)
         return win_bad_epoch(win, "MPI_Win_unlock_all");
-    win_complete_messages(win, -1, false, "MPI_Win_unlock_all");
+    rc = release_all(win);
     win->is_open = false;
     win->epoch = WIN_EPOCH_NONE;
-    for (int rank = 0; rank < win->size && !win->is_unchecked; rank++)
-        give(win, rank, true);
     win_let_others();
-    return 0;
+    return rc;
 }
 
 /* --- flush and sync --- */
@@ -223,29 +294,30 @@ int win_unlock_all(struct win *win)
 int win_flush(struct win *win, int rank, bool is_local)
 {
     const char *const call = is_local ? "MPI_Win_flush_local" : "MPI_Win_flush";
-    const int rc = win_check_rank(win, rank);
+    int rc = win_check_rank(win, rank);
 
     if (unlikely(rc))
         return rc;
     if (unlikely(win->epoch < WIN_EPOCH_LOCK || !(win->is_open || rank < 0 || win->target[rank].access)))
         return win_bad_epoch(win, call);
     if (rank >= 0)
-        win_complete_messages(win, rank, is_local, call);
+        rc = win_complete_messages(win, rank, is_local, call);
     win_order();
     win_let_others();
-    return 0;
+    return rc;
 }
 
 int win_flush_all(struct win *win, bool is_local)
 {
     const char *const call = is_local ? "MPI_Win_flush_local_all" : "MPI_Win_flush_all";
+    int rc;
 
     if (unlikely(win->epoch < WIN_EPOCH_LOCK))
         return win_bad_epoch(win, call);
-    win_complete_messages(win, -1, is_local, call);
+    rc = win_complete_messages(win, -1, is_local, call);
     win_order();
     win_let_others();
-    return 0;
+    return rc;
 }
 
 int win_sync(struct win *win)

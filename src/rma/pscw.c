@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: rma. General active target synchronization (MPI 5.0 §12.5.2): counts in the control memory. MPI_Win_post adds
  * one in the part of each origin, for which MPI_Win_start waits; MPI_Win_complete adds one in the part of each target,
- * for which MPI_Win_wait waits. Assertions would save nothing. */
+ * for which MPI_Win_wait waits. Far ones are told to do that themselves, and so are targets of operations by messages,
+ * since what comes behind those needs no answer to them. Assertions would save nothing. */
 #include "base/err.h"
 #include "rma/int_rma.h"
 
@@ -52,13 +53,25 @@ static void use_up(const struct pair_wait *w, uint32_t *seen)
         seen[w->ranks[i]]++;
 }
 
+static bool is_by_messages(const struct win *win, int rank, bool is_post)
+{
+    const struct win_target *target = &win->target[rank];
+
+    return is_post ? target->is_far : atomic_load_explicit(&target->way, memory_order_relaxed) == WIN_WAY_MESSAGES;
+}
+
 /* Each of `ranks` sees that we have posted, or completed. */
 static void tell(struct win *win, int count, const int *ranks, bool is_post)
 {
     for (int i = 0; i < count; i++) {
         struct win_pair *pair = &win_member(win, ranks[i])->pair[win->rank];
 
-        atomic_fetch_add_explicit(is_post ? &pair->posted : &pair->completed, 1, memory_order_release);
+        if (!is_by_messages(win, ranks[i], is_post))
+            atomic_fetch_add_explicit(is_post ? &pair->posted : &pair->completed, 1, memory_order_release);
+        else if (is_post)
+            win_far_posted(win, ranks[i], "MPI_Win_post");
+        else
+            win_far_completed(win, ranks[i], "MPI_Win_complete");
     }
     for (int i = 0; i < count; i++)
         win_wake(win, ranks[i]);
@@ -94,14 +107,17 @@ int win_start(struct win *win, struct group *group, int assertion)
 
 int win_complete(struct win *win)
 {
+    const bool is_local = win->create_flavor != MPI_WIN_FLAVOR_DYNAMIC; /* else targets may have refused something */
+    int rc;
+
     if (win->start_count < 0)
         return win_bad_epoch(win, "MPI_Win_complete");
-    win_complete_messages(win, -1, false, "MPI_Win_complete");
+    rc = win_complete_messages(win, -1, is_local, "MPI_Win_complete");
     set_access(win, WIN_ACCESS_NONE);
     tell(win, win->start_count, win->start_ranks, false);
     win->start_count = -1;
     win->epoch = WIN_EPOCH_NONE;
-    return 0;
+    return rc;
 }
 
 int win_post(struct win *win, struct group *group, int assertion)

@@ -9,8 +9,6 @@
 #include "rma/combine.h"
 #include "rma/int_message.h"
 
-enum { LATER = -1 }; /* nothing more could be done now */
-
 /* Windows that take part. Their own fields have the lock of their box, which is taken after this one. */
 static struct {
     pthread_mutex_t lock;
@@ -104,6 +102,39 @@ static int send_reply(struct win_reply *reply, int rank, size_t len)
                : 0;
 }
 
+/* --- refusing --- */
+
+/* Is something in the way of a call that touches this much? Then the origin is told: now, or with its next flush. */
+static bool is_allowed(struct win_messages *m, const struct win_call_head *head, const struct type *type,
+                       struct win_refusal *refusal)
+{
+    const struct type_span span = type_span(type, head->count);
+
+    *refusal = (struct win_refusal){ head->asked, head->len, head->address + (uint64_t)span.low, span.len };
+    return m->win->create_flavor != MPI_WIN_FLAVOR_DYNAMIC ||
+           win_is_attached_here(m->win, refusal->address, refusal->len);
+}
+
+static COLD int refuse(struct win_messages *m, int rank, const struct win_refusal *refusal)
+{
+    if (refusal->asked)
+        return p2p_parcel_send(m->win->comm, rank, PARCEL_REFUSED, refusal, sizeof *refusal, NULL, NULL) ? LATER : 0;
+    m->peer[rank].refusal = *refusal;
+    m->peer[rank].is_refused = true;
+    return 0;
+}
+
+static int do_flush(struct win_messages *m, int rank)
+{
+    struct win_peer *peer = &m->peer[rank];
+
+    if (p2p_parcel_send(m->win->comm, rank, PARCEL_FLUSHED, &peer->refusal,
+                        unlikely(peer->is_refused) ? sizeof peer->refusal : 0, NULL, NULL))
+        return LATER;
+    peer->is_refused = false;
+    return 0;
+}
+
 /* --- calls --- */
 
 /* One that is here, taken apart. */
@@ -185,6 +216,16 @@ static int do_combine(struct win_messages *m, struct win_parcel_in *in, const st
     return rc ? LATER : answer(in, call->head->len);
 }
 
+static int swap(struct combine *c, const char *compare)
+{
+    void *const here = (void *)(uintptr_t)c->address;
+
+    if (!combine_is_atomic(c->win, c->element, here))
+        return combine_swap_striped(c, compare);
+    combine_swap(c->element, here, c->from.buf, compare, c->result.buf);
+    return 0;
+}
+
 static int do_swap(struct win_messages *m, struct win_parcel_in *in, const struct call *call)
 {
     struct combine c;
@@ -192,7 +233,7 @@ static int do_swap(struct win_messages *m, struct win_parcel_in *in, const struc
 
     if (rc)
         return rc;
-    if (!in->done && combine_swap_striped(&c, call->data + call->head->len))
+    if (!in->done && swap(&c, call->data + call->head->len))
         return LATER;
     in->done = call->head->len;
     return answer(in, call->head->len);
@@ -203,10 +244,13 @@ static int do_call(struct win_messages *m, struct win_parcel_in *in)
     const struct win_call_head *head = (const struct win_call_head *)(const void *)in->bytes;
     const unsigned char *outline = in->bytes + sizeof *head;
     struct call call = { .head = head, .buf = (void *)(uintptr_t)head->address };
+    struct win_refusal refusal;
 
     call.data = (const char *)outline + head->outline_len;
     if (find_type(m, outline, head->outline_len, &call.type))
         return LATER;
+    if (!in->done && !is_allowed(m, head, call.type, &refusal))
+        return refuse(m, in->rank, &refusal);
     switch (head->action) {
     case ACTION_PUT: return do_put(&call);
     case ACTION_GET: return do_get(m, in, &call);
@@ -217,9 +261,15 @@ static int do_call(struct win_messages *m, struct win_parcel_in *in)
 
 static int do_one(struct win_messages *m, struct win_parcel_in *in)
 {
-    if (in->word == PARCEL_CALL)
-        return do_call(m, in);
-    return p2p_parcel_send(m->win->comm, in->rank, PARCEL_FLUSHED, NULL, 0, NULL, NULL) ? LATER : 0;
+    switch (in->word) {
+    case PARCEL_CALL: return do_call(m, in);
+    case PARCEL_FLUSH: return do_flush(m, in->rank);
+    case PARCEL_LOCK:
+    case PARCEL_LOCK_SHARED: return win_serve_lock(m, in);
+    case PARCEL_COMPLETED: win_serve_notice(m, in); return 0;
+    }
+    win_serve_unlock(m, in);
+    return 0;
 }
 
 void win_serve(struct win_messages *m, int rank)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: rma. Making windows (MPI 5.0 §12.2). The members get a communicator of their own, tell each other what they
- * bring, and map the window's control part and, if the library allocates it, its memory: two ranges of the job segment,
- * which rank 0 takes for all. A window of one process has plain memory.
+ * bring, and map the window's control part and, if the library allocates it, its memory: on each machine two ranges of
+ * the job segment, which the lowest rank there takes for all there. A window of one process has plain memory.
  * Knows: coll, comm, heap. Does not know: epochs. */
 #include <errno.h>
 #include <pthread.h>
@@ -16,6 +16,7 @@
 #include "obj/user_memory.h"
 #include "rma/heap.h"
 #include "rma/int_rma.h"
+#include "sys/place.h"
 
 /* What the user asks for. */
 struct wish {
@@ -26,10 +27,16 @@ struct wish {
     struct info *info;
 };
 
+/* Where on a machine the two shared parts begin, in its segment; 0: there is none. */
+struct offsets {
+    uint64_t control, memory;
+};
+
 /* What each member tells the others. */
 struct card {
     uint64_t size, unit, address;
     uint64_t align; /* of memory to be allocated */
+    struct offsets offsets;
     uint32_t is_noncontig;
     uint32_t reserved;
 };
@@ -39,6 +46,7 @@ struct making {
     struct win *win;
     struct card *cards; /* of each member */
     struct comm *comm;  /* the window's, once it is there */
+    bool has_memory;    /* of the library's, that is shared: each machine's is mapped by all there */
 };
 
 static bool is_allocating(const struct wish *wish)
@@ -78,6 +86,30 @@ static int make_arrays(struct win *win)
     return 0;
 }
 
+/* Who is near. */
+static void look_around(struct win *win, const struct comm *comm)
+{
+    const int node = place_node(group_proc(comm->group, win->rank));
+
+    win->home = win->rank;
+    for (int rank = win->size - 1; rank >= 0; rank--) {
+        win->target[rank].is_far = place_node(group_proc(comm->group, rank)) != node;
+        win->has_far |= win->target[rank].is_far;
+        if (!win->target[rank].is_far)
+            win->home = rank;
+    }
+}
+
+static int cannot_share(const struct win *win)
+{
+    int rank = 0;
+
+    while (!win->target[rank].is_far)
+        rank++;
+    return err(MPI_ERR_RMA_SHARED, "E0807: rank %d is on another machine than rank %d, so they have no memory together",
+               rank, win->rank);
+}
+
 static int prepare(struct making *making, const struct comm *comm)
 {
     struct win *win = obj_create(OBJ_WIN, sizeof *win);
@@ -99,9 +131,11 @@ static int prepare(struct making *making, const struct comm *comm)
     win->errhandler = &errhandler_fatal;
     win->member_size = member_size(win->size, &win->pair_mask);
     rc = make_arrays(win);
-    if (!rc)
-        win_first_info(win, making->wish->info);
-    return rc;
+    if (rc)
+        return rc;
+    win_first_info(win, making->wish->info);
+    look_around(win, comm);
+    return win->has_far && win->create_flavor == MPI_WIN_FLAVOR_SHARED ? cannot_share(win) : 0;
 }
 
 static int fill_card(struct making *making)
@@ -161,7 +195,7 @@ static int all_well(struct making *making, int rc)
     return bits ? 0 : err(MPI_ERR_OTHER, "another process of the communicator could not make the window");
 }
 
-/* Where the segment of a rank lies in memory that all share; the rank after the last: the end. */
+/* Where the segment of a near rank lies in memory that all here share; the rank after the last: the end. */
 static uint64_t segment_at(const struct making *making, int rank)
 {
     const bool is_contig = making->wish->flavor == MPI_WIN_FLAVOR_SHARED;
@@ -171,7 +205,8 @@ static uint64_t segment_at(const struct making *making, int rank)
     for (int i = 0; i < making->win->size; i++)
         all_apart &= making->cards[i].is_noncontig;
     for (int i = 0; i < rank; i++)
-        at += is_contig && !all_apart ? making->cards[i].size : page_up(making->cards[i].size);
+        if (!making->win->target[i].is_far)
+            at += is_contig && !all_apart ? making->cards[i].size : page_up(making->cards[i].size);
     return at;
 }
 
@@ -185,24 +220,37 @@ static uint64_t align_wanted(const struct making *making)
     return align;
 }
 
-/* Rank 0 takes what is shared and tells where; offset 0: there is none. */
-static int take(struct making *making, uint64_t memory_size)
+/* What rank `home` has, at all of its machine. */
+static int tell_offsets(struct making *making, struct offsets *own)
 {
-    struct win *win = making->win;
-    uint64_t offsets[2] = { 0, 0 };
+    const struct win *win = making->win;
     struct type *byte = obj_type(MPI_BYTE);
     int rc;
 
-    if (win->rank == 0) {
-        offsets[0] = heap_take(win->shared_control.size);
+    if (!win->has_far)
+        return coll_run(making->comm, COLL_ARGS(COLL_BCAST, COLL_SAME(own, sizeof *own, byte), COLL_NOTHING, NULL, 0));
+    making->cards[win->rank].offsets = *own;
+    rc = share(making);
+    *own = making->cards[win->home].offsets;
+    return rc;
+}
+
+/* The lowest rank of each machine takes what is shared there. */
+static int take(struct making *making, uint64_t memory_size)
+{
+    struct win *win = making->win;
+    struct offsets offsets = { 0, 0 };
+    int rc;
+
+    if (win->rank == win->home) {
+        offsets.control = heap_take(win->shared_control.size);
         if (memory_size &&
             (making->wish->flavor == MPI_WIN_FLAVOR_SHARED || align_wanted(making) <= WIN_PAGE))
-            offsets[1] = heap_take(memory_size);
+            offsets.memory = heap_take(memory_size);
     }
-    rc = coll_run(making->comm,
-                  COLL_ARGS(COLL_BCAST, COLL_SAME(offsets, sizeof offsets, byte), COLL_NOTHING, NULL, 0));
-    win->shared_control.offset = offsets[0];
-    win->shared_memory.offset = offsets[1];
+    rc = tell_offsets(making, &offsets);
+    win->shared_control.offset = offsets.control;
+    win->shared_memory.offset = offsets.memory;
     return rc;
 }
 
@@ -256,10 +304,19 @@ static int without(struct making *making, int bits, uint64_t memory_size)
     if (making->wish->flavor == MPI_WIN_FLAVOR_SHARED)
         return no_memory(making, memory_size);
     heap_unmap(win->shared_memory.start, win->shared_memory.size);
-    if (win->shared_memory.offset && win->rank == 0)
+    if (win->shared_memory.offset && win->rank == win->home)
         heap_give(win->shared_memory.offset);
     win->shared_memory = (struct win_shared){ 0 };
     return allocate_private(making);
+}
+
+/* Others name places by the addresses that they have here. */
+static int tell_addresses(struct making *making)
+{
+    const struct win *win = making->win;
+
+    making->cards[win->rank].address = (uintptr_t)win->shared_memory.start + segment_at(making, win->rank);
+    return share(making);
 }
 
 static int together(struct making *making)
@@ -281,7 +338,10 @@ static int together(struct making *making)
         bits |= HAS_MEMORY;
     if (!rc)
         rc = agree(making->comm, &bits);
-    return rc || bits == (HAS_CONTROL | HAS_MEMORY) ? rc : without(making, bits, memory_size);
+    if (!rc && bits != (HAS_CONTROL | HAS_MEMORY))
+        return without(making, bits, memory_size);
+    making->has_memory = is_allocating(making->wish);
+    return rc || !making->has_memory || !win->has_far ? rc : tell_addresses(making);
 }
 
 /* --- the result --- */
@@ -293,14 +353,20 @@ static void set_target(struct making *making, int rank)
     const struct card *card = &making->cards[rank];
     const bool is_own = rank == win->rank;
 
-    *target = (struct win_target){ .size = card->size, .unit = card->unit, .address = card->address };
-    if (win->size > 1)
-        target->proc = heap_proc(group_proc(win->comm->group, rank));
+    target->size = card->size;
+    target->unit = card->unit;
+    target->address = card->address;
     if (making->wish->flavor == MPI_WIN_FLAVOR_DYNAMIC)
         target->size = UINT64_MAX;
-    else if (win->shared_memory.start)
+    if (target->is_far) {
+        atomic_store_explicit(&target->way, WIN_WAY_MESSAGES, memory_order_relaxed);
+        return;
+    }
+    if (win->size > 1)
+        target->proc = heap_proc(group_proc(win->comm->group, rank));
+    if (making->wish->flavor != MPI_WIN_FLAVOR_DYNAMIC && win->shared_memory.start)
         target->base = win->shared_memory.start + segment_at(making, rank);
-    else if (is_own)
+    else if (making->wish->flavor != MPI_WIN_FLAVOR_DYNAMIC && is_own)
         target->base = (char *)(uintptr_t)card->address;
     if (is_own || target->base || (is_allocating(making->wish) && win->is_mapped))
         atomic_store_explicit(&target->way, WIN_WAY_DIRECT, memory_order_relaxed);
@@ -311,8 +377,7 @@ static void finish(struct making *making)
     struct win *win = making->win;
 
     win->comm = making->comm;
-    win->is_mapped = win->size == 1 || (is_allocating(making->wish) &&
-                                        (win->shared_memory.start || !segment_at(making, win->size)));
+    win->is_mapped = win->size == 1 || making->has_memory;
     for (int rank = 0; rank < win->size; rank++)
         set_target(making, rank);
     win->base = win->create_flavor == MPI_WIN_FLAVOR_DYNAMIC ? MPI_BOTTOM : win->target[win->rank].base;
@@ -349,7 +414,7 @@ static int make(const struct wish *wish, struct comm *comm, struct win **out)
         return rc;
     }
     finish(&making);
-    if (!making.win->is_mapped) /* all wait for all, so nothing comes too early */
+    if (!making.win->is_mapped || making.win->has_far) /* all wait for all, so nothing comes too early */
         rc = all_well(&making, win_message_open(making.win));
     if (rc) {
         win_message_close(making.win);

@@ -74,7 +74,7 @@ struct win *win_find(uint32_t ctx)
 static void give_back(const struct win *win, struct win_shared *shared)
 {
     heap_unmap(shared->start, shared->size);
-    if (shared->offset && win->rank == 0)
+    if (shared->offset && win->rank == win->home)
         heap_give(shared->offset);
 }
 
@@ -100,19 +100,20 @@ int win_free(struct win *win)
     int rc = win->start_count >= 0 || win->post_count >= 0 || win->epoch > WIN_EPOCH_FENCE
                  ? win_bad_epoch(win, "MPI_Win_free")
                  : 0;
+    int refused;
 
     if (!rc)
         rc = attr_delete_all(&win->obj, &win->attrs);
     if (rc)
         return rc;
-    win_complete_messages(win, -1, false, "MPI_Win_free");
+    win_far_settle(win);
+    refused = win_complete_messages(win, -1, false, "MPI_Win_free");
     win->comm->coll_outer = "MPI_Win_free";
     rc = coll_barrier(win->comm);
     win_leave(win);
-    if (!win->is_mapped)
-        win_message_close(win);
+    win_message_close(win);
     win_dispose(win);
-    return rc;
+    return rc ? rc : refused;
 }
 
 /* --- asking --- */

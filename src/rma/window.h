@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: rma. A window as data: what its files share.
  *
- * All processes of a window are on one machine. So they synchronize by words in shared memory, whatever way the data
- * go: its *control part*, a struct win_member for each rank. How the memory of a target is reached (enum win_way):
+ * Processes of a window that are near to each other, on one machine, synchronize by words in shared memory, whatever
+ * way the data go: its *control part*, a struct win_member for each rank. How the memory of a target is reached (enum
+ * win_way):
  *
  *   directly      it is mapped here, or our own
  *   by peeking    process_vm_readv and _writev; tried once for each target
- *   by messages   the target's library does it (message.h) */
+ *   by messages   the target's library does it (message.h)
+ *
+ * Every machine has a control part of its own, in which only the parts of its own processes are used. Far processes
+ * synchronize by messages, too (far.c), and the target's library does to its part what a near process would do. */
 #ifndef RMA_WINDOW_H
 #define RMA_WINDOW_H
 
@@ -70,8 +74,9 @@ struct win_target {
     uint64_t unit;         /* of displacements, in bytes */
     uint8_t access;        /* enum win_access: of lock, or of start */
     _Atomic uint8_t way;   /* enum win_way */
+    bool is_far;           /* on another machine: nothing of its part in the control part may be touched */
     uint64_t address;      /* of its memory, as seen there */
-    struct job_proc *proc; /* of its process; NULL: we are alone */
+    struct job_proc *proc; /* of its process; NULL: it is far, or we are alone */
 };
 
 enum win_epoch {
@@ -88,9 +93,11 @@ enum win_ordering { WIN_RAR = 1, WIN_WAR = 2, WIN_RAW = 4, WIN_WAW = 8 };
 struct win {
     struct obj obj;
     int rank, size;
+    int home;       /* the lowest rank on this machine */
     bool is_open;   /* all targets may be accessed: a fence, or lock_all */
-    bool is_mapped; /* all memory of the window is mapped by all, so processors' atomic operations serve all;
-                             * else whoever combines, the target included, holds the stripe */
+    bool is_mapped; /* all memory of the window on this machine is mapped by all here, so processors' atomic operations
+                     * serve all; else whoever combines, the target included, holds the stripe */
+    bool has_far;   /* the members are on several machines */
     uint8_t flavor; /* MPI_WIN_FLAVOR_CREATE + this */
     uint8_t epoch;  /* enum win_epoch: of access */
     struct win_target *target; /* of each rank; owned */
@@ -124,7 +131,7 @@ struct win {
     struct win_shared {
         uint64_t offset, size;              /* in the segment's file (heap.h); offset 0: none */
         char *start;                        /* where it is mapped; NULL: it is not */
-    } shared_control, shared_memory;        /* of all ranks; taken by rank 0 */
+    } shared_control, shared_memory;        /* of the ranks of this machine; taken by `home` */
     void *private_control, *private_memory; /* what this process has for itself; owned; NULL: none */
     uint32_t hints;                         /* a bit each; see win_info.c */
     uint8_t ordering;                       /* enum win_ordering */
@@ -132,12 +139,13 @@ struct win {
     char name[MPI_MAX_OBJECT_NAME];
 };
 
+/* Of a near rank. */
 static inline struct win_member *win_member(const struct win *win, int rank)
 {
     return (struct win_member *)(void *)(win->control + (size_t)rank * win->member_size);
 }
 
-/* What has just been stored in the control part may be what that rank waits for. */
+/* What has just been stored in the control part may be what that rank, which is near, waits for. */
 static inline void win_wake(const struct win *win, int rank)
 {
     if (win->target[rank].proc)

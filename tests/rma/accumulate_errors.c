@@ -64,7 +64,7 @@ static void types(const struct window *w)
 
 static void places(const struct window *w)
 {
-    const int last = w->ranks - 1;
+    const int last = window_last(w);
     const MPI_Aint disp = window_disp(w, last, 0);
 
     CHECK_CLASS(MPI_Accumulate(x, 1, MPI_INT, w->ranks, disp, 1, MPI_INT, MPI_SUM, w->win), MPI_ERR_RANK);

@@ -114,6 +114,51 @@ static void errors(void)
     CHECK_OK(MPI_Win_free(&other));
 }
 
+/* The call says so, or if the rank is on another machine, the flush that follows it. */
+static void check_refused(int rc, int rank)
+{
+    if (rc)
+        CHECK_CLASS(rc, MPI_ERR_RMA_RANGE);
+    else
+        CHECK_CLASS(MPI_Win_flush(rank, win), MPI_ERR_RMA_RANGE);
+    CHECK_OK(MPI_Win_flush(rank, win)); /* once */
+}
+
+/* Nothing is done where nothing is attached, and all that comes behind is. */
+static void refused(void)
+{
+    int *mem = test_alloc(2 * LEN), x = 5, got = -1, old = -1;
+    const int peer = (test_rank + 1) % test_size;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Aint at = 0;
+
+    memset(mem, 0, 2 * LEN);
+    CHECK_OK(MPI_Win_attach(win, mem, LEN));
+    for (int rank = 0; rank < test_size; rank++) {
+        const MPI_Aint there = address_at(rank, rank == test_rank ? mem : NULL);
+
+        if (rank == peer)
+            at = there;
+    }
+    CHECK_OK(MPI_Win_lock_all(0, win));
+    check_refused(MPI_Put(&x, 1, MPI_INT, peer, at + LEN, 1, MPI_INT, win), peer);
+    check_refused(MPI_Get(&got, 1, MPI_INT, peer, at + LEN - 3, 1, MPI_INT, win), peer);
+    check_refused(MPI_Accumulate(&x, 1, MPI_INT, peer, at + LEN, 1, MPI_INT, MPI_SUM, win), peer);
+    check_refused(MPI_Fetch_and_op(&x, &got, MPI_INT, peer, at + LEN, MPI_SUM, win), peer);
+    check_refused(MPI_Compare_and_swap(&x, &old, &got, MPI_INT, peer, at + LEN, win), peer);
+    if (!MPI_Rget(&got, 1, MPI_INT, peer, at + LEN, 1, MPI_INT, win, &request))
+        CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_RMA_RANGE);
+    CHECK_OK(MPI_Put(&x, 1, MPI_INT, peer, at, 1, MPI_INT, win));
+    CHECK_OK(MPI_Win_flush(peer, win));
+    CHECK_OK(MPI_Fetch_and_op(&x, &got, MPI_INT, peer, at, MPI_SUM, win));
+    CHECK_OK(MPI_Win_unlock_all(win));
+    CHECK_INT(got, 5);
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    CHECK(mem[0] == 10 && mem[LEN / 4] == 0, "memory is %d and %d", mem[0], mem[LEN / 4]);
+    CHECK_OK(MPI_Win_detach(win, mem));
+    free(mem);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(&argc, &argv);
@@ -123,6 +168,8 @@ int main(int argc, char **argv)
     list();
     if (test_is_parley())
         errors();
+    if (test_is_parley())
+        refused();
     CHECK_OK(MPI_Win_free(&win));
     return test_end();
 }

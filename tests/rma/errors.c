@@ -26,7 +26,7 @@ static void no_epoch(struct window *w)
 static void in_fence(struct window *w)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    const int last = w->ranks - 1;
+    const int last = window_last(w);
 
     CHECK_OK(MPI_Win_fence(0, w->win));
     CHECK_CLASS(MPI_Put(&x, 1, MPI_INT, w->ranks, 0, 1, MPI_INT, w->win), MPI_ERR_RANK);
@@ -53,7 +53,7 @@ static void in_fence(struct window *w)
 /* A type that reaches before its address, and one with a gap. */
 static void with_types(struct window *w)
 {
-    const int last = w->ranks - 1;
+    const int last = window_last(w);
     MPI_Datatype back, apart;
     int two[2] = { 1, 2 };
 
@@ -180,7 +180,7 @@ static void making(void)
     CHECK_CLASS(MPI_Win_fence(0, MPI_WIN_NULL), MPI_ERR_WIN);
     if (!test_is_parley())
         return;
-    if (test_size > 1) /* more than there can be */
+    if (test_size > 1 && can_share(MPI_COMM_WORLD)) /* more than there can be */
         CHECK_CLASS(MPI_Win_allocate_shared((MPI_Aint)1 << 55, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
                     MPI_ERR_NO_MEM);
 #if !defined(__SANITIZE_ADDRESS__) && \

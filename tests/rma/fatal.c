@@ -39,6 +39,13 @@ int main(int argc, char **argv)
             MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, other);
         MPI_Win_fence(0, other);
     }
+    if (!strcmp(argv[1], "detached")) { /* whoever is asked on another machine says so */
+        MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+        MPI_Win_fence(0, win);
+        if (test_rank == 0)
+            MPI_Put(&value, 1, MPI_INT, 1, 4096, 1, MPI_INT, win);
+        MPI_Win_fence(0, win);
+    }
     if (!strcmp(argv[1], "memory")) {
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
         MPI_Win_allocate_shared((MPI_Aint)1 << 55, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);

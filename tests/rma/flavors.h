@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Windows of every flavor with the same contents: `size` bytes for each rank, of which the tests know the place. */
+/* Windows of every flavor with the same contents: `size` bytes for each rank, of which the tests know the place. Where
+ * memory cannot be shared, because the ranks are on several machines, it is allocated. */
 #ifndef TESTS_RMA_FLAVORS_H
 #define TESTS_RMA_FLAVORS_H
 
-#include "mpitest.h"
+#include "machines.h"
 
 enum flavor { CREATE, ALLOCATE, SHARED, SHARED_APART, DYNAMIC, FLAVORS };
 
@@ -14,6 +15,7 @@ struct window {
     unsigned char *mem; /* of this rank */
     size_t size;        /* of each rank's memory */
     int rank, ranks;
+    int is_spread; /* over several machines */
     MPI_Aint *at; /* dynamic: where the memory of each rank begins */
 };
 
@@ -25,6 +27,9 @@ static inline void window_open(struct window *w, enum flavor flavor, size_t size
     MPI_Aint own;
 
     memset(w, 0, sizeof *w);
+    w->is_spread = !can_share(comm);
+    if ((flavor == SHARED || flavor == SHARED_APART) && w->is_spread)
+        flavor = ALLOCATE;
     w->flavor = flavor;
     w->size = size;
     w->comm = comm;
@@ -65,6 +70,12 @@ static inline void window_close(struct window *w)
     if (w->flavor == CREATE || w->flavor == DYNAMIC)
         free(w->mem);
     free(w->at);
+}
+
+/* The last rank where it is known at once whether a place is in the window. */
+static inline int window_last(const struct window *w)
+{
+    return w->flavor == DYNAMIC && w->is_spread ? w->rank : w->ranks - 1;
 }
 
 /* The displacement of byte `offset` at a rank. */
