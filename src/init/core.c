@@ -62,6 +62,8 @@ static struct coll_config coll_of(const struct pm_job *job)
 /* All worlds must say the same. */
 static void share_waiting(const struct pm_job *job, struct progress_config *waiting)
 {
+    waiting->segment = job->head;
+    waiting->proc = job->proc;
     waiting->sleep_word = &job_proc(job->head, job->proc)->sleep;
     waiting->cpus = (int)job->head->cpus;
     waiting->is_oversubscribed = waiting->cpus && (int)job->head->size > waiting->cpus;

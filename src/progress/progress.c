@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "progress/int_spread.h"
 #include "sys/clock.h"
 #include "sys/cpus.h"
 #include "sys/wake.h"
@@ -23,7 +24,9 @@ enum {
     POLL_REST_EVERY = 64,        /* spins on the hint between two polls of everything */
     SPIN_NS = 20000,
     YIELD_NS = 500000,           /* how long to go on yielding, for each rank */
-    YIELDS_PER_RANK = 4,         /* and how often, without a processor for each rank */
+    YIELDS_PER_RANK = 4,         /* and how often, without a processor for each rank … */
+    YIELD_MIN_NS = 50000,        /* … or how long: who is alone on a processor would be through in no time, and its
+                                  * being asleep and woken again keeps the system from giving it one of the others */
     YIELD_LONG_NS = 400000,      /* a yield that takes this plus YIELD_LONG_RANK_NS a rank shows foreign load: no rank
                                   * runs so long without yielding itself or sleeping, others use their time slice */
     YIELD_LONG_RANK_NS = 20000,
@@ -49,6 +52,7 @@ struct wait {
 void progress_init(const struct progress_config *config)
 {
     progress = (struct progress){
+        .segment = config->segment, .proc = config->proc,
         .local_ranks = config->local_ranks, .cpus_given = config->cpus, .has_fences = config->has_fences,
         .uses_fence = config->has_fences || config->needs_fence, .is_oversubscribed = config->is_oversubscribed,
         .first_polls = POLL_REST_EVERY,
@@ -242,7 +246,12 @@ static bool yield(const struct wait *wait)
     const uint64_t is_long = YIELD_LONG_NS + (uint64_t)YIELD_LONG_RANK_NS * (uint64_t)progress.local_ranks;
     uint64_t now = start;
 
-    for (int i = 0; i < most && now < end; i++) {
+    if (progress.is_oversubscribed && progress.segment &&
+        start >= atomic_load_explicit(&progress.next_look_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&progress.next_look_ns, start + SPREAD_EVERY_NS, memory_order_relaxed);
+        spread_look(start);
+    }
+    for (int i = 0; (i < most || now - start < YIELD_MIN_NS) && now < end; i++) {
         const uint64_t before = now;
         sched_yield();
         if (wait->hint.poll) { /* the most likely place first */
@@ -262,6 +271,7 @@ static bool yield(const struct wait *wait)
             atomic_store_explicit(&progress.skip_spins, SKIP_SPINS, memory_order_relaxed);
         if (now - before > is_long) {
             skip_more_yields();
+            spread_foreign(now);
             return false;
         }
     }

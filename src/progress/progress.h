@@ -12,6 +12,8 @@
 
 #include "base/base.h"
 
+struct job_head;
+
 /* Moves whatever can be moved now; returns how many things happened. */
 typedef int progress_poll_fn(void *arg);
 
@@ -43,6 +45,8 @@ struct progress_watch {
 
 struct progress_config {
     _Atomic uint32_t *sleep_word; /* in shared memory, where others wake us; NULL: nobody does */
+    struct job_head *segment;     /* the job's; NULL: alone */
+    int proc;                     /* own place in it */
     int local_ranks;              /* ranks that share this machine's processors */
     int cpus;                     /* processors that these ranks have together, by masks and quota; 0: ask */
     bool is_oversubscribed;       /* as progress_is_oversubscribed says */
@@ -59,6 +63,8 @@ struct progress {
         void *arg;
     } pollers[PROGRESS_POLLERS];
     _Atomic int poller_count;
+    struct job_head *segment;
+    int proc;
     int local_ranks;
     int cpus_given;               /* cpus of progress_config */
     bool has_fences, uses_fence, is_oversubscribed, is_threaded; /* see progress_config; uses: has or needs */
@@ -75,6 +81,7 @@ struct progress {
     _Atomic uint32_t next_skip_yields; /* how many these were the last time */
     _Atomic uint32_t skip_spins;  /* waits left that do not spin: somebody else runs on our processor */
     _Atomic uint64_t sleeps;      /* counter: times this process has gone to sleep */
+    _Atomic uint64_t next_look_ns; /* when it will look whether ranks share processors evenly (int_spread.h) */
 };
 
 extern struct progress progress;

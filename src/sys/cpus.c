@@ -78,6 +78,15 @@ bool cpus_allowed(struct cpus *cpus)
     return !sched_getaffinity(0, sizeof *cpus, (cpu_set_t *)(void *)cpus) && cpus_count(cpus) > 0;
 }
 
+bool cpus_go(int cpu, const struct cpus *allowed)
+{
+    struct cpus one = { 0 };
+
+    cpus_add(&one, cpu);
+    return !sched_setaffinity(0, sizeof one, (const cpu_set_t *)(const void *)&one) &&
+           !sched_setaffinity(0, sizeof *allowed, (const cpu_set_t *)(const void *)allowed);
+}
+
 static void add_mask(struct cpus *cpus, int thread)
 {
     struct cpus mask = { 0 };

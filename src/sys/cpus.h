@@ -36,6 +36,10 @@ bool cpus_parse(const char *text, struct cpus *cpus);
 /* The affinity mask of the calling thread; false if the system does not tell. */
 bool cpus_allowed(struct cpus *cpus);
 
+/* Move the calling thread to processor `cpu`; afterwards it may run on all in `allowed`, its mask, as before. False:
+ * the system does not let it. */
+bool cpus_go(int cpu, const struct cpus *allowed);
+
 /* The affinity masks of all threads of process `pid` together; empty if the system does not tell. */
 void cpus_of_process(int pid, struct cpus *cpus);
 

@@ -65,6 +65,12 @@ static void test_mask(void)
     CHECK(cpus_allowed(&cpus));
     CHECK_INT(cpus_count(&cpus), cpus_in_mask());
     CHECK(cpus_in_mask() >= 1);
+    for (int cpu = cpus_next(&cpus, 0); cpu < CPUS_MAX; cpu = cpus_next(&cpus, cpu + 1)) {
+        struct cpus after;
+
+        CHECK(cpus_go(cpu, &cpus));
+        CHECK(cpus_allowed(&after) && memcmp(&after, &cpus, sizeof cpus) == 0);
+    }
     CHECK_INT(cpus_within_quota(1), 1);
     CHECK(cpus_within_quota(1000000) >= 1);
 }
