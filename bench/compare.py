@@ -20,10 +20,18 @@ import jobs
 import report
 
 
+# What does not depend on how far the cores are from each other.
+WITHOUT_LINES = ['startup', 'idle', 'memory', 'pack', 'op']
+COLLS = ('barrier bcast reduce allreduce reduce_scatter reduce_scatter_block allgather allgatherv alltoall alltoallv '
+         'alltoallw gather gatherv scatter scatterv scan exscan neighbor_allgather neighbor_alltoall').split()
+CHANGED = 2  # by so much a bare line differs when the cores have moved
+TRIES = 4
+
+
 class Measure:
     """One program under one number of ranks: options, rounds (runs by each MPI), time limit in seconds."""
 
-    def __init__(self, group, program, ranks, args, rounds, limit, is_for_subject=False, quick=()):
+    def __init__(self, group, program, ranks, args, rounds, limit, is_for_subject=False, quick=(), pieces=()):
         self.group = group
         self.program = program
         self.ranks = ranks
@@ -32,9 +40,12 @@ class Measure:
         self.limit = limit
         self.is_for_subject = is_for_subject  # the peers are not asked
         self.quick = list(quick)              # more arguments with --quick
+        self.pieces = list(pieces) or ['']    # names for --only, each taken by itself by all MPIs in turn
+        self.needs_lines = group not in WITHOUT_LINES
 
-    def label(self):
-        return f'{self.group} with {self.ranks} ranks' if self.ranks else f'{self.group} without mpiexec'
+    def label(self, piece=''):
+        what = f'{self.group} {piece}'.rstrip()
+        return f'{what} with {self.ranks} ranks' if self.ranks else f'{what} without mpiexec'
 
 
 FEW = ['--max-size', '512']
@@ -67,10 +78,10 @@ PLAN = [
     Measure('typed', 'typed', 2, ['--pin'], 3, 30),
     Measure('pack', 'pack', 1, ['--pin', '--budget', '0.03'], 3, 30),
     Measure('op', 'op', 1, ['--pin', '--budget', '0.03'], 3, 40),
-    Measure('coll', 'coll', 2, ['--pin'], 3, 40, quick=FEW),
-    Measure('coll', 'coll', 4, ['--budget', '0.03'], 3, 60, quick=FEW),
-    Measure('coll', 'coll', 8, ['--budget', '0.02'], 2, 90, quick=FEW),
-    Measure('coll', 'coll', 16, ['--budget', '0.02'], 2, 120, quick=FEW),
+    Measure('coll', 'coll', 2, ['--pin', '--budget', '0.03'], 3, 10, quick=FEW, pieces=COLLS),
+    Measure('coll', 'coll', 4, ['--budget', '0.02'], 3, 10, quick=FEW, pieces=COLLS),
+    Measure('coll', 'coll', 8, ['--budget', '0.02'], 3, 10, quick=FEW, pieces=COLLS),
+    Measure('coll', 'coll', 16, ['--budget', '0.02'], 2, 10, quick=FEW, pieces=COLLS),
     Measure('nonblocking', 'nonblocking', 2, ['--pin'], 3, 20, quick=['--max-size', '8']),
     Measure('nonblocking', 'nonblocking', 4, [], 3, 20, quick=['--max-size', '8']),
     Measure('overlap', 'overlap', 2, ['--pin'], 3, 40, quick=['--max-size', '32768']),
@@ -120,7 +131,7 @@ class Run:
         self.results = report.Results([m.name for m in mpis], subject)
         self.begin = time.monotonic()
         self.bare_line = []
-        self.is_out = set()          # (mpi, measure) that failed once: not tried again
+        self.is_out = set()          # (mpi, measure, piece) that failed once: not tried again
 
     def left(self):
         return self.options.limit - (time.monotonic() - self.begin)
@@ -151,46 +162,69 @@ class Run:
         return ' '.join(line[len('version '):].split(',')[0].split())
 
     def take_bare_line(self):
-        values, complaint = jobs.run_job(self.bare_line, 10)
-        for name, parameter, value, unit in values:
-            self.results.add('bare', name, parameter, value, unit)
+        """Microseconds that a line takes now; None if that cannot be measured here."""
+        values, complaint = jobs.run_job(self.bare_line + ['--batches', '21'], 10)
         if complaint and not values:
             self.complain(f'bare line: {complaint}')
+        return next((v[2] for v in values if v[0] == 'bare_line'), None)
 
     def complain(self, text):
         if text not in self.results.complaints:
             self.results.complaints.append(text)
             say(f'  {text}')
 
-    def take(self, measure, mpi):
+    def take(self, measure, piece, mpi):
+        """The values of one job."""
         limit = max(1.0, min(measure.limit, self.left()))
         if measure.group == 'startup':
             seconds, complaint = jobs.time_job(mpi.command('empty', measure.ranks), limit)
             values = [] if complaint else [('startup', str(measure.ranks or 'alone'), 1e3 * seconds, 'ms')]
         else:
-            args = measure.args + (QUICK + measure.quick if self.options.quick else [])
+            args = measure.args + (['--only', piece] if piece else [])
+            args += QUICK + measure.quick if self.options.quick else []
             values, complaint = jobs.run_job(mpi.command(measure.program, measure.ranks, args), limit)
-        for name, parameter, value, unit in values:
-            self.results.add(mpi.name, name, parameter, value, unit)
         if complaint:
-            self.is_out.add((mpi.name, measure))
-            self.complain(f'{mpi.name}: {measure.label()}: {complaint}')
+            self.is_out.add((mpi.name, measure, piece))
+            self.complain(f'{mpi.name}: {measure.label(piece)}: {complaint}')
+        return values
+
+    def take_turn(self, measure, piece, mpis):
+        """One job of each MPI: ([(mpi, values)], times of bare lines before, between and after them)."""
+        taken, lines = [], []
+        for mpi in mpis:
+            if measure.needs_lines:
+                lines.append(self.take_bare_line())
+            taken.append((mpi.name, self.take(measure, piece, mpi)))
+        if measure.needs_lines:
+            lines.append(self.take_bare_line())
+        return taken, [line for line in lines if line]
+
+    def take_piece(self, measure, piece):
+        """A turn during which lines took the same time throughout counts, another one is taken again."""
+        for _ in range(TRIES):
+            mpis = [m for m in self.mpis if (m.name, measure, piece) not in self.is_out and
+                    (not measure.is_for_subject or m.name == self.results.subject)]
+            taken, lines = self.take_turn(measure, piece, mpis)
+            is_steady = not lines or max(lines) < CHANGED * min(lines)
+            if is_steady or self.left() <= 0:
+                break
+        if not is_steady:
+            self.complain(f'{measure.label(piece)}: left out, a line took {min(lines):.3f} to {max(lines):.3f} us')
+            return
+        for name, values in taken:
+            for value in values:
+                self.results.add(name, *value)
+        self.results.add_lines(measure.group, lines)
 
     def measure(self, measure):
         rounds = 1 if self.options.quick else self.options.rounds or measure.rounds
         say(f'{self.left():4.0f} s left: {measure.label()}, {rounds} rounds')
         for turn in range(rounds):
-            for mpi in self.mpis:
-                if (mpi.name, measure) in self.is_out:
-                    continue
-                if measure.is_for_subject and mpi.name != self.results.subject:
-                    continue
+            for piece in measure.pieces:
                 if self.left() <= 0:
                     self.complain(f'{measure.label()}: no time left after {turn} of {rounds} rounds')
                     return
-                if measure.group == 'latency':
-                    self.take_bare_line()
-                self.take(measure, mpi)
+                self.take_piece(measure, piece)
 
     def write_json(self, path):
         rows = [{'name': name, 'parameter': parameter, 'unit': self.results.units[name], 'mpi': mpi,

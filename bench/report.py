@@ -60,6 +60,10 @@ class Results:
         self.values = {}
         self.units = {}
         self.complaints = []
+        self.lines = {}  # group: microseconds of bare lines beside it
+
+    def add_lines(self, group, lines):
+        self.lines.setdefault(group, []).extend(lines)
 
     def add(self, mpi, name, parameter, value, unit):
         self.values.setdefault((name, parameter), {}).setdefault(mpi, []).append(value)
@@ -141,8 +145,9 @@ def peer_gate(results, what, measured, wanted, at_most):
 
 
 def bare_line_gate(results, size):
-    mine, bare = results.median(results.subject, 'latency', size), results.median('bare', 'bare_line', 8)
-    best = quotient(results.best(results.subject, 'latency', size), results.best('bare', 'bare_line', 8))
+    lines = results.lines.get('latency')
+    mine, bare = results.median(results.subject, 'latency', size), statistics.median(lines) if lines else None
+    best = quotient(results.best(results.subject, 'latency', size), min(lines) if lines else None)
     return Gate(f'half round trip, {size} B, to a bare cache line', show_with(mine, 'us'),
                 f'{show_with(bare, "us")} (bare line)', (quotient(mine, bare), best), 1.4, True)
 
@@ -315,9 +320,10 @@ def markdown(results, mpis, command, load, seconds):
              f'- date: {time.strftime("%Y-%m-%d")}; took {seconds:.0f} s; load average before: {load:.2f}',
              f'- again: `{command}`', '- MPIs, started in turns:']
     lines += [f'  - {m.name}: {m.version or "version unknown"}' for m in mpis]
-    bare = results.median('bare', 'bare_line', 8)
-    if bare is not None:
-        lines.append(f'- bare cache line between two cores, beside the latencies: {show(bare)} us one way')
+    for group, bare in results.lines.items():
+        if bare:
+            middle, low, high = [show(f(bare)) for f in (statistics.median, min, max)]
+            lines.append(f'- bare cache line between two cores, beside {group}: {middle} us one way ({low} to {high})')
     lines += ['',
               'A value is the median over the rounds, each of them the median of its batches; "of the best"',
               'compares the best batches of all rounds.']

@@ -20,7 +20,7 @@ def some_results():
         r.add(mpi, 'rate', '8', value, 'M/s')
     for mpi, value in (('parley', 10.0), ('a', 49.0), ('b', 60.0)):
         r.add(mpi, 'startup', '2', value, 'ms')
-    r.add('bare', 'bare_line', '8', 0.1, 'us')
+    r.add_lines('latency', [0.1])
     r.add('parley', 'matching', 'posted_exact:0', 1.0, 'us')
     r.add('parley', 'matching', 'posted_exact:100000', 1.29, 'us')
     return r
