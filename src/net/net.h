@@ -112,6 +112,9 @@ struct net_ops {
     int (*send)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
     /* The same for who has seen that ep->room is above 0. NULL if it never is. */
     int (*send_in_room)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
+    /* As send, by who polls before long (a nonblocking call): the record may be kept back until then, to go out
+     * together with others. NULL: as send. */
+    int (*send_soon)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
     /* A buffer of eager_max bytes: 0 or NET_AGAIN. */
     int (*alloc)(struct net_ep *ep, struct net_buffer *buffer);
     /* Send `len` bytes of the buffer and forget it. 0 or NET_AGAIN: still the caller's. */

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: net/tcp. Notes: making them, and looking at those of others, who may be anybody.
+ * Knows: base. Does not know: sockets. */
+#include "net/tcp/hello.h"
+
+#include <endian.h>
+
+#include "base/base.h"
+#include "net/tcp/format.h"
+
+#define MAGIC UINT64_C(0x5043545f4c525050) /* "PPRL_TCP" in memory */
+
+enum { ORDER = 0x01020304 };
+
+static uint64_t turn(uint64_t word, int bits)
+{
+    return word << bits | word >> (64 - bits);
+}
+
+static void mix(uint64_t v[4])
+{
+    v[0] += v[1];
+    v[2] += v[3];
+    v[1] = turn(v[1], 13) ^ v[0];
+    v[3] = turn(v[3], 16) ^ v[2];
+    v[0] = turn(v[0], 32);
+    v[2] += v[1];
+    v[0] += v[3];
+    v[1] = turn(v[1], 17) ^ v[2];
+    v[3] = turn(v[3], 21) ^ v[0];
+    v[2] = turn(v[2], 32);
+}
+
+static void take_word(uint64_t v[4], uint64_t word)
+{
+    v[3] ^= word;
+    mix(v);
+    mix(v);
+    v[0] ^= word;
+}
+
+uint64_t tcp_hash(const uint64_t key[2], const uint64_t *words, int count)
+{
+    uint64_t v[4] = {
+        key[0] ^ UINT64_C(0x736f6d6570736575), key[1] ^ UINT64_C(0x646f72616e646f6d),
+        key[0] ^ UINT64_C(0x6c7967656e657261), key[1] ^ UINT64_C(0x7465646279746573),
+    };
+
+    for (int i = 0; i < count; i++)
+        take_word(v, words[i]);
+    take_word(v, (uint64_t)count * sizeof(uint64_t) << 56);
+    v[2] ^= 0xff;
+    for (int i = 0; i < 4; i++)
+        mix(v);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/* Of the side that calls, or of the one that answers: different, so that neither can send the other's back. */
+static uint64_t proof_of(const struct tcp_party *party, bool is_callers)
+{
+    const bool is_mine = party->is_caller == is_callers;
+    const uint64_t own = is_mine ? party->self : party->peer, other = is_mine ? party->peer : party->self;
+    const uint64_t words[] = {
+        party->is_caller ? party->nonce : party->peer_nonce,
+        party->is_caller ? party->peer_nonce : party->nonce,
+        own << 32 | other,
+        (uint64_t)party->lane << 8 | is_callers,
+    };
+
+    return tcp_hash(party->token, words, ARRAY_LEN(words));
+}
+
+static struct tcp_note note_of(enum tcp_step step)
+{
+    return (struct tcp_note){
+        .magic = htole64(MAGIC), .version = htole16(TCP_VERSION), .step = (uint8_t)step, .order = ORDER,
+        .word_size = sizeof(void *),
+    };
+}
+
+struct tcp_note tcp_note_make(const struct tcp_party *party, enum tcp_step step)
+{
+    struct tcp_note note = note_of(step);
+
+    note.lane = party->lane;
+    note.from = htole32(party->self);
+    note.to = htole32(party->peer);
+    note.tenant = htole32(party->tenant);
+    note.nonce = htole64(party->nonce);
+    if (step == TCP_ANSWER || step == TCP_PROOF)
+        note.proof = htole64(proof_of(party, party->is_caller));
+    return note;
+}
+
+struct tcp_note tcp_note_refuse(uint32_t self, enum tcp_reason reason)
+{
+    struct tcp_note note = note_of(TCP_REFUSAL);
+
+    note.from = htole32(self);
+    note.reason = htole32((uint32_t)reason);
+    return note;
+}
+
+/* What every note must have. */
+static enum tcp_reason check_form(const struct tcp_note *note)
+{
+    if (note->magic != htole64(MAGIC) || note->step < TCP_HELLO || note->step > TCP_REFUSAL)
+        return TCP_NO_NOTE;
+    if (note->version != htole16(TCP_VERSION))
+        return TCP_OTHER_VERSION;
+    return note->order == ORDER && note->word_size == sizeof(void *) ? TCP_NO_REASON : TCP_OTHER_MEMORY;
+}
+
+enum tcp_reason tcp_note_read_hello(const struct tcp_note *note, uint32_t self, struct tcp_party *party)
+{
+    const enum tcp_reason reason = check_form(note);
+
+    if (reason)
+        return reason;
+    if (note->step != TCP_HELLO || note->lane >= NET_LANES)
+        return TCP_NO_NOTE;
+    if (le32toh(note->to) != self || le32toh(note->from) == self)
+        return TCP_OTHER_JOB;
+    party->self = self;
+    party->peer = le32toh(note->from);
+    party->peer_tenant = le32toh(note->tenant);
+    party->lane = note->lane;
+    party->peer_nonce = le64toh(note->nonce);
+    return TCP_NO_REASON;
+}
+
+static enum tcp_reason check_refusal(const struct tcp_note *note)
+{
+    const uint32_t reason = le32toh(note->reason);
+
+    return reason > TCP_NO_REASON && reason < TCP_NO_NOTE ? (enum tcp_reason)reason : TCP_NO_NOTE;
+}
+
+enum tcp_reason tcp_note_check(const struct tcp_note *note, enum tcp_step step, struct tcp_party *party)
+{
+    const enum tcp_reason reason = check_form(note);
+
+    if (reason)
+        return reason;
+    if (note->step == TCP_REFUSAL && party->is_caller)
+        return check_refusal(note);
+    if (note->step != step)
+        return TCP_NO_NOTE;
+    if (le32toh(note->from) != party->peer || le32toh(note->to) != party->self || note->lane != party->lane)
+        return TCP_OTHER_JOB;
+    if (step == TCP_ANSWER) {
+        party->peer_nonce = le64toh(note->nonce);
+        party->peer_tenant = le32toh(note->tenant);
+    }
+    if (step != TCP_PICK && le64toh(note->proof) != proof_of(party, !party->is_caller))
+        return TCP_OTHER_JOB;
+    return TCP_NO_REASON;
+}

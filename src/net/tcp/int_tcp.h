@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: net/tcp. What its files share: the open transport, one contacted process, the listener of all lanes, and what
+ * happens until two processes are connected. */
+#ifndef NET_TCP_INT_TCP_H
+#define NET_TCP_INT_TCP_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+
+#include "base/list.h"
+#include "base/mem.h"
+#include "net/net.h"
+#include "net/tcp/format.h"
+#include "net/tcp/hello.h"
+#include "sys/job.h"
+#include "sys/pace.h"
+
+enum {
+    TCP_EAGER_MAX = 65536,
+    TCP_CHUNKS_MAX = 4,         /* chunks of one process with bytes that have not gone out … */
+    TCP_DIRECTS_MAX = 32,       /* … and records that go straight out of the caller's memory */
+    TCP_COALESCE = 16384,       /* so many bytes that have been kept back are sent */
+    TCP_SMALL = 1024,           /* shorter records are put together on the stack and sent at once; longer ones … */
+    TCP_KEPT_MAX = 4096,        /* … up to here may be kept back */
+    TCP_IN_SIZE = 32768,        /* bytes that one read of the system can bring besides a long payload */
+    TCP_LAND_MIN = 8192,        /* payloads that have not come whole, from here on: are read to where they belong */
+    TCP_STASH = 256,            /* so much of a record that has come in part is kept with the connection */
+    TCP_READS = 8,              /* of one connection before the next one has its turn */
+    TCP_TARGETS = 20,           /* addresses of a process that are tried, at the most … */
+    TCP_TRIES = 8,              /* … and so many at a time */
+    TCP_CALLERS_MAX = 256,      /* connections that have not yet said and proved whose they are */
+};
+
+/* --- addresses (address.c) --- */
+
+/* One address of an interface of this machine. */
+struct tcp_iface {
+    uint8_t family;             /* 4 or 6 */
+    uint8_t bits;               /* of its subnet */
+    uint8_t rank;               /* enum tcp_scope: the lower, the better */
+    unsigned char bytes[16];
+    uint32_t index;             /* of the interface */
+};
+
+enum tcp_scope { TCP_SCOPE_WIDE, TCP_SCOPE_LINK, TCP_SCOPE_HOST };
+
+enum { TCP_IFACES = 32 };
+
+struct tcp_ifaces {
+    struct tcp_iface at[TCP_IFACES];
+    int count;
+};
+
+/* An address to connect to. */
+struct tcp_target {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } to;
+    socklen_t size;
+};
+
+/* Those that PARLEY_TCP_INTERFACE lets through, the best first. 0, or an error: E0365 if none is left; the setting
+ * cannot be read; the system's. */
+int tcp_address_look(struct tcp_ifaces *ifaces);
+/* What to publish of them, as format.h says; its size, at most `room`. */
+size_t tcp_address_write(const struct tcp_ifaces *ifaces, uint16_t port, unsigned char *to, size_t room);
+/* The addresses that another process has published, in the order in which they are to be tried from here; how many.
+ * 0: it is nothing that can be understood. */
+int tcp_address_read(const struct tcp_ifaces *own, const unsigned char *from, size_t size,
+                     struct tcp_target targets[TCP_TARGETS]);
+/* A call of the system has failed: its errno as an error, E0363 if no descriptor is left. */
+int tcp_system_error(const char *what);
+/* For messages: "10.0.0.2 port 4711"; of up to INET6_ADDRSTRLEN + 12 bytes. */
+void tcp_address_name(const struct tcp_target *target, char *text, size_t size);
+
+/* --- the listener (port.c) --- */
+
+/* What the descriptors in the lane's epoll belong to: the first member of each. */
+enum tcp_watched { TCP_WATCH_PORT, TCP_WATCH_PEER, TCP_WATCH_TRY };
+
+struct tcp_watch {
+    enum tcp_watched kind;
+};
+
+/* A connection that another process has made and whose ends have proved themselves. */
+struct tcp_proven {
+    struct list link;
+    int fd;
+    struct tcp_party party;
+};
+
+struct tcp_port;
+
+/* The listener of process config->proc, opened by its first lane and published in the segment. Errors: no memory, no
+ * descriptor, no interface. Any thread. */
+int tcp_port_open(const struct net_config *config, struct tcp_port **out);
+void tcp_port_close(struct tcp_port *port);
+/* A descriptor that polls readable when tcp_port_poll has something to do. */
+int tcp_port_fd(const struct tcp_port *port);
+const struct tcp_ifaces *tcp_port_ifaces(const struct tcp_port *port);
+/* Take in who calls; how many things happened. Does nothing while another thread is at it. */
+int tcp_port_poll(struct tcp_port *port);
+/* Are there some that have not yet proved themselves, and may have to be dropped? */
+bool tcp_port_has_callers(const struct tcp_port *port);
+/* A connection for this lane, the caller's from now on (free it by mem_free); NULL: there is none. */
+struct tcp_proven *tcp_port_take(struct tcp_port *port, int lane);
+
+/* Seconds until a connection that is being made is given up. */
+uint64_t tcp_patience_ns(void);
+int tcp_patience_read(void);
+/* The options of a connection. */
+void tcp_tune(int fd);
+uint64_t tcp_nonce(void);
+
+/* --- the transport --- */
+
+/* What waits to go out, in order. */
+struct tcp_item {
+    struct list link;
+    bool is_direct;
+};
+
+/* Frames that have been copied. */
+struct tcp_chunk {
+    struct tcp_item item;
+    uint32_t begin, end;        /* what has not gone out */
+    unsigned char data[TCP_FRAME_SIZE + TCP_EAGER_MAX] ALIGNED(TCP_ALIGN);
+};
+
+/* A record out of the caller's memory. */
+struct tcp_direct {
+    struct tcp_item item;
+    struct tcp_frame frame;
+    const char *payload;
+    uint64_t done;              /* bytes of the frame that have gone out */
+    _Atomic uint32_t *pending;  /* the caller's */
+};
+
+/* What has come and has not been handed on. */
+struct tcp_in {
+    unsigned char *buf;         /* TCP_IN_SIZE bytes; NULL: what there is lies in `stash` */
+    uint32_t begin, end;
+    /* The payload that is being read to where it belongs, if `at` is not NULL. */
+    struct net_head head;
+    char *at;
+    void *own;                  /* memory of ours that `at` leads to, or NULL */
+    uint32_t len, got;
+    uint32_t skip;              /* bytes up to the next frame */
+    bool has_asked;             /* the sink had no better place for the payload that comes next */
+    unsigned char stash[TCP_STASH] ALIGNED(TCP_ALIGN);
+};
+
+enum tcp_state {
+    TCP_IDLE,                   /* no connection */
+    TCP_DIALING,                /* `dial` is at it */
+    TCP_UP,
+    TCP_GONE,                   /* the other one has closed it in good order */
+    TCP_BROKEN,
+};
+
+struct tcp_peer {
+    struct net_ep ep;           /* first */
+    struct tcp_watch watch;
+    enum tcp_state state;
+    _Atomic int fd;             /* -1: none; read without the lock by tcp_is_silent */
+    _Atomic bool has_input;     /* in `in`, so that the system does not know of it; likewise */
+    struct tcp_dial *dial;
+    bool is_byed;               /* the good-bye is on its way */
+    uint32_t tenant;            /* of the process that it is connected to */
+    struct tcp_proven *next;    /* a connection of a later one, see renew; or NULL */
+    /* sending */
+    struct list out;            /* of struct tcp_item */
+    uint64_t unsent;            /* bytes in it */
+    unsigned chunks, directs;   /* in it, or given out by alloc */
+    bool in_burst;              /* something has gone out since the last poll */
+    bool is_blocked;            /* the system takes no more … */
+    bool watches_output;        /* … and is asked to tell when it does */
+    int out_error;              /* errno of a write that failed: there will be no other one */
+    struct list dirty_link;     /* in tcp.dirty: to be flushed by the next poll */
+    /* receiving */
+    struct tcp_in in;
+    bool is_leaving;            /* it has said that this was all */
+    struct list stalled_link;   /* in tcp.stalled: the sink had no memory for what is in `in` */
+    /* the end */
+    int rc;                     /* why it is lost, to be told, when in … */
+    struct list lost_link;      /* … tcp.lost */
+};
+
+struct tcp {
+    struct net net;             /* first */
+    struct tcp_watch port_watch;
+    struct tcp_port *port;
+    struct job_head *segment;
+    int proc, procs, lane;
+    uint32_t tenant;            /* of this process */
+    int epoll;
+    struct tcp_peer **peers;    /* by process; NULL: no contact yet */
+    _Atomic uint32_t *wishes;   /* NET_WISHES of each process: what we ask of it, … */
+    uint32_t *told;             /* … what it has been told of that, … */
+    _Atomic uint32_t *heard;    /* … and what it asks of us */
+    size_t wishes_size;         /* bytes of each of these */
+    struct list dirty, stalled, lost;
+    struct list dials, ended_dials;
+    struct mem_pool chunks;
+    struct mem_pool directs;
+    struct mem_pool buffers;    /* of TCP_IN_SIZE bytes */
+    struct tcp_chunk *spare;    /* for what a write leaves over */
+    unsigned char *in;          /* what the next read goes to; NULL: to be had again */
+    uint32_t polls;
+    bool is_closing;            /* what comes is dropped */
+    _Atomic uint32_t far[2];    /* both words of `pace` */
+    struct pace pace;
+};
+
+static inline struct tcp *tcp_of(const struct tcp_peer *peer)
+{
+    return (struct tcp *)(void *)peer->ep.net;
+}
+
+/* tcp.c: the state for a process, made at first contact; NULL: no memory. */
+struct tcp_peer *tcp_peer(struct tcp *tcp, int proc);
+/* The connection has ended with `rc` (0: in good order): drop all that belongs to it. The sink is told by the next
+ * poll. */
+void tcp_end(struct tcp_peer *peer, int rc);
+/* It is connected by `fd`, to the process with this number which so many have had before. */
+void tcp_adopt(struct tcp_peer *peer, int fd, uint32_t tenant);
+/* Something is to be sent to a process that has left: now it is lost. */
+void tcp_lose(struct tcp_peer *peer);
+/* A connection that the other one has made. */
+void tcp_adopt_proven(struct tcp *tcp, struct tcp_proven *proven);
+/* Watch `fd` in the lane's epoll for input, or for output as well. 0, or -1 with errno. */
+int tcp_watch(struct tcp *tcp, int fd, struct tcp_watch *watch, bool for_output);
+
+/* dial.c: connect to a process whose address is known. NET_AGAIN: not yet. */
+int tcp_dial(struct tcp_peer *peer);
+void tcp_dial_stop(struct tcp_peer *peer);
+/* Begin further tries and give up; how many things happened. */
+int tcp_dial_tick(struct tcp *tcp);
+int tcp_dial_event(struct tcp_watch *watch);
+/* No event leads to them any more. */
+void tcp_dial_free_ended(struct tcp *tcp);
+
+/* send.c */
+int tcp_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
+int tcp_send_soon(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
+int tcp_send_in_room(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
+int tcp_alloc(struct net_ep *ep, struct net_buffer *buffer);
+int tcp_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len);
+void tcp_release(struct net_ep *ep, const struct net_buffer *buffer);
+int tcp_send_from(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len,
+                  _Atomic uint32_t *pending);
+/* A frame without a payload. False: no memory. */
+bool tcp_append_frame(struct tcp_peer *peer, enum tcp_kind kind, struct net_head head);
+/* Send what waits, as far as the system takes it. */
+void tcp_flush(struct tcp_peer *peer);
+/* The system takes more. */
+void tcp_unblock(struct tcp_peer *peer);
+/* Of all that have something to flush. */
+void tcp_flush_dirty(struct tcp *tcp);
+/* What waits will never go out. */
+void tcp_drop_unsent(struct tcp_peer *peer);
+
+/* receive.c: read and hand on; how many arrivals there were. */
+int tcp_receive(struct tcp_peer *peer, const _Atomic uint32_t *done);
+/* Once more what the sink had no memory for. */
+int tcp_retry_stalled(struct tcp *tcp);
+void tcp_drop_input(struct tcp_peer *peer);
+
+#endif

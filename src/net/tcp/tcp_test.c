@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Unit test of transport tcp: the conformance suite over real sockets, with the system's buffers and with small ones;
+ * addresses that come late; strangers and liars at the door; processes that end. */
+#include "net/tcp/tcp.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "net/net_suite.h"
+#include "net/tcp/int_tcp.h"
+#include "sys/ready.h"
+
+enum { MANY = 64, PATIENCE_MS = 20000 };
+
+static int segment_fd;
+
+static struct job_head *segment_create(int procs)
+{
+    const size_t size = job_transport_offset(procs);
+    struct job_head *head;
+
+    segment_fd = memfd_create("tcp_test", MFD_CLOEXEC);
+    CHECK(segment_fd >= 0 && !ftruncate(segment_fd, (off_t)size));
+    head = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, segment_fd, 0);
+    CHECK(head != MAP_FAILED);
+    head->slots = (uint32_t)procs;
+    head->token[0] = 12345;
+    head->token[1] = 67890;
+    return head;
+}
+
+static void segment_destroy(struct job_head *segment)
+{
+    munmap(segment, job_transport_offset((int)segment->slots));
+    close(segment_fd);
+}
+
+static struct net_config config_of(struct job_head *segment, int proc, int lane)
+{
+    return (struct net_config){
+        .proc = proc, .procs = (int)segment->slots, .lane = lane, .segment = segment, .segment_fd = segment_fd,
+    };
+}
+
+/* --- the suite --- */
+
+static void open_pair(struct suite_end *a, struct suite_end *b, struct job_head *segment, int lane)
+{
+    suite_open(a, &tcp_ops, config_of(segment, 0, lane), 1);
+    suite_open(b, &tcp_ops, config_of(segment, 1, lane), 0);
+    a->is_remote = b->is_remote = true;
+}
+
+static void test_suite(int lane, const char *buffer)
+{
+    const long before = mem_live();
+    struct job_head *segment = segment_create(2);
+    struct suite_end a, b;
+
+    setenv("PARLEY_TCP_BUFFER", buffer, 1);
+    open_pair(&a, &b, segment, lane);
+    net_suite(&a, &b);
+    net_suite(&b, &a);
+    tcp_ops.close(a.net);
+    tcp_ops.close(b.net);
+    segment_destroy(segment);
+    CHECK_INT(mem_live(), before);
+    unsetenv("PARLEY_TCP_BUFFER");
+}
+
+/* Another process gets number 1. */
+static void test_renew(void)
+{
+    struct job_head *segment = segment_create(2);
+    struct suite_end a, b;
+
+    open_pair(&a, &b, segment, 0);
+    net_suite(&a, &b);
+    tcp_ops.close(b.net);
+    job_proc(segment, 1)->tenant = 1;
+    suite_open(&b, &tcp_ops, config_of(segment, 1, 0), 0);
+    b.is_remote = true;
+    CHECK(!tcp_ops.send(b.ep, (struct net_head){ { 1, 2 } }, "", 0)); /* comes before a is told, and waits */
+    for (int i = 0; i < 100; i++) {
+        suite_poll(&a);
+        suite_poll(&b);
+    }
+    a.received = UINT32_MAX;
+    tcp_ops.renew(a.ep);
+    a.refuse = 1 << 30;
+    for (int i = 0; a.refuse == 1 << 30; i++) {
+        CHECK(i < 100000);
+        suite_poll(&a);
+        suite_poll(&b);
+    }
+    tcp_ops.close(b.net);
+    job_proc(segment, 1)->tenant = 2;
+    suite_open(&b, &tcp_ops, config_of(segment, 1, 0), 0);
+    b.is_remote = true;
+    tcp_ops.renew(a.ep);
+    a.refuse = 0;
+    net_suite(&a, &b);
+    net_suite(&b, &a);
+    tcp_ops.close(a.net);
+    tcp_ops.close(b.net);
+    segment_destroy(segment);
+}
+
+/* --- ends that only count --- */
+
+struct end {
+    struct net *net;
+    struct net_ep *ep;
+    int got;                    /* records */
+    uint64_t sum;               /* of their first words */
+    int lost, lost_rc;          /* process */
+    bool is_landing;
+    unsigned char *landed;      /* where long payloads are wanted */
+};
+
+static int end_arrive(void *arg, int proc, struct net_head head, const void *payload, uint32_t len)
+{
+    struct end *end = arg;
+
+    (void)proc;
+    end->got++;
+    end->sum += head.word[0];
+    if (end->landed && len >= TCP_LAND_MIN && end->is_landing)
+        CHECK(payload == end->landed);
+    end->is_landing = false;
+    if (end->landed && payload != end->landed)
+        memcpy(end->landed, payload, len);
+    return 0;
+}
+
+static void *end_land(void *arg, int proc, struct net_head head, uint32_t len)
+{
+    struct end *end = arg;
+
+    (void)proc, (void)head, (void)len;
+    end->is_landing = true;
+    return end->landed;
+}
+
+static void end_lose(void *arg, int proc, int rc)
+{
+    struct end *end = arg;
+
+    CHECK_INT(end->lost, -1);
+    end->lost = proc;
+    end->lost_rc = rc;
+}
+
+static void end_open(struct end *end, struct job_head *segment, int proc, int lane, int other)
+{
+    struct net_config config = config_of(segment, proc, lane);
+
+    *end = (struct end){ .lost = -1 };
+    config.sink = (struct net_sink){ .arrive = end_arrive, .arg = end, .land = end_land, .lost = end_lose };
+    CHECK_INT(tcp_ops.open(&config, &end->net), 0);
+    CHECK_INT(tcp_ops.connect(end->net, other, &end->ep), 0);
+}
+
+/* Poll both (`b` may be NULL) until `*word` is `value`, with time for others. */
+static void poll_until(struct end *a, struct end *b, const int *word, int value)
+{
+    for (int i = 0; *(const volatile int *)word != value; i++) {
+        CHECK(i < PATIENCE_MS);
+        for (int n = 0; n < 10; n++) {
+            tcp_ops.poll(a->net);
+            if (b)
+                tcp_ops.poll(b->net);
+        }
+        ready_wait(tcp_ops.wait_fd(a->net), 1);
+    }
+}
+
+/* An address that is not there yet is no error. */
+static void test_late(void)
+{
+    struct job_head *segment = segment_create(2);
+    struct end a, b;
+
+    end_open(&a, segment, 0, 0, 1);
+    for (int i = 0; i < 100; i++) {
+        struct net_buffer buffer;
+        _Atomic uint32_t pending = 1;
+        CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 1, 0 } }, "", 0), NET_AGAIN);
+        CHECK_INT(tcp_ops.send_soon(a.ep, (struct net_head){ { 1, 0 } }, "", 0), NET_AGAIN);
+        CHECK_INT(tcp_ops.alloc(a.ep, &buffer), NET_AGAIN);
+        CHECK_INT(tcp_ops.send_from(a.ep, (struct net_head){ { 1, 0 } }, "", 0, &pending), NET_AGAIN);
+        tcp_ops.poll(a.net);
+    }
+    end_open(&b, segment, 1, 0, 0);
+    CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 7, 0 } }, "", 0), 0);
+    poll_until(&a, &b, &b.got, 1);
+    CHECK_INT(b.sum, 7);
+    tcp_ops.close(b.net);
+    tcp_ops.close(a.net);
+    CHECK(a.lost == -1 && b.lost == -1);
+    segment_destroy(segment);
+}
+
+/* Both begin at once, again and again: one connection comes of it, and nothing is lost or told twice. */
+static void test_ties(void)
+{
+    for (int round = 0; round < 50; round++) {
+        struct job_head *segment = segment_create(2);
+        struct end a, b;
+        end_open(&a, segment, 0, 0, 1);
+        end_open(&b, segment, 1, 0, 0);
+        for (int i = 0; i < 3; i++) {
+            CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 1, 0 } }, "a", 1), 0);
+            CHECK_INT(tcp_ops.send(b.ep, (struct net_head){ { 1, 0 } }, "b", 1), 0);
+            for (int n = 0; n < round % 7; n++)
+                tcp_ops.poll(round % 2 ? a.net : b.net);
+        }
+        poll_until(&a, &b, &b.got, 3);
+        poll_until(&a, &b, &a.got, 3);
+        tcp_ops.close(round % 2 ? a.net : b.net);
+        tcp_ops.close(round % 2 ? b.net : a.net);
+        CHECK(a.lost == -1 && b.lost == -1);
+        segment_destroy(segment);
+    }
+}
+
+/* By the vectors of the paper's appendix. */
+static void test_hash(void)
+{
+    const uint64_t key[2] = { UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908) };
+    const uint64_t words[1] = { UINT64_C(0x0706050403020100) };
+
+    CHECK(tcp_hash(key, words, 0) == UINT64_C(0x726fdb47dd0e0e31));
+    CHECK(tcp_hash(key, words, 1) == UINT64_C(0x93f5f5799a932462));
+}
+
+/* --- things that go wrong --- */
+
+/* What is told of process 1, as the sink of process 0 has it. */
+static void check_lost(const struct end *end, int id)
+{
+    CHECK_INT(end->lost, 1);
+    CHECK_INT(err_id(end->lost_rc), id);
+}
+
+/* Nobody is at the address: told after some time, and then everything is taken and forgotten. */
+static void test_nobody(void)
+{
+    struct job_head *segment = segment_create(2);
+    struct job_place *place = job_place(segment, 1);
+    _Atomic uint32_t pending = 1;
+    struct net_buffer buffer;
+    struct end a;
+
+    setenv("PARLEY_TCP_TIMEOUT", "1", 1);
+    end_open(&a, segment, 0, 0, 1);
+    memcpy(place->address, (unsigned char[]){ 1, 1, 1, 0, 4, 8, 127, 0, 0, 1 }, 10);
+    atomic_store(&place->size, 10);
+    CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 1, 0 } }, "", 0), 0);
+    CHECK_INT(tcp_ops.send_from(a.ep, (struct net_head){ { 1, 0 } }, "x", 1, &pending), 0);
+    poll_until(&a, NULL, &a.lost, 1);
+    check_lost(&a, 361);
+    CHECK_INT(atomic_load(&pending), 0);
+    atomic_store(&pending, 1);
+    CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 1, 0 } }, "", 0), 0);
+    CHECK_INT(tcp_ops.send_from(a.ep, (struct net_head){ { 1, 0 } }, "x", 1, &pending), 0);
+    CHECK_INT(atomic_load(&pending), 0);
+    CHECK(!tcp_ops.alloc(a.ep, &buffer) && !tcp_ops.commit(a.ep, (struct net_head){ { 1, 0 } }, &buffer, 100));
+    for (int i = 0; i < 10; i++)
+        tcp_ops.poll(a.net);
+    tcp_ops.close(a.net);
+    unsetenv("PARLEY_TCP_TIMEOUT");
+    CHECK_INT(tcp_patience_read(), 0);
+    segment_destroy(segment);
+}
+
+/* Process 1 is a child that sends a record and ends at once, without a word. */
+static void test_death(bool in_good_order)
+{
+    struct job_head *segment = segment_create(2);
+    struct end a;
+    int status;
+    const pid_t child = fork();
+
+    CHECK(child >= 0);
+    if (!child) {
+        end_open(&a, segment, 1, 0, 0);
+        while (tcp_ops.send(a.ep, (struct net_head){ { 5, 0 } }, "", 0))
+            ;
+        poll_until(&a, NULL, &a.got, 1);
+        if (in_good_order)
+            tcp_ops.close(a.net);
+        _exit(0);
+    }
+    end_open(&a, segment, 0, 0, 1);
+    while (tcp_ops.send(a.ep, (struct net_head){ { 6, 0 } }, "", 0))
+        ;
+    poll_until(&a, NULL, &a.got, 1);
+    CHECK(waitpid(child, &status, 0) == child && !status);
+    for (int i = 0; i < 20; i++)
+        tcp_ops.poll(a.net);
+    if (in_good_order) {
+        CHECK_INT(a.lost, -1);
+        CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 6, 0 } }, "", 0), 0);
+        tcp_ops.poll(a.net);
+    }
+    check_lost(&a, 362);
+    tcp_ops.close(a.net);
+    segment_destroy(segment);
+}
+
+/* --- at the door --- */
+
+static int knock(struct job_head *segment, int proc)
+{
+    const struct job_place *place = job_place(segment, proc);
+    struct sockaddr_in to = { .sin_family = AF_INET };
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    memcpy(&to.sin_port, (unsigned char[]){ place->address[3], place->address[2] }, 2);
+    inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
+    CHECK(fd >= 0 && !connect(fd, (struct sockaddr *)&to, sizeof to));
+    return fd;
+}
+
+/* It closes the connection; before that it may say something, whose reason is told. */
+static enum tcp_reason await_end(struct end *end, int fd)
+{
+    struct tcp_note note = { 0 };
+    ssize_t got = 0;
+
+    for (int i = 0; i < PATIENCE_MS; i++) {
+        const ssize_t more = recv(fd, (char *)&note + got, sizeof note - (size_t)got, MSG_DONTWAIT);
+        if (!more || (more < 0 && errno == ECONNRESET))
+            break;
+        got += more > 0 ? more : 0;
+        CHECK(got <= (ssize_t)sizeof note && i < PATIENCE_MS - 1);
+        tcp_ops.poll(end->net);
+        ready_wait(tcp_ops.wait_fd(end->net), 1);
+    }
+    close(fd);
+    return got == sizeof note && note.step == TCP_REFUSAL ? (enum tcp_reason)note.reason : TCP_NO_REASON;
+}
+
+/* As process 1 would say it that knows the token. */
+static struct tcp_note hello_to(uint32_t proc, struct tcp_party *party)
+{
+    static const uint64_t token[2] = { 12345, 67890 };
+
+    *party = (struct tcp_party){ .token = token, .self = 1, .peer = proc, .is_caller = true, .nonce = 99 };
+    return tcp_note_make(party, TCP_HELLO);
+}
+
+static void test_strangers(void)
+{
+    struct job_head *segment = segment_create(3);
+    struct tcp_party party;
+    struct tcp_note note;
+    struct end a, b;
+    int fd;
+
+    setenv("PARLEY_TCP_TIMEOUT", "1", 1);
+    end_open(&a, segment, 0, 0, 1);
+    close(knock(segment, 0)); /* comes and goes */
+    fd = knock(segment, 0);
+    CHECK(write(fd, "GET / HTTP/1.0\r\nHost: somebody who is looking for web servers\r\n\r\n", 66) == 66);
+    CHECK_INT(await_end(&a, fd), TCP_NO_REASON);
+    fd = knock(segment, 0); /* says nothing */
+    CHECK_INT(await_end(&a, fd), TCP_NO_REASON);
+    note = hello_to(2, &party); /* is at the wrong one */
+    fd = knock(segment, 0);
+    CHECK(write(fd, &note, sizeof note) == sizeof note);
+    CHECK_INT(await_end(&a, fd), TCP_NO_REASON);
+    note = hello_to(0, &party);
+    note.version++;
+    fd = knock(segment, 0);
+    CHECK(write(fd, &note, sizeof note) == sizeof note);
+    CHECK_INT(await_end(&a, fd), TCP_OTHER_VERSION);
+    note = hello_to(0, &party);
+    note.order = __builtin_bswap32(note.order);
+    fd = knock(segment, 0);
+    CHECK(write(fd, &note, sizeof note) == sizeof note);
+    CHECK_INT(await_end(&a, fd), TCP_OTHER_MEMORY);
+    note = hello_to(0, &party); /* does not know the token */
+    fd = knock(segment, 0);
+    CHECK(write(fd, &note, sizeof note) == sizeof note);
+    note = tcp_note_make(&party, TCP_PROOF);
+    note.proof++;
+    CHECK(write(fd, &note, sizeof note) == sizeof note);
+    CHECK_INT(await_end(&a, fd), TCP_NO_REASON);
+    end_open(&b, segment, 1, 0, 0); /* and the right one gets in after all */
+    CHECK_INT(tcp_ops.send(b.ep, (struct net_head){ { 7, 0 } }, "", 0), 0);
+    poll_until(&a, &b, &a.got, 1);
+    CHECK(a.sum == 7 && a.lost == -1);
+    tcp_ops.close(a.net);
+    tcp_ops.close(b.net);
+    unsetenv("PARLEY_TCP_TIMEOUT");
+    CHECK_INT(tcp_patience_read(), 0);
+    segment_destroy(segment);
+}
+
+/* Who answers has another version: final, and said. */
+static void test_misfit(void)
+{
+    struct job_head *segment = segment_create(2);
+    struct job_place *place = job_place(segment, 1);
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in at = { .sin_family = AF_INET };
+    struct tcp_note note = tcp_note_refuse(1, TCP_OTHER_VERSION);
+    socklen_t size = sizeof at;
+    struct end a;
+    int fd;
+
+    inet_pton(AF_INET, "127.0.0.1", &at.sin_addr);
+    CHECK(!bind(listener, (struct sockaddr *)&at, sizeof at) && !listen(listener, 5));
+    CHECK(!getsockname(listener, (struct sockaddr *)&at, &size));
+    end_open(&a, segment, 0, 0, 1);
+    memcpy(place->address, (unsigned char[]){ 1, 1, (unsigned char)(ntohs(at.sin_port)),
+                                              (unsigned char)(ntohs(at.sin_port) >> 8), 4, 8, 127, 0, 0, 1 }, 10);
+    atomic_store(&place->size, 10);
+    CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 1, 0 } }, "", 0), 0);
+    fd = accept(listener, NULL, NULL);
+    CHECK(fd >= 0 && write(fd, &note, sizeof note) == sizeof note);
+    poll_until(&a, NULL, &a.lost, 1);
+    check_lost(&a, 364);
+    tcp_ops.close(a.net);
+    close(fd);
+    close(listener);
+    segment_destroy(segment);
+}
+
+/* --- limits --- */
+
+static void test_interfaces(void)
+{
+    struct job_head *segment = segment_create(2);
+    const struct net_config config = config_of(segment, 0, 0);
+    struct net *net;
+
+    setenv("PARLEY_TCP_INTERFACE", "nonesuch0,10.255.255.0/31", 1);
+    CHECK_INT(err_id(tcp_ops.open(&config, &net)), 365);
+    setenv("PARLEY_TCP_INTERFACE", "127.0.0.0/8", 1);
+    CHECK_INT(tcp_ops.open(&config, &net), 0);
+    CHECK_INT(job_place(segment, 0)->size, 10);
+    tcp_ops.close(net);
+    setenv("PARLEY_TCP_INTERFACE", "^lo", 1);
+    if (!tcp_ops.open(&config, &net)) { /* else there is no other */
+        for (int i = 0, at = 4; i < job_place(segment, 0)->address[1]; i++) {
+            CHECK(job_place(segment, 0)->address[at] == 6 || job_place(segment, 0)->address[at + 2] != 127);
+            at += job_place(segment, 0)->address[at] == 6 ? 18 : 6;
+        }
+        tcp_ops.close(net);
+    }
+    unsetenv("PARLEY_TCP_INTERFACE");
+    segment_destroy(segment);
+}
+
+static void test_failures(void)
+{
+    const long before = mem_live();
+    struct job_head *segment = segment_create(2);
+    const struct net_config config = config_of(segment, 0, 0);
+    struct net *net;
+    struct net_ep *ep;
+
+    for (int n = 0; n < 4; n++) {
+        mem_fail_after(n);
+        CHECK_INT(err_class(tcp_ops.open(&config, &net)), MPI_ERR_NO_MEM);
+        mem_fail_after(-1);
+        CHECK_INT(mem_live(), before);
+    }
+    CHECK(!tcp_ops.open(&config, &net));
+    mem_fail_after(0);
+    CHECK_INT(err_class(tcp_ops.connect(net, 1, &ep)), MPI_ERR_NO_MEM);
+    mem_fail_after(-1);
+    tcp_ops.close(net);
+    segment_destroy(segment);
+    CHECK_INT(mem_live(), before);
+}
+
+static void set_descriptors(rlim_t number)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = number;
+    CHECK(!setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+/* None left: neither at the opening, nor for who calls, who comes again when there are some. */
+static void test_descriptors(void)
+{
+    struct job_head *segment = segment_create(2);
+    const struct net_config config = config_of(segment, 0, 0);
+    struct rlimit limit;
+    struct net *net;
+    struct end a, b;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    for (int more = 0; more < 3; more++) {
+        const int next = dup(0);
+        close(next);
+        set_descriptors((rlim_t)(next + more));
+        CHECK_INT(err_id(tcp_ops.open(&config, &net)), 363);
+        set_descriptors(limit.rlim_cur);
+    }
+    end_open(&a, segment, 0, 0, 1);
+    end_open(&b, segment, 1, 0, 0);
+    CHECK_INT(tcp_ops.send(b.ep, (struct net_head){ { 7, 0 } }, "", 0), 0);
+    const int next = dup(0);
+    close(next);
+    set_descriptors((rlim_t)next);
+    for (int i = 0; i < 20; i++) {
+        tcp_ops.poll(a.net);
+        tcp_ops.poll(b.net);
+    }
+    CHECK_INT(a.got, 0);
+    set_descriptors(limit.rlim_cur);
+    poll_until(&a, &b, &a.got, 1);
+    tcp_ops.close(a.net);
+    tcp_ops.close(b.net);
+    segment_destroy(segment);
+}
+
+int main(void)
+{
+    test_hash();
+    test_suite(0, "0");
+    test_suite(NET_LANES - 1, "65536");
+    test_renew();
+    test_late();
+    test_ties();
+    test_nobody();
+    test_death(false);
+    test_death(true);
+    test_strangers();
+    test_misfit();
+    test_interfaces();
+    test_failures();
+    test_descriptors();
+    return 0;
+}
