@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: io. Consistency (MPI 5.0 §14.6): atomic mode, and what has been written on the device.
- * Processes on one machine see each other's data at once, since the system keeps one copy of them. */
+ * Processes on one machine see each other's data at once, since the system keeps one copy of them. Machines that use a
+ * file by NFS keep one each: what has been written leaves it when it is synchronized, and a lock that is taken makes
+ * the system ask what has changed. */
 #include <errno.h>
 
 #include "base/err.h"
@@ -20,6 +22,12 @@ int io_sync_own(struct file *file)
     return io_system_error(file->name, file->comm->rank, "synchronizing", number);
 }
 
+void io_refresh(struct file *file)
+{
+    if (file->is_lazy && !io_lock_range(file, file->can_read ? IO_LOCK_READ : IO_LOCK_WRITE, 0, 0))
+        io_unlock_range(file, 0, 0);
+}
+
 int io_sync(struct file *file)
 {
     int rc = 0;
@@ -30,6 +38,7 @@ int io_sync(struct file *file)
                  "synchronized", file->name);
     if (!rc)
         rc = io_sync_own(file);
+    io_refresh(file);
     return io_agree(file->comm, "MPI_File_sync", file->name, rc, 0, "");
 }
 

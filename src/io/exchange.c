@@ -32,8 +32,9 @@ int io_exchange_begin(struct io_op *op, int rc)
     if (x) {
         x->all = mem_alloc((size_t)size * sizeof *x->all);
         x->counts = mem_zalloc(4 * (size_t)size * sizeof *x->counts);
+        x->ranks = mem_alloc((size_t)size * sizeof *x->ranks);
     }
-    if (!x || !x->all || !x->counts) {
+    if (!x || !x->all || !x->counts || !x->ranks) {
         io_exchange_end(op);
         return err(MPI_ERR_NO_MEM, "no memory for a collective access to file \"%.200s\"", op->access.file->name);
     }
@@ -129,6 +130,8 @@ static int after_rounds(struct io_op *op)
         x->stage = IO_OVER;
         return 0;
     }
+    if (op->access.file->is_lazy && !x->error) /* what others have written for us is ours */
+        x->error = io_sync_own(op->access.file);
     x->stage = IO_ENDING;
     return agree(op);
 }
@@ -177,6 +180,7 @@ static int step(struct io_op *op)
     case IO_ENDING:
         x->error = agreed_error(op);
         x->stop = (MPI_Offset)~x->outcome[1];
+        io_refresh(op->access.file);
         count_done(op);
         x->stage = IO_OVER;
         return 0;
@@ -220,6 +224,7 @@ void io_exchange_end(struct io_op *op)
     mem_free(x->all);
     mem_free(x->outlines);
     mem_free(x->counts);
+    mem_free(x->ranks);
     mem_free(x);
     op->exchange = NULL;
 }

@@ -28,7 +28,7 @@ struct io_exchange {
     struct io_view **views;       /* of all ranks; kept with the view */
     char *outlines;
     MPI_Count *counts;            /* four arrays: what is sent and received, and where */
-    int aggregators;
+    int aggregators, *ranks;      /* of them, which have room for all */
     MPI_Offset low, high;         /* what anybody wants */
     MPI_Offset domain;            /* bytes of the file for each aggregator */
     size_t window;                /* of these in a round */
@@ -108,9 +108,8 @@ void io_end_round(struct io_op *op);
 
 /* --- windows (file_window.c) --- */
 
-/* Rank of an aggregator, and the number of one's own; -1: it is none. */
-int io_aggregator_rank(const struct io_exchange *x, int size, int number);
-int io_aggregator_number(const struct io_exchange *x, int size, int rank);
+/* The number of an aggregator; -1: that rank is none. */
+int io_aggregator_number(const struct io_exchange *x, int rank);
 /* The part of the stream of `rank` that lies in this round's window of an aggregator: *from counts from its first byte.
  * Returns its length. */
 size_t io_window_part(const struct io_exchange *x, int number, int rank, size_t *from);

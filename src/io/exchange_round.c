@@ -99,7 +99,8 @@ void io_lay_out(struct io_op *op)
     }
     x->low -= x->low % hints->block;
     span = x->high - x->low;
-    x->aggregators = hints->aggregators;
+    x->aggregators = io_choose_aggregators(&op->access.file->machines, hints->aggregators,
+                                           hints->machine_aggregators, x->ranks);
     x->domain = (span + x->aggregators - 1) / x->aggregators;
     x->domain = (x->domain + hints->block - 1) / hints->block * hints->block;
     /* what several want is sent several times */
@@ -125,7 +126,7 @@ int io_get_memory(struct io_op *op)
     struct file *const file = op->access.file;
     const int size = io_comm_of(op)->size;
     const size_t heads = sizeof(struct io_reply) * (size_t)size;
-    const bool is_aggregator = io_aggregator_number(x, size, io_comm_of(op)->rank) >= 0;
+    const bool is_aggregator = io_aggregator_number(x, io_comm_of(op)->rank) >= 0;
     const size_t most = (size_t)x->aggregators * x->window, bits = (x->window + 63) / 64 * sizeof *x->covered;
     bool is_complete;
 
@@ -157,7 +158,7 @@ static void count_own(struct io_op *op, MPI_Count *counts, MPI_Count *places, si
 
     memset(counts, 0, (size_t)size * sizeof *counts);
     for (int i = 0; i < x->aggregators; i++) {
-        const int rank = io_aggregator_rank(x, size, i);
+        const int rank = x->ranks[i];
         size_t from;
         const size_t len = io_window_part(x, i, io_comm_of(op)->rank, &from);
 
@@ -170,7 +171,7 @@ static void count_own(struct io_op *op, MPI_Count *counts, MPI_Count *places, si
 static void count_others(struct io_op *op, MPI_Count *counts, MPI_Count *places, size_t head)
 {
     const struct io_exchange *const x = op->exchange;
-    const int size = io_comm_of(op)->size, number = io_aggregator_number(x, size, io_comm_of(op)->rank);
+    const int size = io_comm_of(op)->size, number = io_aggregator_number(x, io_comm_of(op)->rank);
     MPI_Count place = 0;
 
     memset(counts, 0, (size_t)size * sizeof *counts);
@@ -194,7 +195,7 @@ static char *find_own(struct io_op *op)
     MPI_Count *const places = io_send_places(x, size);
 
     for (int i = 0; i < x->aggregators; i++) {
-        const int rank = io_aggregator_rank(x, size, i);
+        const int rank = x->ranks[i];
         size_t from;
         const size_t len = io_window_part(x, i, io_comm_of(op)->rank, &from);
 
@@ -220,7 +221,7 @@ static int exchange_data(struct io_op *op, char *send, char *recv)
 int io_begin_round(struct io_op *op)
 {
     struct io_exchange *const x = op->exchange;
-    const int size = io_comm_of(op)->size, number = io_aggregator_number(x, size, io_comm_of(op)->rank);
+    const int size = io_comm_of(op)->size, number = io_aggregator_number(x, io_comm_of(op)->rank);
 
     if (op->access.is_write) {
         count_own(op, io_send_counts(x), io_send_places(x, size), 0);
@@ -240,7 +241,7 @@ static void take_reply(struct io_op *op, int number)
     struct io_exchange *const x = op->exchange;
     const struct io_access *const a = &op->access;
     const int size = io_comm_of(op)->size;
-    const char *const message = x->own + io_recv_places(x, size)[io_aggregator_rank(x, size, number)];
+    const char *const message = x->own + io_recv_places(x, size)[x->ranks[number]];
     struct io_reply reply;
     size_t from, good, len = io_window_part(x, number, io_comm_of(op)->rank, &from);
 
@@ -251,14 +252,14 @@ static void take_reply(struct io_op *op, int number)
     if (good < len && reply.end < x->stop)
         x->stop = reply.end;
     if (reply.error && !x->error)
-        x->error = io_exchange_failed(op, (int)reply.error, io_aggregator_rank(x, size, number));
+        x->error = io_exchange_failed(op, (int)reply.error, x->ranks[number]);
     type_unpack(a->type, a->buf, a->count, from, message + sizeof reply, size_min(good, len));
 }
 
 void io_end_round(struct io_op *op)
 {
     struct io_exchange *const x = op->exchange;
-    const int number = io_aggregator_number(x, io_comm_of(op)->size, io_comm_of(op)->rank);
+    const int number = io_aggregator_number(x, io_comm_of(op)->rank);
 
     if (op->access.is_write && number >= 0)
         io_window_write(op, number);

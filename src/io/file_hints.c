@@ -10,12 +10,15 @@
 
 #include "progress/progress.h"
 
-void io_hints_init(struct io_hints *hints, int procs)
+void io_hints_init(struct io_hints *hints, int procs, int machines)
 {
-    const int some = progress.cpus_given / 4; /* the system lets one process at a time write to a file */
+    const int quarter = progress.cpus_given / 4; /* the system lets one process at a time write to a file */
+    const int some = (quarter < 1 ? 1 : quarter) * machines;
 
     *hints = (struct io_hints){
-        .aggregators = some < 1 ? 1 : some < procs ? some : procs,
+        .aggregators = some < procs ? some : procs,
+        .machine_aggregators = procs,
+        .machines = machines,
         .buffer = IO_BUFFER,
         .block = 4096,
         .striping_factor = 1,
@@ -73,13 +76,35 @@ static void read_choice(struct info *info, const char *key, enum io_collective *
             *out = choices[i].choice;
 }
 
+/* "*:2": so many on each machine, "*:*" or "*": any number. Lists of names are for clusters with several sorts of
+ * machines, and ignored. */
+static void read_machine_aggregators(struct info *info, struct io_hints *hints, int procs)
+{
+    char value[MPI_MAX_INFO_VAL + 1], *end;
+    long number;
+
+    if (!find(info, "cb_config_list", value) || value[0] != '*')
+        return;
+    if (!strcmp(value, "*") || !strcmp(value, "*:*")) {
+        hints->machine_aggregators = procs;
+        return;
+    }
+    number = value[1] == ':' ? strtol(value + 2, &end, 10) : 0;
+    if (number < 1 || number > INT_MAX || *end)
+        return;
+    hints->machine_aggregators = number < procs ? (int)number : procs;
+    hints->aggregators = number < procs / hints->machines ? (int)number * hints->machines : procs;
+}
+
 void io_hints_read(struct io_hints *hints, struct info *info, int procs)
 {
-    long long aggregators = hints->aggregators, buffer = (long long)hints->buffer, block = hints->block;
+    long long aggregators, buffer = (long long)hints->buffer, block = hints->block;
     long long unit = hints->striping_unit, factor = hints->striping_factor, permissions = hints->permissions;
     enum io_collective both = IO_COLLECTIVE_ALWAYS; /* no value of that key means this */
     char style[MPI_MAX_INFO_VAL + 1];
 
+    read_machine_aggregators(info, hints, procs);
+    aggregators = hints->aggregators;
     read_number(info, "cb_nodes", 10, 1, INT_MAX, &aggregators);
     read_number(info, "cb_buffer_size", 10, IO_BUFFER_MIN, IO_BUFFER_MAX, &buffer);
     read_number(info, "striping_unit", 10, 1, LLONG_MAX, &unit);
@@ -125,6 +150,10 @@ int io_hints_tell(const struct io_hints *hints, const char *filename, int procs,
     int rc = info_set(info, "collective_buffering", is_off ? "false" : "true");
 
     tell_number(info, "cb_nodes", hints->aggregators, &rc);
+    if (!rc && hints->machine_aggregators < procs) {
+        snprintf(text, sizeof text, "*:%d", hints->machine_aggregators);
+        rc = info_set(info, "cb_config_list", text);
+    }
     tell_number(info, "cb_buffer_size", (long long)hints->buffer, &rc);
     tell_number(info, "cb_block_size", hints->block, &rc);
     tell_number(info, "striping_factor", hints->striping_factor, &rc);

@@ -12,7 +12,9 @@ enum io_collective { IO_COLLECTIVE_AUTOMATIC, IO_COLLECTIVE_ALWAYS, IO_COLLECTIV
 
 struct io_hints {
     enum io_collective reads, writes; /* whether collective calls exchange data between processes */
-    int aggregators;                  /* processes that access the file in such a call: cb_nodes */
+    int aggregators;                  /* processes that access the file in such a call: cb_nodes; … */
+    int machine_aggregators;          /* … on one machine not more than these: cb_config_list */
+    int machines;                     /* where the processes are */
     size_t buffer;                    /* bytes of each one's buffer: cb_buffer_size */
     MPI_Count block;                  /* their parts of the file begin at multiples of it: cb_block_size */
     int striping_factor;
@@ -23,8 +25,8 @@ struct io_hints {
 
 enum { IO_BUFFER = 4 << 20, IO_BUFFER_MIN = 4096, IO_BUFFER_MAX = 1 << 30 };
 
-/* Those that hold without any, for so many processes. */
-void io_hints_init(struct io_hints *hints, int procs);
+/* Those that hold without any, for so many processes on so many machines. */
+void io_hints_init(struct io_hints *hints, int procs, int machines);
 /* Take over from `info`, which may be NULL, what means something. */
 void io_hints_read(struct io_hints *hints, struct info *info, int procs);
 /* Put all into `info`. Error: MPI_ERR_NO_MEM. */

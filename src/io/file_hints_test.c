@@ -26,7 +26,7 @@ static void test_taken(void)
     struct info *info = info_of(pairs, ARRAY_LEN(pairs));
     struct io_hints hints;
 
-    io_hints_init(&hints, 8);
+    io_hints_init(&hints, 8, 1);
     io_hints_read(&hints, info, 8);
     CHECK_INT(hints.aggregators, 3);
     CHECK_INT(hints.buffer, 1 << 20);
@@ -52,14 +52,51 @@ static void test_ignored(void)
 
     memset(&hints, 0, sizeof hints);
     memset(&before, 0, sizeof before);
-    io_hints_init(&before, 4);
-    io_hints_init(&hints, 4);
+    io_hints_init(&before, 4, 1);
+    io_hints_init(&hints, 4, 1);
     io_hints_read(&hints, info, 4);
     CHECK(hints.aggregators == before.aggregators && hints.buffer == before.buffer && hints.block == before.block);
     CHECK(hints.permissions == 0666 && hints.writes == IO_COLLECTIVE_AUTOMATIC && !hints.access_style[0]);
     io_hints_read(&hints, NULL, 4);
     CHECK_INT(hints.buffer, before.buffer);
     info_unref(info);
+}
+
+static int list(const char *text, const char *aggregators, struct io_hints *hints)
+{
+    const char *const pairs[][2] = { { "cb_config_list", text }, { "cb_nodes", aggregators } };
+    struct info *info = info_of(pairs, aggregators ? 2 : 1);
+
+    io_hints_init(hints, 12, 3);
+    CHECK(hints->aggregators >= 3 && hints->machine_aggregators == 12);
+    io_hints_read(hints, info, 12);
+    info_unref(info);
+    return hints->machine_aggregators;
+}
+
+/* At least one on each machine; another number of them. */
+static void test_machines(void)
+{
+    char value[MPI_MAX_INFO_VAL + 1];
+    struct io_hints hints;
+    struct info *info;
+    size_t length;
+    int flag;
+
+    CHECK(list("*:2", NULL, &hints) == 2 && hints.aggregators == 6);
+    CHECK_INT(info_create(&info), 0);
+    CHECK_INT(io_hints_tell(&hints, "name", 12, info), 0);
+    CHECK_INT(info_get(info, "cb_config_list", sizeof value, value, &length, &flag), 0);
+    CHECK(flag && !strcmp(value, "*:2"));
+    info_unref(info);
+    CHECK(list("*:2", "4", &hints) == 2 && hints.aggregators == 4);
+    CHECK(list("*:50", NULL, &hints) == 12 && hints.aggregators == 12);
+    CHECK_INT(list("*:*", NULL, &hints), 12);
+    CHECK_INT(list("*", NULL, &hints), 12);
+    CHECK_INT(list("*:0", NULL, &hints), 12);
+    CHECK_INT(list("*2", NULL, &hints), 12);
+    CHECK_INT(list("*:2x", NULL, &hints), 12);
+    CHECK_INT(list("one:1,*:3", NULL, &hints), 12);
 }
 
 static void test_told(void)
@@ -70,7 +107,7 @@ static void test_told(void)
     size_t length;
     int flag, rc = 1;
 
-    io_hints_init(&hints, 4);
+    io_hints_init(&hints, 4, 1);
     CHECK_INT(info_create(&info), 0);
     CHECK_INT(io_hints_tell(&hints, "name", 4, info), 0);
     CHECK_INT(info_get(info, "filename", sizeof value, value, &length, &flag), 0);
@@ -92,6 +129,7 @@ int main(void)
 {
     test_taken();
     test_ignored();
+    test_machines();
     test_told();
     return 0;
 }

@@ -10,15 +10,10 @@
 
 enum { BLOCKS = 512 };
 
-int io_aggregator_rank(const struct io_exchange *x, int size, int number)
-{
-    return (int)((long long)number * size / x->aggregators);
-}
-
-int io_aggregator_number(const struct io_exchange *x, int size, int rank)
+int io_aggregator_number(const struct io_exchange *x, int rank)
 {
     for (int i = 0; i < x->aggregators; i++)
-        if (io_aggregator_rank(x, size, i) == rank)
+        if (x->ranks[i] == rank)
             return i;
     return -1;
 }

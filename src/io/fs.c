@@ -4,7 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static int result(int rc)
@@ -73,6 +74,21 @@ static int posix_lock(int fd, enum io_lock kind, MPI_Offset from, MPI_Offset len
     return result(fcntl(fd, F_OFD_SETLKW, &lock));
 }
 
+static int posix_is_locked(int fd, MPI_Offset at)
+{
+    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1 };
+    const int rc = result(fcntl(fd, F_OFD_GETLK, &lock));
+
+    return rc ? rc : lock.l_type != F_UNLCK;
+}
+
+static bool posix_is_lazy(int fd)
+{
+    struct statfs fs;
+
+    return !fstatfs(fd, &fs) && fs.f_type == NFS_SUPER_MAGIC;
+}
+
 const struct io_fs io_fs_posix = {
     .open = posix_open,
     .close = posix_close,
@@ -84,6 +100,8 @@ const struct io_fs io_fs_posix = {
     .reserve = posix_reserve,
     .sync = posix_sync,
     .lock = posix_lock,
+    .is_locked = posix_is_locked,
+    .is_lazy = posix_is_lazy,
 };
 
 static const struct io_fs *now = &io_fs_posix;

@@ -77,7 +77,9 @@ static int change_size(struct file *file, const char *call, MPI_Offset size,
         if (number)
             rc = failed(file, "changing the size of", number);
     }
-    return io_agree(file->comm, call, file->name, rc, 0, "");
+    rc = io_agree(file->comm, call, file->name, rc, 0, "");
+    io_refresh(file);
+    return rc;
 }
 
 int io_set_size(struct file *file, MPI_Offset size)

@@ -10,6 +10,7 @@
 #include "io/file_hints.h"
 #include "io/fs.h"
 #include "io/io.h"
+#include "io/machines.h"
 
 /* A view (MPI 5.0 §14.3), never changed. The data that it shows, one after the other, are its stream; places in it and
  * lengths are bytes in the file. */
@@ -40,6 +41,8 @@ struct file {
     int fd;
     int amode;
     bool can_read;                 /* the descriptor, also when the amode is write-only */
+    struct io_machines machines;   /* where the processes are */
+    bool is_lazy;                  /* they are on several, which see what others have written after both have locked */
     char *name;                    /* without a prefix like "ufs:"; owned */
     struct io_hints hints;
     _Atomic bool is_atomic;
@@ -84,6 +87,8 @@ int io_share(struct file *file, const char *call, void *bytes, size_t size);
 
 /* What this process has written is to reach the device, if there is anything (consistency.c). */
 int io_sync_own(struct file *file);
+/* What processes on other machines have written and synchronized is seen from now on. */
+void io_refresh(struct file *file);
 
 /* Other bits for other texts, whatever their length. */
 uint64_t io_hash(const void *bytes, size_t size);

@@ -11,7 +11,9 @@
 #include "coll/coll.h"
 #include "comm/comm.h"
 #include "io/operation.h"
+#include "io/same_file.h"
 #include "obj/errhandler.h"
+#include "sys/place.h"
 
 enum {
     ACCESS_MODES = MPI_MODE_RDONLY | MPI_MODE_RDWR | MPI_MODE_WRONLY,
@@ -22,7 +24,8 @@ enum {
 /* What the first process tells of the file. */
 struct found {
     int32_t number;      /* errno, 0: it is open */
-    uint64_t device, inode;
+    uint64_t device;
+    struct io_mark mark;
     struct io_hints hints; /* the same at all */
 };
 
@@ -97,14 +100,20 @@ static int close_descriptor(struct file *file)
 static int open_other(struct file *file, const struct found *first)
 {
     struct stat st;
+    bool is_far;
     int number;
 
     if (first->number)
         return io_system_error(file->name, 0, "opening", first->number);
+    is_far = file->machines.of[file->comm->rank] != file->machines.of[0];
     number = open_descriptor(file, &st);
+    if (number == ENOENT && is_far)
+        return io_is_missing(file);
     if (number)
         return io_system_error(file->name, file->comm->rank, "opening", number);
-    if ((uint64_t)st.st_dev == first->device && (uint64_t)st.st_ino != first->inode)
+    if (is_far)
+        return io_check_mark(file, &first->mark, &st);
+    if ((uint64_t)st.st_dev == first->device && (uint64_t)st.st_ino != first->mark.inode)
         return err(MPI_ERR_NOT_SAME, "E0905: the name \"%.200s\" of rank %d leads to another file than that of rank 0",
                    file->name, file->comm->rank);
     return 0;
@@ -115,6 +124,7 @@ static int start_pointers(struct file *file)
 {
     int rc = io_shared_open(file);
 
+    file->is_lazy = file->machines.count > 1 && file->fs->is_lazy(file->fd);
     if (!rc && (file->amode & MPI_MODE_APPEND))
         rc = io_get_size(file, &file->position);
     if (!rc)
@@ -132,10 +142,11 @@ static int open_together(struct file *file)
     if (!file->comm->rank) {
         found.number = open_descriptor(file, &st);
         found.device = (uint64_t)st.st_dev;
-        found.inode = (uint64_t)st.st_ino;
         found.hints = file->hints;
         if (found.number)
             rc = io_system_error(file->name, 0, "opening", found.number);
+        else
+            io_mark(file, &st, &found.mark);
     }
     told = io_share(file, "MPI_File_open", &found, sizeof found);
     file->hints = found.hints;
@@ -144,6 +155,8 @@ static int open_together(struct file *file)
     if (!told && !rc)
         rc = start_pointers(file);
     rc = io_agree(file->comm, "MPI_File_open", file->name, told ? told : rc, 0, "");
+    if (!file->comm->rank)
+        io_unmark(file, &found.mark);
     if (rc) {
         close_descriptor(file);
         if (!file->comm->rank && !found.number && (file->amode & MPI_MODE_EXCL))
@@ -166,14 +179,25 @@ static void destroy(struct file *file)
         mem_free(file->scratch[i].memory);
     pthread_mutex_destroy(&file->lock);
     pthread_mutex_destroy(&file->rewriting);
+    io_machines_drop(&file->machines);
     mem_free(file->name);
     obj_destroy(&file->obj);
 }
 
+static int find_machines(struct file *file, const struct comm *comm)
+{
+    int rc = io_machines_init(&file->machines, comm->size);
+
+    for (int rank = 0; rank < comm->size && !rc; rank++)
+        io_machines_add(&file->machines, rank, place_node(group_proc(comm->group, rank)));
+    return rc;
+}
+
 /* Local. */
-static int create(const char *name, int amode, struct info *info, int procs, struct file **out)
+static int create(const char *name, int amode, struct info *info, const struct comm *comm, struct file **out)
 {
     struct file *file = obj_create(OBJ_FILE, sizeof *file);
+    int rc;
 
     *out = file;
     if (file) {
@@ -186,10 +210,13 @@ static int create(const char *name, int amode, struct info *info, int procs, str
     file->fs = io_fs_now();
     file->fd = -1;
     file->amode = amode;
-    io_hints_init(&file->hints, procs);
-    io_hints_read(&file->hints, info, procs);
     file->errhandler = *io_handler_place(io_handler_owner(NULL));
     obj_ref(&file->errhandler->obj);
+    rc = find_machines(file, comm);
+    if (rc)
+        return rc;
+    io_hints_init(&file->hints, comm->size, file->machines.count);
+    io_hints_read(&file->hints, info, comm->size);
     return io_view_create(file, 0, obj_type(MPI_BYTE), obj_type(MPI_BYTE), io_datarep_find("native"), &file->view);
 }
 
@@ -197,7 +224,7 @@ int io_open(struct comm *comm, const char *filename, int amode, struct info *inf
 {
     const char *const name = without_prefix(filename);
     struct file *file;
-    int rc = create(name, amode, info, comm->size, &file);
+    int rc = create(name, amode, info, comm, &file);
 
     if (!rc)
         rc = check_amode(name, amode);

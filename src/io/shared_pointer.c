@@ -94,7 +94,7 @@ int io_shared_open(struct file *file)
         file->pointer = &file->own_pointer;
         return 0;
     }
-    file->pointer = coll_shared_word(file->comm);
+    file->pointer = file->machines.count > 1 ? NULL : coll_shared_word(file->comm);
     if (file->pointer)
         return 0;
     file->is_boxed = true;

@@ -64,7 +64,7 @@ static void test_bad_names(void)
     CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, file_folder, MPI_MODE_RDONLY, MPI_INFO_NULL, &fh), MPI_ERR_BAD_FILE);
     CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDONLY, MPI_INFO_NULL, &fh), MPI_ERR_BAD_FILE);
     file_make(path, 10, 1);
-    file_make(file_path("b"), 10, 1);
+    file_make(file_path("b"), 11, 1);
     mine = file_path("a/below");
     CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, mine, MPI_MODE_RDONLY, MPI_INFO_NULL, &fh), MPI_ERR_BAD_FILE);
     if (test_size > 1) {

@@ -30,6 +30,36 @@ static void other_file(void)
     MPI_File_open(MPI_COMM_WORLD, test_rank ? "/dev/null" : "/dev/zero", MPI_MODE_RDONLY, MPI_INFO_NULL, &fh);
 }
 
+/* A file of this rank with some bytes and a name that is gone with it. */
+static void own_name(char path[64], const char *bytes)
+{
+    int fd;
+
+    snprintf(path, 64, "/tmp/parley-wrong-XXXXXX");
+    fd = mkstemp(path);
+    CHECK(fd >= 0 && !unlink(path) && write(fd, bytes, strlen(bytes)) == (ssize_t)strlen(bytes), "%s", strerror(errno));
+    snprintf(path, 64, "/proc/self/fd/%d", fd);
+}
+
+/* As on machines with disks of their own. */
+static void apart(void)
+{
+    char path[64], other[64];
+
+    own_name(path, "abc");
+    own_name(other, "ab");
+    CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &fh)); /* copies, to be read */
+    CHECK_OK(MPI_File_close(&fh));
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+    CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, test_rank ? other : path, MPI_MODE_RDONLY, MPI_INFO_NULL, &fh),
+                MPI_ERR_NOT_SAME);
+    CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR, MPI_INFO_NULL, &fh), MPI_ERR_NOT_SAME);
+    CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, test_rank ? "/nowhere" : path, MPI_MODE_RDONLY, MPI_INFO_NULL, &fh),
+                MPI_ERR_NO_SUCH_FILE);
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
+    MPI_File_open(MPI_COMM_WORLD, test_rank ? other : path, MPI_MODE_RDWR, MPI_INFO_NULL, &fh);
+}
+
 /* What follows has a file of its own, and ends with it. */
 static char name[] = "/tmp/parley-wrong-XXXXXX";
 
@@ -134,7 +164,8 @@ static const struct {
     void (*make)(void);
 } mistakes[] = {
     { "missing", missing }, { "elsewhere", elsewhere }, { "differ", differ }, { "amode", amode },
-    { "other_file", other_file }, { "view", view }, { "mode", mode }, { "offset", offset }, { "datarep", datarep },
+    { "other_file", other_file },
+    { "apart", apart }, { "view", view }, { "mode", mode }, { "offset", offset }, { "datarep", datarep },
     { "conversion", conversion }, { "cancel", cancel }, { "early", early }, { "halves", halves },
 };
 
