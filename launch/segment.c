@@ -99,7 +99,7 @@ void segment_create(struct job *job)
         die(EXIT_SYSTEM, "E0106: no descriptor left: %s", strerror(errno));
     job->rank_control_fd = move_up(fd);
     for (int i = 0; i < job->size; i++)
-        job_proc(job->head, i)->appnum = (uint32_t)job->ranks[i].appnum;
+        job_proc(job->head, i)->appnum = job_place(job->head, i)->appnum = (uint32_t)job->ranks[i].appnum;
     write_psets(&job->options, job->head);
 }
 

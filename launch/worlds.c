@@ -129,7 +129,7 @@ static void fill_page(struct job *job, int place)
     proc->first = (uint32_t)r->world->first;
     proc->size = (uint32_t)r->world->size;
     proc->world = (uint32_t)r->world->number;
-    proc->appnum = (uint32_t)r->appnum;
+    proc->appnum = job_place(job->head, place)->appnum = (uint32_t)r->appnum;
     job_desk(job->head, place)->errhandler = (uint32_t)r->app->errhandler;
 }
 

@@ -26,6 +26,11 @@ static bool has_pid(void *arg)
     return pid_of(*id) || route_is_gone(*id);
 }
 
+static bool is_of_other_host(int id)
+{
+    return route_proc(id) < 0 || !job_is_near(door->job->head, route_proc(id), door->job->proc);
+}
+
 /* 0: it is of another host. */
 static int find_pid(int id)
 {
@@ -33,7 +38,7 @@ static int find_pid(int id)
 
     if (id == p4_own.id)
         return p4_own.pid;
-    if (p4_own.is_child || p4_own.stage != P4_RUNNING || route_proc(id) < 0)
+    if (p4_own.is_child || p4_own.stage != P4_RUNNING || is_of_other_host(id))
         return 0;
     door->wait_until(has_pid, &id, &words);
     return pid_of(id);

@@ -18,10 +18,15 @@ int route_proc(int id)
     return place_behind[id] - 1;
 }
 
-/* acquire: what a process did before it left is seen by who sees that it has */
+/* Of processes of other machines that MPI reaches it is not known. acquire: what a process did before it left is seen
+ * by who sees that it has */
 static bool has_left(int proc)
 {
-    return atomic_load_explicit(&job_proc(door->job->head, proc)->state, memory_order_acquire) >= JOB_FINALISED;
+    struct job_head *head = door->job->head;
+
+    if (!job_is_near(head, proc, door->job->proc))
+        return false;
+    return atomic_load_explicit(&job_proc(head, proc)->state, memory_order_acquire) >= JOB_FINALISED;
 }
 
 bool route_is_gone(int id)

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "coll/algorithms.h"
 #include "coll/node.h"
+#include "coll/spread.h"
 
 static const struct {
     const char *blocking, *nonblocking, *persistent;
@@ -198,6 +199,7 @@ static int choose_and_build(struct sched *s, const struct coll_args *args)
     if (rc)
         return rc;
     s->parameter = choice.parameter;
+    s->layout = s->comm->spread ? &s->comm->spread->layout : NULL;
     if (args->op) {
         s->op = args->op;
         op_ref(s->op);

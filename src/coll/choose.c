@@ -19,6 +19,7 @@
 #include "base/setting.h"
 #include "coll/algorithms.h"
 #include "coll/rules.h"
+#include "coll/spread.h"
 
 enum { MOST_BYTES = 1 << 20, MOST_LIST = 300 };
 
@@ -241,15 +242,18 @@ static void choose_any(const struct coll_shape *shape, struct coll_choice *choic
 
 static struct coll_shape shape_of(const struct comm *comm, const struct coll_args *args)
 {
+    const struct spread *spread = comm->spread;
+
     return (struct coll_shape){
         .operation = args->operation,
         .ranks = comm->size,
-        .nodes = 1,
+        .nodes = spread ? spread->layout.nodes : 1,
+        .node_ranks = spread ? spread->most : comm->size,
         .bytes = bytes_of(comm, args),
         .is_commutative = !args->op || args->op->is_commutative,
         .is_in_place = is_in_place(args),
-        .is_crowded = progress_is_oversubscribed(),
-        .has_runs = true,
+        .is_crowded = !spread && progress_is_oversubscribed(), /* each node knows that of itself */
+        .has_runs = !spread || spread->has_runs,
     };
 }
 
@@ -272,6 +276,7 @@ int coll_choose(struct comm *comm, const struct coll_args *args, struct coll_cho
     const enum coll_operation operation = args->operation;
     const struct coll_choice *forced;
     struct coll_shape shape;
+    int rc;
 
     if (unlikely(comm->is_inter || operation >= COLL_NEIGHBOR_ALLGATHER)) {
         *choice = (struct coll_choice){ comm->is_inter ? &inter : &neighbor_direct, 0 };
@@ -281,6 +286,9 @@ int coll_choose(struct comm *comm, const struct coll_args *args, struct coll_cho
         *choice = choice_of.fixed[operation];
         return 0;
     }
+    rc = spread_look(comm);
+    if (rc)
+        return rc;
     shape = shape_of(comm, args);
     forced = &choice_of.forced[operation];
     if (unlikely(forced->algorithm != NULL)) {

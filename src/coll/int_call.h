@@ -47,7 +47,8 @@ struct coll_shape {
     bool is_commutative;
     bool is_in_place;
     bool has_runs;               /* nodes are runs of ranks */
-    bool is_crowded;             /* ranks share processors */
+    bool is_crowded;             /* ranks share processors; of those on several nodes it is not said */
+    int node_ranks;              /* on the node that has most */
 };
 
 struct coll_choice {

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "coll/int_call.h"
 #include "coll/int_node.h"
+#include "coll/spread.h"
 #include "obj/blocked.h"
 
 /* --- whether --- */
@@ -50,7 +51,7 @@ static bool ask(struct comm *comm)
 
 bool node_first(struct comm *comm)
 {
-    if (comm->is_inter || comm->size == 1 || !shelf_is_offered() || !ask(comm))
+    if (comm->is_inter || comm->size == 1 || !shelf_is_offered() || spread_look(comm) || comm->spread || !ask(comm))
         comm->shelf.number = -1;
     return comm->shelf.number > 0;
 }

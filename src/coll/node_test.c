@@ -35,6 +35,7 @@ static void map(int procs)
     counts = mmap(NULL, JOB_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(memory != MAP_FAILED && counts != MAP_FAILED);
     config = (struct coll_config){ (struct job_head *)(void *)memory, fd, offset, procs };
+    config.segment->slots = (uint32_t)procs;
     coll_fini();
     CHECK_INT(coll_init(&config), 0);
 }

@@ -10,7 +10,7 @@
 
 enum { MOST_SHOWN = 40, MOST_LIST = 200 };
 
-static const char *const numbers[RULES_NUMBERS] = { "ranks", "nodes", "bytes" };
+static const char *const numbers[RULES_NUMBERS] = { "ranks", "nodes", "bytes", "node_ranks" };
 
 /* A piece of the text, and where it stands. */
 struct word {
@@ -31,8 +31,8 @@ static int shown(const struct word *word)
 static COLD int bad_condition(const struct place *place, const struct word *word)
 {
     return err(MPI_ERR_OTHER,
-               "E0731: %s:%d: \"%.*s\" is no condition: ranks, nodes or bytes, one of < <= = >= >, a number; or "
-               "commutative, ordered, in_place, out_of_place, crowded, spacious",
+               "E0731: %s:%d: \"%.*s\" is no condition: ranks, nodes, node_ranks or bytes, one of < <= = >= >, a "
+               "number; or commutative, ordered, in_place, out_of_place, crowded, spacious",
                place->name, place->line, shown(word), word->text);
 }
 
@@ -250,7 +250,8 @@ static bool holds(const struct rule *rule, const uint64_t values[RULES_NUMBERS],
 
 bool coll_rules_find(const struct rules *rules, const struct coll_shape *shape, struct coll_choice *choice)
 {
-    const uint64_t values[RULES_NUMBERS] = { (unsigned)shape->ranks, (unsigned)shape->nodes, shape->bytes };
+    const uint64_t values[RULES_NUMBERS] = { (unsigned)shape->ranks, (unsigned)shape->nodes, shape->bytes,
+                                             (unsigned)shape->node_ranks };
 
     for (int i = rules->first[shape->operation]; i < rules->first[shape->operation + 1]; i++) {
         const struct rule *rule = &rules->all[i];

@@ -3,19 +3,20 @@
  *
  *   operation condition... algorithm[:parameter]      # comment
  *
- * A condition is `ranks`, `nodes` or `bytes`, one of < <= = >= >, and a number (with k or m), without blanks; or one
- * of the words commutative, ordered (the operator does not commute), in_place, out_of_place, crowded, spacious. Of the
- * rules for an operation the first one holds whose conditions are met and whose algorithm can do it. */
+ * A condition is `ranks`, `nodes`, `node_ranks` (on the node that has most) or `bytes`, one of < <= = >= >, and a
+ * number (with k or m), without blanks; or one of the words commutative, ordered (the operator does not commute),
+ * in_place, out_of_place, crowded, spacious. Of the rules for an operation the first one holds whose conditions are met
+ * and whose algorithm can do it. */
 #ifndef COLL_RULES_H
 #define COLL_RULES_H
 
 #include "coll/int_call.h"
 
-enum { RULES_NUMBERS = 3 };
+enum { RULES_NUMBERS = 4 };
 
 struct rule {
     enum coll_operation operation;
-    uint64_t least[RULES_NUMBERS], most[RULES_NUMBERS]; /* ranks, nodes, bytes */
+    uint64_t least[RULES_NUMBERS], most[RULES_NUMBERS]; /* ranks, nodes, bytes, node_ranks */
     int8_t commutative, in_place, crowded;              /* 1: only with, 0: only without, -1: both */
     struct coll_choice choice;
 };

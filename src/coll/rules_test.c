@@ -66,24 +66,27 @@ static void test_find(void)
                     "barrier crowded tree:64\n"
                     "barrier spacious dissemination\n"
                     "bcast ranks=7 scatter_doubling\n"
+                    "gather nodes>1 node_ranks>=3 binomial\n"
                     "bcast double_tree:128k", &rules), 0);
-    CHECK_INT(rules.count, 8);
-    check_name(&rules, (struct coll_shape){ COLL_BCAST, 8, 1, 8191, true, false, true, false }, "tree", 3);
-    check_name(&rules, (struct coll_shape){ COLL_BCAST, 8, 1, 8192, true, false, true, false },
+    CHECK_INT(rules.count, 9);
+    check_name(&rules, (struct coll_shape){ COLL_BCAST, 8, 1, 8191, true, false, true, false, 8 }, "tree", 3);
+    check_name(&rules, (struct coll_shape){ COLL_BCAST, 8, 1, 8192, true, false, true, false, 8 },
                "scatter_doubling", 0);
-    check_name(&rules, (struct coll_shape){ COLL_BCAST, 8, 2, 8192, true, false, true, false },
+    check_name(&rules, (struct coll_shape){ COLL_BCAST, 8, 2, 8192, true, false, true, false, 4 },
                "double_tree", 128 << 10);
-    check_name(&rules, (struct coll_shape){ COLL_BCAST, 7, 1, 8192, true, false, true, false },
+    check_name(&rules, (struct coll_shape){ COLL_BCAST, 7, 1, 8192, true, false, true, false, 7 },
                "double_tree", 128 << 10);
-    check_name(&rules, (struct coll_shape){ COLL_ALLREDUCE, 4, 1, 1025, true, false, true, false },
+    check_name(&rules, (struct coll_shape){ COLL_ALLREDUCE, 4, 1, 1025, true, false, true, false, 4 },
                "ring", 0);
-    check_name(&rules, (struct coll_shape){ COLL_ALLREDUCE, 4, 1, 1024, true, false, true, false },
+    check_name(&rules, (struct coll_shape){ COLL_ALLREDUCE, 4, 1, 1024, true, false, true, false, 4 },
                "none", -1);
-    check_name(&rules, (struct coll_shape){ COLL_ALLREDUCE, 4, 1, 1024, false, false, true, false },
+    check_name(&rules, (struct coll_shape){ COLL_ALLREDUCE, 4, 1, 1024, false, false, true, false, 4 },
                "halving", 0);
-    check_name(&rules, (struct coll_shape){ COLL_BARRIER, 4, 1, 0, true, false, true, true }, "tree", 64);
-    check_name(&rules, (struct coll_shape){ COLL_BARRIER, 4, 1, 0, true, false, true, false }, "dissemination", 0);
-    check_name(&rules, (struct coll_shape){ COLL_REDUCE, 4, 1, 0, true, false, true, false }, "none", -1);
+    check_name(&rules, (struct coll_shape){ COLL_BARRIER, 4, 1, 0, true, false, true, true, 4 }, "tree", 64);
+    check_name(&rules, (struct coll_shape){ COLL_BARRIER, 4, 1, 0, true, false, true, false, 4 }, "dissemination", 0);
+    check_name(&rules, (struct coll_shape){ COLL_GATHER, 6, 2, 0, true, false, true, false, 3 }, "binomial", 0);
+    check_name(&rules, (struct coll_shape){ COLL_GATHER, 6, 3, 0, true, false, true, false, 2 }, "none", -1);
+    check_name(&rules, (struct coll_shape){ COLL_REDUCE, 4, 1, 0, true, false, true, false, 4 }, "none", -1);
     coll_rules_free(&rules);
 }
 
@@ -121,7 +124,7 @@ static void test_default(void)
     for (int operation = 0; operation < COLL_NEIGHBOR_ALLGATHER; operation++) {
         for (int i = 0; i < 32 * 64; i++) {
             const struct coll_shape shape = { (enum coll_operation)operation, 1 + i % 64, 1, (size_t)1 << i / 64 % 32,
-                                              i % 3 != 0, i % 5 == 0, true, false };
+                                              i % 3 != 0, i % 5 == 0, true, false, 1 + i % 64 };
             struct coll_choice choice;
             CHECK(coll_rules_find(&rules, &shape, &choice));
         }

@@ -12,6 +12,7 @@
 #include "base/setting.h"
 #include "coll/int_call.h"
 #include "coll/int_node.h"
+#include "coll/spread.h"
 #include "sys/share.h"
 
 static struct {
@@ -132,6 +133,16 @@ bool shelf_is_offered(void)
     return area.book != NULL;
 }
 
+bool shelf_has_nodes(void)
+{
+    return area.segment != NULL;
+}
+
+int shelf_node(int proc)
+{
+    return (int)job_place(area.segment, proc)->node;
+}
+
 struct job_proc *shelf_proc(const struct comm *comm, int rank)
 {
     return job_proc(area.segment, group_proc(comm->group, rank));
@@ -239,7 +250,11 @@ struct comm_shelf shelf_take(struct comm *comm)
 
 int coll_world_open(struct comm *world)
 {
-    if (!area.book || world->size == 1 || shelf_open(world, (struct comm_shelf){ SHELF_WORLD, 0 }))
+    const int rc = spread_find(world);
+
+    if (rc)
+        return rc;
+    if (!area.book || world->size == 1 || world->spread || shelf_open(world, (struct comm_shelf){ SHELF_WORLD, 0 }))
         return 0;
     return err(MPI_ERR_NO_MEM, "no address space for %zu KB that collective calls on MPI_COMM_WORLD share: %s",
                shelf_size(area.procs, SHELF_WORLD) >> 10, strerror(errno));
@@ -276,4 +291,5 @@ void coll_comm_close(struct comm *comm)
     kept_drop(comm);
     if (comm->shelf.number > 0 && area.book)
         shelf_leave(comm);
+    spread_drop(comm);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: coll. Shelves: memory in the job segment that the members of one communicator share, so that a collective call
- * need not send messages. The area behind the transports' part of the segment holds, for n processes,
+ * need not send messages. All of them are on one machine; each machine of a job has a segment of its own. The area
+ * behind the transports' part of the segment holds, for n processes,
  *
  *   offset             size                       what
  *   0                  64 KB                      struct shelf_book: which shelves are taken
@@ -102,6 +103,9 @@ static inline bool shelf_has_cells(const struct comm *comm)
     return comm->shelf.number <= SHELVES_WITH_CELLS;
 }
 
+/* Is there a segment that tells of nodes? Then: which node of the job a process is on. */
+bool shelf_has_nodes(void);
+int shelf_node(int proc);
 /* What others wake a member by, and its process. */
 struct job_proc *shelf_proc(const struct comm *comm, int rank);
 

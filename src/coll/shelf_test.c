@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shelves: taking, telling and leaving them. */
 #include "coll/shelf.h"
+#include "coll/spread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ static void map(int procs)
     CHECK_INT(ftruncate(fd, (off_t)offset), 0); /* it is made longer */
     memory = map_shared(fd, offset, 0);
     config = (struct coll_config){ (struct job_head *)(void *)memory, fd, offset, procs };
+    config.segment->slots = (uint32_t)procs;
     coll_fini();
     CHECK_INT(coll_init(&config), 0);
 }
@@ -39,6 +41,14 @@ static void map(int procs)
 static struct comm make_comm(int size)
 {
     return (struct comm){ .size = size };
+}
+
+static struct comm make_world(int size)
+{
+    struct comm world = { .size = size };
+
+    CHECK_INT(group_create_stride(size, 0, 1, 0, &world.group), 0);
+    return world;
 }
 
 /* All are there once; then none is left, until the last user of one leaves. */
@@ -79,7 +89,7 @@ static void test_take(void)
 /* Lines of those who come later are never ahead, and the communicator of all has the first shelf without asking. */
 static void test_lines(void)
 {
-    struct comm comm = make_comm(2), world = make_comm(3);
+    struct comm comm = make_comm(2), world = make_world(3);
 
     map(3);
     CHECK_INT(shelf_take(&comm).number, SHELF_WORLD + 1);
@@ -99,19 +109,56 @@ static void test_lines(void)
     CHECK_INT(world.shelf.number, SHELF_WORLD);
     coll_comm_close(&world);
     CHECK_INT(shelf_take(&world).number, SHELF_WORLD + 2); /* nobody else gets that */
+    group_unref(world.group);
+}
+
+/* Who is where: nodes get their numbers in the order of their first members. */
+static void test_nodes(void)
+{
+    static const uint32_t nodes[] = { 7, 3, 7, 7, 3 };
+    static const int expected[] = { 0, 1, 0, 0, 1 };
+    struct comm world = make_world(5);
+    int rc = 1;
+
+    map(5);
+    for (int proc = 0; proc < 5; proc++)
+        job_place(config.segment, proc)->node = nodes[proc];
+    for (long n = 0; rc; n++) {
+        const long live = mem_live();
+
+        mem_fail_after(n);
+        rc = spread_look(&world);
+        mem_fail_after(-1);
+        CHECK(!rc || (err_class(rc) == MPI_ERR_NO_MEM && mem_live() == live));
+    }
+    CHECK_INT(world.spread->layout.nodes, 2);
+    for (int rank = 0; rank < 5; rank++)
+        CHECK_INT(world.spread->layout.node_of[rank], expected[rank]);
+    CHECK(!world.spread->has_runs);
+    CHECK_INT(world.spread->most, 3);
+    CHECK_INT(world.spread->here.size, 3);
+    CHECK_INT(coll_world_open(&world), 0);
+    CHECK_INT(world.shelf.number, 0);
+    coll_comm_close(&world);
+    group_unref(world.group);
+    world = make_world(2);
+    job_place(config.segment, 1)->node = 7;
+    CHECK_INT(spread_look(&world), 0);
+    CHECK(!world.spread && world.is_placed);
+    group_unref(world.group);
 }
 
 /* No address space: nothing is taken. */
 static void test_no_space(void)
 {
     struct rlimit limit = { 1 << 20, RLIM_INFINITY };
-    struct comm comm = make_comm(2);
+    struct comm comm = make_comm(2), world = make_world(2);
 
     map(2);
     CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
     CHECK_INT(shelf_take(&comm).number, 0);
     CHECK(!shelf_open(&comm, (struct comm_shelf){ SHELF_WORLD + 1, 0 }));
-    CHECK_INT(err_class(coll_world_open(&comm)), MPI_ERR_NO_MEM);
+    CHECK_INT(err_class(coll_world_open(&world)), MPI_ERR_NO_MEM);
     limit.rlim_cur = RLIM_INFINITY;
     CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
     CHECK_INT(shelf_take(&comm).number, SHELF_WORLD + 1);
@@ -150,6 +197,7 @@ int main(void)
     test_settings();
     test_take();
     test_lines();
+    test_nodes();
     test_no_space();
     return 0;
 }

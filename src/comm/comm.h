@@ -22,8 +22,9 @@ struct comm_environment {
     int appnum;        /* MPI_APPNUM; -1: undefined */
     int universe_size; /* MPI_UNIVERSE_SIZE; -1: undefined */
     int node;          /* number of the machine: equal for processes that share memory */
-    /* Of process `proc`: the processors that its launcher has bound it to, false if it has not, or does not tell. The
-     * same at all processes, at any time. NULL: it tells nothing. */
+    int (*node_of)(int proc); /* the same of process `proc`; NULL: all are on this one */
+    /* Of process `proc` of this machine: the processors that its launcher has bound it to, false if it has not, or does
+     * not tell. The same at all processes of the machine, at any time. NULL: it tells nothing. */
     bool (*bound)(int proc, struct cpus *cpus);
     int apps;             /* parts of the command line that started the job, at least 1; 0 stands for 1 */
     int (*app)(int proc); /* that which process `proc` belongs to; not called when there is one */
@@ -93,7 +94,8 @@ struct comm_seat {
 /* Collective: where the members of `comm`, which is no intercommunicator, sit now. `seats` has room for all. For
  * `call`, by its name for reports. */
 int comm_gather_seats(struct comm *comm, const char *call, struct comm_seat *seats);
-/* Local, and the same at all members: where their launcher has put them. False: it has not told of all. */
+/* Local, and the same at all members: where their launcher has put them; of members on several machines no more than
+ * which. False: it has not told of all. */
 bool comm_bound_seats(const struct comm *comm, struct comm_seat *seats);
 
 /* Process sets (§11.3.2) that this process is in: mpi://WORLD, mpi://SELF, and that of its part of the command

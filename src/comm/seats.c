@@ -22,23 +22,55 @@ int comm_gather_seats(struct comm *comm, const char *call, struct comm_seat *sea
     return rc ? rc : failed;
 }
 
-bool comm_bound_seats(const struct comm *comm, struct comm_seat *seats)
+/* Writes the nodes. Are there several? */
+static bool read_nodes(const struct comm *comm, struct comm_seat *seats)
 {
+    const struct comm_environment *environment = &comm_world.environment;
+    bool is_spread = false;
+
     for (int rank = 0; rank < comm->size; rank++) {
         const int proc = group_proc(comm->group, rank);
-        struct cpus cpus;
 
-        seats[rank].node = comm_world.environment.node;
-        if (site_is_made_up()) {
-            if (site_find(0, proc, &seats[rank].site))
-                return false;
-            continue;
-        }
-        if (!comm_world.environment.bound || !comm_world.environment.bound(proc, &cpus))
-            return false;
-        site_of_cpus("", &cpus, &seats[rank].site);
+        seats[rank].node = environment->node_of ? environment->node_of(proc) : environment->node;
+        is_spread |= seats[rank].node != seats[0].node;
     }
+    return is_spread;
+}
+
+static void forget_site(struct site *site)
+{
+    *site = (struct site){ .count = { 0 } };
+    for (enum hwpart part = 0; part < HWPARTS; part++)
+        site->first[part] = SITE_UNKNOWN;
+}
+
+static bool find_bound_site(int proc, struct site *site)
+{
+    struct cpus cpus;
+
+    if (!comm_world.environment.bound || !comm_world.environment.bound(proc, &cpus))
+        return false;
+    site_of_cpus("", &cpus, site);
     return true;
+}
+
+bool comm_bound_seats(const struct comm *comm, struct comm_seat *seats)
+{
+    const bool is_spread = read_nodes(comm, seats);
+    bool is_known = true;
+
+    for (int rank = 0; rank < comm->size && is_known; rank++) {
+        const int proc = group_proc(comm->group, rank);
+        struct site *site = &seats[rank].site;
+
+        if (site_is_made_up())
+            is_known = !site_find(0, proc, site);
+        else if (is_spread) /* each machine knows of its own processes only */
+            forget_site(site);
+        else
+            is_known = find_bound_site(proc, site);
+    }
+    return is_known;
 }
 
 int comm_hw_info(struct info **out)

@@ -105,7 +105,8 @@ static int add_program(struct request *request, const struct program *program)
 static void clear_places(int first, int count)
 {
     for (int proc = first; proc < first + count; proc++) {
-        if (!atomic_load_explicit(&job_desk(dyn_job->head, proc)->hold, memory_order_relaxed))
+        if (!job_is_near(dyn_job->head, proc, dyn_job->proc) ||
+            !atomic_load_explicit(&job_desk(dyn_job->head, proc)->hold, memory_order_relaxed))
             continue;
         p2p_clear_place(proc);
         pm_let_go(dyn_job, proc);
@@ -146,7 +147,7 @@ static int count_started(const struct comm *inter, int app)
     int count = 0;
 
     for (int rank = 0; rank < inter->remote_size; rank++)
-        count += (int)job_proc(dyn_job->head, group_proc(inter->remote_group, rank))->appnum == app;
+        count += (int)job_place(dyn_job->head, group_proc(inter->remote_group, rank))->appnum == app;
     return count;
 }
 

@@ -42,6 +42,11 @@ static struct job_desk *desk_of(int proc)
     return job_desk(dyn_job->head, proc);
 }
 
+static bool is_near(int proc)
+{
+    return job_is_near(dyn_job->head, proc, dyn_job->proc);
+}
+
 /* Where its owner lists it; NULL: nowhere, it is not open. */
 static _Atomic uint32_t *find(const struct port *port)
 {
@@ -121,7 +126,7 @@ static bool waits_at(const struct job_caller *caller, int owner, uint32_t number
 static void wake_callers(const struct port *port)
 {
     for (int proc = 0; proc < dyn_job->procs; proc++)
-        for (int i = 0; i < JOB_CALLS; i++)
+        for (int i = 0; i < JOB_CALLS && is_near(proc); i++)
             if (waits_at(&desk_of(proc)->caller[i], port->owner, port->number))
                 progress_wake(&job_proc(dyn_job->head, proc)->sleep);
 }
@@ -156,7 +161,7 @@ static struct job_caller *first_caller(const struct port *port, int *proc)
     struct job_caller *first = NULL;
 
     for (int other = 0; other < dyn_job->procs; other++) {
-        for (int i = 0; i < JOB_CALLS; i++) {
+        for (int i = 0; i < JOB_CALLS && is_near(other); i++) {
             struct job_caller *caller = &desk_of(other)->caller[i];
             if (!waits_at(caller, port->owner, port->number) ||
                 (first && (int32_t)(caller->ticket - first->ticket) >= 0) ||
@@ -311,6 +316,9 @@ static int wait_for_accept(const char *name, struct info *info, struct finding *
 
     if (!rc)
         rc = read_name(name, &connect.port);
+    if (!rc && !is_near(connect.port.owner))
+        rc = err(MPI_ERR_PORT, "E1013: the port %.100s is of process %d on another machine; processes of different "
+                 "machines cannot be connected yet", name, connect.port.owner);
     if (!rc)
         rc = read_timeout(info, &connect.end);
     if (!rc && !is_open(&connect.port))

@@ -59,14 +59,20 @@ static struct coll_config coll_of(const struct pm_job *job)
                                  .offset = p2p_segment_end(job->procs), .procs = job->procs };
 }
 
-/* All worlds must say the same. */
+/* Ranks of the first world that are on this machine. */
+static int ranks_here(const struct job_head *head)
+{
+    return (int)(head->here ? head->here : head->size);
+}
+
+/* All worlds must say the same on one machine. */
 static void share_waiting(const struct pm_job *job, struct progress_config *waiting)
 {
     waiting->segment = job->head;
     waiting->proc = job->proc;
     waiting->sleep_word = &job_proc(job->head, job->proc)->sleep;
     waiting->cpus = (int)job->head->cpus;
-    waiting->is_oversubscribed = waiting->cpus && (int)job->head->size > waiting->cpus;
+    waiting->is_oversubscribed = waiting->cpus && ranks_here(job->head) > waiting->cpus;
     waiting->has_fences = waiting->is_oversubscribed || job->head->no_barrier;
     waiting->needs_fence = !wake_barrier_init();
 }
@@ -87,6 +93,8 @@ static int start_transports(bool is_threaded)
         coll = coll_of(job);
         config.segment = job->head;
         config.segment_fd = job->segment_fd;
+        if (!job->world)
+            waiting.local_ranks = ranks_here(job->head);
         share_waiting(job, &waiting);
     }
     if (!rc)
@@ -99,18 +107,25 @@ static int start_transports(bool is_threaded)
     return p2p_init(&config);
 }
 
+static int node_of(int proc)
+{
+    return (int)job_place(process.job.head, proc)->node;
+}
+
 static bool bound_of(int proc, struct cpus *cpus)
 {
     const struct job_proc *place = job_proc(process.job.head, proc);
 
     memset(cpus, 0, sizeof *cpus);
+    if (!job_is_near(process.job.head, proc, process.job.proc))
+        return false;
     memcpy(cpus->word, place->bound, sizeof place->bound);
     return cpus_count(cpus) > 0;
 }
 
 static int app_of(int proc)
 {
-    return (int)job_proc(process.job.head, proc)->appnum;
+    return (int)job_place(process.job.head, proc)->appnum;
 }
 
 /* Programs of our world. */
@@ -144,6 +159,8 @@ static int start_communicators(void)
     memory_kinds_provide(process.memory_kinds_wanted, process.memory_kinds);
     environment.memory_kinds = process.memory_kinds;
     if (job->head) {
+        environment.node = node_of(job->proc);
+        environment.node_of = node_of;
         environment.bound = bound_of;
         environment.apps = count_apps(job);
         environment.app = app_of;

@@ -85,7 +85,7 @@ static int count_app(const struct pm_job *job)
     if (!job->head || (!job->world && job->head->apps < 2))
         return job->size;
     for (int rank = 0; rank < job->size; rank++)
-        count += (int)job_proc(job->head, job->first + rank)->appnum == job->appnum;
+        count += (int)job_place(job->head, job->first + rank)->appnum == job->appnum;
     return count;
 }
 

@@ -11,6 +11,7 @@ struct p2p_comm;
 struct send_buffer;
 struct errhandler;
 struct kept;
+struct spread;
 struct topology;
 
 /* Memory that the members share for collective calls: which, and the last round that this process has begun on it.
@@ -58,6 +59,9 @@ struct comm {
     const char *coll_outer;          /* the call that makes collective calls itself; NULL: none */
     uint8_t hints;                   /* a bit each, see comm/hints.c */
     bool may_overtake;               /* one of them: the user's messages and receives need not keep their order */
+    struct spread *spread;           /* which node each member is on, owned by room coll; NULL: all on one, or … */
+    bool is_placed;                  /* … this is false: nobody has looked yet */
+    struct comm *whole;              /* room coll's own, of the members on a node: that of all of them. Else NULL */
     struct comm_shelf shelf;
     uint32_t shelf_known;            /* a round that all members have come to */
     int8_t shelf_copies;             /* may members copy from each other's memory? 1 yes, -1 no, 0 not asked yet */

@@ -375,7 +375,7 @@ static int meet(struct pm_job *job, const struct pm_place *place)
         return rc ? rc : err(MPI_ERR_OTHER, "rank %d is its own ancestor", place->rank);
     }
     if (place->appnum >= 0)
-        job_proc(job->head, job->proc)->appnum = (uint32_t)place->appnum;
+        job_proc(job->head, job->proc)->appnum = job_place(job->head, job->proc)->appnum = (uint32_t)place->appnum;
     return 0;
 }
 

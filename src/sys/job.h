@@ -36,7 +36,7 @@
 #define JOB_NO_CTX UINT64_MAX
 enum {
     JOB_MAJOR = 5,
-    JOB_MINOR = 0,
+    JOB_MINOR = 1,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,
     JOB_STATUS_SIZE = 1024,
@@ -97,6 +97,7 @@ struct job_head {
     int64_t start_ns;  /* [L] CLOCK_MONOTONIC when the launcher began */
     uint32_t no_barrier; /* [L] 1: the system denies membarrier, so whoever wakes somebody uses a fence */
     uint32_t universe;   /* [L] MPI_UNIVERSE_SIZE of worlds that are smaller */
+    uint32_t here;       /* [L] ranks of the first world that share `cpus`, those on this machine; 0: all */
 
     /* 0 while the job runs, then job_end() of the first who ends it: the launcher, or a rank that aborts. Set
      * once, by compare-and-swap. */
@@ -281,7 +282,7 @@ struct job_place {
     /* Bytes of address, release; 0: not known yet. [R] on its own node, [L] on the others, who then wakes all of its
      * node that sleep. */
     _Atomic uint32_t size;
-    uint32_t reserved;
+    uint32_t appnum; /* [L] as in its struct job_proc */
     unsigned char address[JOB_ADDRESS_SIZE]; /* [R] [L] the network transport's own */
 };
 

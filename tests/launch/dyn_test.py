@@ -19,6 +19,7 @@ from launch_test import check, contains, equal, run
 REFUSED = {
     'missing': 103, 'room': 1001, 'nothing': 1002, 'key': 1003, 'twice': 1004, 'unknown': 1005, 'no_port': 1007,
     'others_port': 1008, 'closed': 1009, 'ports': 1010, 'late': 1011, 'socket': 1012,
+    'far_port': 1013,
 }
 
 
@@ -49,8 +50,9 @@ def alone(case, *words):
 
 def test_refused():
     for case, number in REFUSED.items():
-        ranks = 2 if case == 'others_port' else 1
-        result = run('-timeout', 60, '-n', ranks, program(), case)
+        ranks = 2 if case in ('others_port', 'far_port') else 1
+        machines = {'PARLEY_NODES': '2'} if case == 'far_port' else {}
+        result = run('-timeout', 60, '-n', ranks, program(), case, env={**os.environ, **machines})
         contains(result.stderr, f'E{number:04}: ')
         check(result.returncode not in (0, 124), case, 'has exit code', result.returncode)
         none_left(case)

@@ -56,6 +56,11 @@ static void refused(void)
         if (rank == 1)
             MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
         MPI_Barrier(MPI_COMM_WORLD);
+    } else if (is("far_port")) {
+        MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+        if (rank == 1)
+            MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
+        MPI_Barrier(MPI_COMM_WORLD);
     } else if (is("closed")) {
         MPI_Close_port(port);
         MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll, private. Communicators whose members are on several machines, the nodes of the job: who is where, and for
+ * blocking calls the members of this node as a communicator of their own, which has a shelf. */
+#ifndef COLL_SPREAD_H
+#define COLL_SPREAD_H
+
+#include "coll/int_call.h"
+
+struct spread {
+    struct coll_layout layout;
+    bool has_runs;      /* the members of each node are neighbours by rank */
+    int most;           /* members on the node that has most */
+    struct comm here;   /* those on this node, in the order of their ranks; without messages */
+    int *node_of;       /* what layout.node_of points to */
+};
+
+/* Look where the members are, once; any thread that is in a call on it. Afterwards comm->spread is NULL if they are on
+ * one node. The same at all members. Error: MPI_ERR_NO_MEM. */
+int spread_find(struct comm *comm);
+/* The communicator ends. */
+void spread_drop(struct comm *comm);
+
+static inline int spread_look(struct comm *comm)
+{
+    return likely(comm->is_placed) ? 0 : spread_find(comm);
+}
+
+#endif
