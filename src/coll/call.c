@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "coll/algorithms.h"
 #include "coll/node.h"
-#include "coll/spread.h"
+#include "coll/spanning.h"
 
 static const struct {
     const char *blocking, *nonblocking, *persistent;

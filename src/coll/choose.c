@@ -19,7 +19,7 @@
 #include "base/setting.h"
 #include "coll/algorithms.h"
 #include "coll/rules.h"
-#include "coll/spread.h"
+#include "coll/spanning.h"
 
 enum { MOST_BYTES = 1 << 20, MOST_LIST = 300 };
 
@@ -286,7 +286,7 @@ int coll_choose(struct comm *comm, const struct coll_args *args, struct coll_cho
         *choice = choice_of.fixed[operation];
         return 0;
     }
-    rc = spread_look(comm);
+    rc = coll_spread_look(comm);
     if (rc)
         return rc;
     shape = shape_of(comm, args);

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "coll/int_call.h"
 #include "coll/int_node.h"
-#include "coll/spread.h"
+#include "coll/spanning.h"
 #include "obj/blocked.h"
 
 /* --- whether --- */
@@ -51,7 +51,8 @@ static bool ask(struct comm *comm)
 
 bool node_first(struct comm *comm)
 {
-    if (comm->is_inter || comm->size == 1 || !shelf_is_offered() || spread_look(comm) || comm->spread || !ask(comm))
+    if (comm->is_inter || comm->size == 1 || !shelf_is_offered() || coll_spread_look(comm) || comm->spread ||
+        !ask(comm))
         comm->shelf.number = -1;
     return comm->shelf.number > 0;
 }

@@ -12,7 +12,7 @@
 #include "base/setting.h"
 #include "coll/int_call.h"
 #include "coll/int_node.h"
-#include "coll/spread.h"
+#include "coll/spanning.h"
 #include "sys/share.h"
 
 static struct {
@@ -250,7 +250,7 @@ struct comm_shelf shelf_take(struct comm *comm)
 
 int coll_world_open(struct comm *world)
 {
-    const int rc = spread_find(world);
+    const int rc = coll_spread_find(world);
 
     if (rc)
         return rc;
@@ -291,5 +291,5 @@ void coll_comm_close(struct comm *comm)
     kept_drop(comm);
     if (comm->shelf.number > 0 && area.book)
         shelf_leave(comm);
-    spread_drop(comm);
+    coll_spread_drop(comm);
 }

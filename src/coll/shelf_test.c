@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shelves: taking, telling and leaving them. */
 #include "coll/shelf.h"
-#include "coll/spread.h"
+#include "coll/spanning.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +127,7 @@ static void test_nodes(void)
         const long live = mem_live();
 
         mem_fail_after(n);
-        rc = spread_look(&world);
+        rc = coll_spread_look(&world);
         mem_fail_after(-1);
         CHECK(!rc || (err_class(rc) == MPI_ERR_NO_MEM && mem_live() == live));
     }
@@ -143,7 +143,7 @@ static void test_nodes(void)
     group_unref(world.group);
     world = make_world(2);
     job_place(config.segment, 1)->node = 7;
-    CHECK_INT(spread_look(&world), 0);
+    CHECK_INT(coll_spread_look(&world), 0);
     CHECK(!world.spread && world.is_placed);
     group_unref(world.group);
 }

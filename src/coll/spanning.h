@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: coll, private. Communicators whose members are on several machines, the nodes of the job: who is where, and for
  * blocking calls the members of this node as a communicator of their own, which has a shelf. */
-#ifndef COLL_SPREAD_H
-#define COLL_SPREAD_H
+#ifndef COLL_SPANNING_H
+#define COLL_SPANNING_H
 
 #include "coll/int_call.h"
 
@@ -16,13 +16,13 @@ struct spread {
 
 /* Look where the members are, once; any thread that is in a call on it. Afterwards comm->spread is NULL if they are on
  * one node. The same at all members. Error: MPI_ERR_NO_MEM. */
-int spread_find(struct comm *comm);
+int coll_spread_find(struct comm *comm);
 /* The communicator ends. */
-void spread_drop(struct comm *comm);
+void coll_spread_drop(struct comm *comm);
 
-static inline int spread_look(struct comm *comm)
+static inline int coll_spread_look(struct comm *comm)
 {
-    return likely(comm->is_placed) ? 0 : spread_find(comm);
+    return likely(comm->is_placed) ? 0 : coll_spread_find(comm);
 }
 
 #endif

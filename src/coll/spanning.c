@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: coll. Which node each member of a communicator is on, as the segment says (sys/job.h). Knows: sys. Does not
  * know: what is done about it. */
-#include "coll/spread.h"
+#include "coll/spanning.h"
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -69,7 +69,7 @@ static int most_node(const struct comm *comm)
     return most;
 }
 
-int spread_find(struct comm *comm)
+int coll_spread_find(struct comm *comm)
 {
     const size_t nodes = is_on_one(comm) ? 0 : (size_t)most_node(comm) + 1, size = (size_t)comm->size;
     struct spread *spread = NULL;
@@ -97,7 +97,7 @@ int spread_find(struct comm *comm)
     return 0;
 }
 
-void spread_drop(struct comm *comm)
+void coll_spread_drop(struct comm *comm)
 {
     if (!comm->spread)
         return;
