@@ -224,9 +224,9 @@ static void not_needed(void)
                "what counts has been tried above");
 }
 
-int doctor_run(void)
+/* This machine. */
+static void here(void)
 {
-    puts("mpiexec (Parley) " PARLEY_VERSION);
     system_and_versions();
     processors();
     memory();
@@ -237,6 +237,17 @@ int doctor_run(void)
     limits();
     not_needed();
     doctor_paths();
-    puts(failures ? "no job can run here: see FAIL" : "jobs can run here");
+}
+
+int doctor_run(const struct options *options)
+{
+    const struct host own = { .name = "localhost", .is_here = true };
+    const bool is_meant = options->hosts.count == 0 || hosts_find(&options->hosts, &own);
+
+    puts("mpiexec (Parley) " PARLEY_VERSION);
+    if (is_meant)
+        here();
+    doctor_hosts(options);
+    printf(failures ? "no job can run %s: see FAIL\n" : "jobs can run %s\n", is_meant ? "here" : "there");
     return failures ? 1 : 0;
 }

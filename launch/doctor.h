@@ -3,7 +3,8 @@
  *
  *   doctor.c        the list, in order, and what follows from each line
  *   doctor_probe.c  trying what the system lets us do
- *   doctor_path.c   other MPIs that could be taken for this one */
+ *   doctor_path.c   other MPIs that could be taken for this one
+ *   doctor_hosts.c  other machines, with reach.c */
 #ifndef LAUNCH_DOCTOR_H
 #define LAUNCH_DOCTOR_H
 
@@ -36,7 +37,12 @@ const char *doctor_probe_launcher(void);
 /* Lines about mpiexec, mpirun and mpicc in PATH, and libraries in LD_LIBRARY_PATH. */
 void doctor_paths(void);
 
-/* Print all; the exit code. */
-int doctor_run(void);
+struct options;
+
+/* Lines about the hosts that the options name, this machine left out. */
+void doctor_hosts(const struct options *options);
+
+/* Print all, of this machine and those that the options name, or only of the latter; the exit code. */
+int doctor_run(const struct options *options);
 
 #endif

@@ -114,6 +114,7 @@ struct options {
     const char *stdin_file;  /* to be our stdin */
     bool show_map;           /* tell which ranks run what */
     bool is_dry; /* start nothing */
+    bool is_doctor; /* --doctor: tell what there is, and end */
     bool no_doors;           /* programs of other MPIs find their own libraries */
     bool quiet;
     struct strings kept;  /* texts that others point into */

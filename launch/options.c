@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "doctor.h"
 #include "launch.h"
 
 enum { NAME_MAX_SIZE = 64, MAX_VALUES = 2 };
@@ -302,7 +303,7 @@ static void read_app(struct reader *reader)
     if (reader->app->argv.count > 0 && reader->has_config)
         die(EXIT_USAGE, "E0101: the programs come from -configfile, so '%s' cannot follow",
             reader->app->argv.at[0]);
-    if (reader->app->argv.count == 0 && !reader->has_config)
+    if (reader->app->argv.count == 0 && !reader->has_config && !reader->options->is_doctor)
         die(EXIT_USAGE, "E0101: no program is given%s; mpiexec --help tells how to use it",
             reader->is_in_config             ? " in a line of the configuration file"
             : reader->options->app_count > 1 ? " in one of the blocks between colons"
@@ -356,6 +357,8 @@ void options_read(struct options *result, char **argv)
         result->hang_report = options_number("hang-report (from PARLEY_HANG_REPORT)", hang, 0, 1e9);
     options_read_blocks(&reader);
     options_finish_hosts(result);
+    if (result->is_doctor)
+        exit(doctor_run(result));
     check_whole(result);
     for (size_t i = 0; i < result->notes.count && !result->quiet; i++)
         fprintf(stderr, "parley: mpiexec: %s\n", result->notes.at[i]);

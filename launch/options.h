@@ -97,6 +97,7 @@ void options_end_hosts(struct reader *reader);              /* at the end of a b
 void options_finish_hosts(struct options *options);         /* at the end of all */
 void options_apply_rankfile(struct reader *reader, const char *name, char **values);
 void options_apply_rmk(struct reader *reader, const char *name, char **values);
+void options_apply_reach(struct reader *reader, const char *name, char **values);
 void options_apply_launcher(struct reader *reader, const char *name, char **values);
 void options_apply_setting(struct reader *reader, const char *name, char **values);
 void options_apply_mapping(struct reader *reader, const char *name, char **values);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "doctor.h"
 #include "launch.h"
+#include "remote.h"
 
 enum { NAME_WIDTH = 23, LINE_WIDTH = 79 };
 
@@ -164,10 +164,9 @@ void options_apply_help(struct reader *reader, const char *name, char **values)
 
 void options_apply_doctor(struct reader *reader, const char *name, char **values)
 {
-    (void)reader;
     (void)name;
     (void)values;
-    exit(doctor_run());
+    reader->options->is_doctor = true;
 }
 
 void options_apply_version(struct reader *reader, const char *name, char **values)
@@ -175,6 +174,6 @@ void options_apply_version(struct reader *reader, const char *name, char **value
     (void)reader;
     (void)name;
     (void)values;
-    puts("mpiexec (Parley) " PARLEY_VERSION);
+    puts(REMOTE_VERSION);
     exit(0);
 }

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "launch.h"
+#include "reach.h"
 #include "remote.h"
 
 enum { FROM_SIZE = 512 };
@@ -118,6 +119,14 @@ void options_apply_launcher(struct reader *reader, const char *name, char **valu
     if (!remote_is_way(values[0]))
         die(EXIT_USAGE, "E0101: -%s %s: auto, ssh, rsh, slurm, lsf, sge, oar or pbs is needed", name, values[0]);
     reader->options->launcher = values[0];
+}
+
+/* What mpiexec --doctor -host starts on the other machine. */
+void options_apply_reach(struct reader *reader, const char *name, char **values)
+{
+    (void)reader;
+    (void)name;
+    reach_answer(values[0]);
 }
 
 /* Of Open MPI's settings, that which names the program for reaching other machines; a list of several may be given, of

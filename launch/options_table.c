@@ -124,7 +124,8 @@ const struct option options_table[] = {
     { "tool-ranks", "RANKS", TOPIC_DEBUG, DO(tool), "only these, such as 0,2-4, with one of the last four" },
 
     { "help h ?", "?TOPIC", TOPIC_ABOUT, DO(help), "this, or one of its pages" },
-    { "doctor", NULL, TOPIC_ABOUT | COMMON, DO(doctor), "tell what this machine offers, and what is in the way" },
+    { "doctor", NULL, TOPIC_ABOUT | COMMON, DO(doctor), "tell what this machine, or those of --host, offer" },
+    { "reach", "[WORDS]", TOPIC_ABOUT, DO(reach), NULL }, /* --doctor starts us so on other machines */
     { "version V info", NULL, TOPIC_ABOUT | COMMON, DO(version), "tell the version" },
     { "adopt", "[FD]", TOPIC_ABOUT, DO(adopt), NULL }, /* the library starts us so (src/pm/helper.c) */
     { "complete", "SHELL", TOPIC_ABOUT, DO(complete), "write the completion for bash or zsh" },

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -119,6 +121,27 @@ static const struct way *begin(const struct options *options, struct strings *wo
     return way;
 }
 
+/* --- what is said to the shell there --- */
+
+/* mpiexec of the same version is looked for at the places given and in PATH. If there is none, ours is asked for
+ * (a line "PARLEY-SEND MACHINE"), read from stdin into a folder that only we may enter and where programs may be
+ * executed, and run from a descriptor, so that file and folder are gone before it begins. Arguments: what
+ * --version says, the size of the file, the option that it gets, the places. It is one line, without single
+ * quotes, backslashes and exclamation marks, so that it goes through every shell there is. */
+static const char snippet[] =
+    "v=$1;n=$2;a=$3;shift 3;"
+    "for p in \"$@\" mpiexec;do case $(\"$p\" --version 2>/dev/null </dev/null) in "
+    "\"$v\") exec \"$p\" \"$a\";;esac;done;"
+    "umask 077;c() { rm -rf \"$t\";};t=;trap c 0 1 2 13 15;"
+    "for d in \"$XDG_RUNTIME_DIR\" \"${TMPDIR:-/tmp}\" /var/tmp /dev/shm \"$HOME\";do "
+    "test -d \"$d\" && mkdir \"$d/parley-$$\" 2>/dev/null || continue;t=$d/parley-$$;"
+    "echo : >\"$t/x\" && chmod 700 \"$t/x\" && \"$t/x\" 2>/dev/null && break;c;t=;done;"
+    "test \"$t\" || { echo \"no folder here from which a program can be executed\" >&2;exit 1;};"
+    "echo \"PARLEY-SEND $(uname -m)\";"
+    "head -c \"$n\" >\"$t/m\" && test $(wc -c <\"$t/m\") -eq \"$n\" && chmod 700 \"$t/m\" && "
+    "exec 3<\"$t/m\" || exit 1;"
+    "c;t=;exec /proc/self/fd/3 \"$a\"";
+
 /* The path of mpiexec on other machines. */
 static void write_path(const struct options *options, char path[PATH_MAX])
 {
@@ -130,17 +153,92 @@ static void write_path(const struct options *options, char path[PATH_MAX])
     }
 }
 
+static long long own_size(void)
+{
+    struct stat st;
+
+    return stat("/proc/self/exe", &st) ? 0 : (long long)st.st_size;
+}
+
+/* The word in single quotes. */
+static char *quote(const char *word)
+{
+    char *quoted = need(4 * strlen(word) + 3), *to = quoted;
+
+    *to++ = '\'';
+    for (; *word; word++) {
+        if (*word == '\'')
+            to = stpcpy(to, "'\\'");
+        *to++ = *word;
+    }
+    *to = '\'';
+    return quoted;
+}
+
+/* One word for the shell there. */
+static char *join(const char *const *words, int count)
+{
+    struct strings quoted = { 0 };
+    size_t size = sizeof "exec";
+    char *text, *to;
+
+    for (int i = 0; i < count; i++) {
+        strings_add(&quoted, quote(words[i]));
+        size += strlen(quoted.at[i]) + 1;
+    }
+    text = need(size);
+    to = stpcpy(text, "exec");
+    for (int i = 0; i < count; i++) {
+        to = stpcpy(stpcpy(to, " "), quoted.at[i]);
+        mem_free(quoted.at[i]);
+    }
+    mem_free(quoted.at);
+    return text;
+}
+
+void remote_command(const struct options *options, const char *target, const char *option, struct strings *words)
+{
+    const struct way *way = begin(options, words);
+    char path[PATH_MAX], size[32];
+    const char *const command[] = { "/bin/sh", "-c", snippet, "parley", REMOTE_VERSION, size, option, path };
+
+    strings_add(words, copy(target));
+    write_path(options, path);
+    snprintf(size, sizeof size, "%lld", own_size());
+    if (way->has_shell)
+        strings_add(words, join(command, ARRAY_LEN(command)));
+    for (size_t i = 0; i < ARRAY_LEN(command) && !way->has_shell; i++)
+        strings_add(words, copy(command[i]));
+}
+
 void nodes_command(const struct job *job, const struct node *node, struct strings *words)
 {
-    const struct way *way = begin(&job->options, words);
-    char path[PATH_MAX], *command = need(PATH_MAX + 64);
+    remote_command(&job->options, node->target, "--agent", words);
+}
 
-    strings_add(words, copy(node->target));
-    if (!way->has_shell) {
-        strings_add(words, copy("/bin/sh"));
-        strings_add(words, copy("-c"));
+/* --- sending ourselves --- */
+
+char *remote_own_file(size_t *size)
+{
+    FILE *file = fopen("/proc/self/exe", "re");
+    char *data;
+
+    *size = (size_t)own_size();
+    if (!file || !*size)
+        return NULL;
+    data = need(*size);
+    if (fread(data, 1, *size, file) != *size) {
+        mem_free(data);
+        data = NULL;
     }
-    write_path(&job->options, path);
-    snprintf(command, PATH_MAX + 64, "exec '%s' --agent", path);
-    strings_add(words, command);
+    fclose(file);
+    return data;
+}
+
+bool remote_is_alike(const char *machine)
+{
+    struct utsname system;
+
+    uname(&system);
+    return !strcmp(machine, system.machine);
 }

@@ -16,11 +16,11 @@ import bind_test
 from launch_test import Skipped, check, contains, equal
 
 
-def doctor(prefix=(), env=None):
+def doctor(prefix=(), env=None, options=()):
     """Exit code, and lines as {what: (mark, value, rest)}."""
-    result = bind_test.run('--doctor', prefix=prefix, env=env)
+    result = bind_test.run('--doctor', *options, prefix=prefix, env=env)
     equal(result.stderr, '')
-    check(len(result.stdout.splitlines()) <= 24, 'more than one screen')
+    check(len(result.stdout.splitlines()) <= 24 or options, 'more than one screen')
     lines = {}
     for line in result.stdout.splitlines()[1:-1]:
         mark, what, value, rest = line[:6].strip(), line[6:24].strip(), line[24:49].strip(), line[49:]
@@ -114,6 +114,42 @@ def test_paths():
     equal(lines['libmpi_abi'][:2], ('ok', 'as linked'))
     _, lines, _ = doctor(env={'PATH': bind_test.scratch})
     equal(lines['mpiexec'][:2], ('ok', 'not in PATH'))
+
+
+def remote_shell(text):
+    """A program in place of ssh: the host and one word for a shell are its arguments."""
+    path = os.path.join(bind_test.scratch, 'rsh')
+    with open(path, 'w', encoding='ascii') as file:
+        file.write('#!/bin/sh\n' + text)
+    os.chmod(path, 0o755)
+    return {'PARLEY_RSH': path}
+
+
+def test_hosts():
+    """Another machine, which is this one."""
+    there = remote_shell('echo welcome\nexec sh -c "$2"\n')
+    code, lines, last = doctor(env=there, options=['-host', 'beta'])
+    equal((code, last), (0, 'jobs can run there'))
+    equal(lines['host'][:2], ('ok', 'beta'))
+    for what in ('mpiexec', 'libmpi_abi', 'folder', 'connects to', 'is reached at'):
+        equal(lines[what][0], 'ok', what)
+    check('processors' not in lines, 'this machine is told of, too')
+    code, lines, last = doctor(env=there, options=['-host', 'u@beta', '--prefix', '/no/such'])
+    equal((code, lines['mpiexec'][:2]), (0, ('note', 'is sent each time')))
+    equal(lines['connects to'][0], 'ok')
+    code, lines, last = doctor(env=there, options=['-host', 'localhost,beta'])
+    check('processors' in lines and 'host' in lines, lines)
+
+
+def test_lost_hosts():
+    """What the way to another machine says if it does not work."""
+    for text, said in [('echo no route >&2\nexit 255\n', 'no route'), ('exit 1\n', 'does not start'),
+                       ('echo PARLEY-SEND pdp11\nexec cat\n', 'that machine is pdp11')]:
+        code, lines, last = doctor(env=remote_shell(text), options=['-host', 'beta'])
+        equal((code, last), (1, 'no job can run there: see FAIL'))
+        contains(str(lines), said)
+    code, lines, _ = doctor(env={'PARLEY_RSH': '/no/such'}, options=['-host', 'beta'])
+    equal((code, lines['host'][1:]), (1, ('beta', '/no/such: No such file or directory')))
 
 
 def test_singleton_files():
