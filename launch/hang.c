@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 
 #include "base/mem.h"
-#include "sys/wake.h"
+#include "sys/bell.h"
 
 #define LOOK_SECONDS   1.0
 #define ASK_SECONDS    0.4   /* a rank answers within its longest sleep, a tenth of a second */
@@ -249,8 +249,8 @@ static void ask(struct job *job, const struct hang_view *view, int rank)
     proc->question.ctx = missed ? missed->ctx : 0;
     proc->question.sequence = missed ? missed->sequence : 0;
     atomic_fetch_add_explicit(&proc->question.number, 1, memory_order_release); /* pairs with the rank's look */
-    if (view->page[rank].is_blocked && atomic_exchange(&proc->sleep, 0))
-        wake_all(&proc->sleep);
+    if (view->page[rank].is_blocked)
+        bell_wake(-1, job->head, &proc->sleep);
 }
 
 void hang_want(struct job *job, enum hang_purpose purpose)

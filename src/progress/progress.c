@@ -5,10 +5,11 @@
  *   2. yield, timing each: one that took some time let somebody else run, perhaps the very process that is waited
  *      for, and then the next 64 waits do not spin; one that took long shows foreign load, and then the next
  *      16 waits skip this step: twice as many each time, up to 1024, and half as many when a yield is of use again;
- *   3. announce it in the sleep word, barrier, look once more, sleep on the word with a growing time limit.
+ *   3. announce it in the sleep word, barrier, look once more, sleep on the word with a growing time limit; in a job of
+ *      several machines, at descriptors (nap.c).
  *
  * Knows: base, sys. Does not know: what is being waited for. */
-#include "progress/progress.h"
+#include "progress/int_progress.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -16,6 +17,7 @@
 #include <sched.h>
 
 #include "progress/int_spread.h"
+#include "sys/bell.h"
 #include "sys/clock.h"
 #include "sys/cpus.h"
 #include "sys/wake.h"
@@ -55,7 +57,8 @@ void progress_init(const struct progress_config *config)
         .segment = config->segment, .proc = config->proc,
         .local_ranks = config->local_ranks, .cpus_given = config->cpus, .has_fences = config->has_fences,
         .uses_fence = config->has_fences || config->needs_fence, .is_oversubscribed = config->is_oversubscribed,
-        .first_polls = POLL_REST_EVERY,
+        .first_polls = POLL_REST_EVERY, .bell = -1,
+        .sleep_value = SLEEP_ON_WORD,
     };
     progress.sleep_word = config->sleep_word ? config->sleep_word : &progress.private_word;
     progress_set_threaded(config->is_threaded);
@@ -64,6 +67,8 @@ void progress_init(const struct progress_config *config)
 void progress_share(const struct progress_config *config)
 {
     progress.sleep_word = config->sleep_word;
+    progress.segment = config->segment;
+    progress.proc = config->proc;
     progress.has_fences = config->has_fences;
     progress.uses_fence = config->has_fences || config->needs_fence;
 }
@@ -79,7 +84,9 @@ void progress_set_threaded(bool is_threaded)
 
 void progress_fini(void)
 {
-    progress = (struct progress){ .sleep_word = &progress.private_word };
+    if (progress.has_descriptors)
+        nap_end();
+    progress = (struct progress){ .sleep_word = &progress.private_word, .bell = -1, .sleep_value = SLEEP_ON_WORD };
 }
 
 void progress_add(progress_poll_fn *poll, void *arg)
@@ -146,9 +153,7 @@ void progress_wake_own(void)
 
 void progress_wake_other(_Atomic uint32_t *sleep_word)
 {
-    /* acquire and release: pairs with the announcement in sleep_once */
-    if (atomic_exchange_explicit(sleep_word, 0, memory_order_acq_rel))
-        wake_all(sleep_word);
+    bell_wake(progress.bell, progress.segment, sleep_word);
 }
 
 const _Atomic uint32_t *progress_alert(const _Atomic uint32_t *sleep_word)
@@ -291,17 +296,21 @@ static bool barrier(void)
 /* True when the wait is over. is_done is not asked again after it has said so: it may have taken something. */
 static bool sleep_once(const struct wait *wait, uint64_t limit_ns, bool *has_moved)
 {
+    const uint32_t turn = nap_turn();
     bool is_over, is_news;
 
     atomic_fetch_add_explicit(&progress.sleepers, 1, memory_order_seq_cst);
-    atomic_store_explicit(progress.sleep_word, 1, memory_order_seq_cst); /* pairs with progress_wake */
+    atomic_store_explicit(progress.sleep_word, progress.sleep_value, memory_order_seq_cst); /* pairs with progress_wake */
     if (!barrier() && limit_ns > SLEEP_NO_BARRIER_NS)
         limit_ns = SLEEP_NO_BARRIER_NS;
     is_news = progress_poll_last() > 0;
     is_over = wait->is_done(wait->arg);
     if (!is_news && !is_over) {
         atomic_fetch_add_explicit(&progress.sleeps, 1, memory_order_relaxed);
-        wake_sleep(progress.sleep_word, 1, limit_ns);
+        if (progress.has_descriptors)
+            nap(turn, limit_ns);
+        else
+            wake_sleep(progress.sleep_word, SLEEP_ON_WORD, limit_ns);
     }
     /* With threads it is left to the next waker: another one may just have announced its own sleep. */
     if (atomic_fetch_sub_explicit(&progress.sleepers, 1, memory_order_seq_cst) == 1 && !progress.is_threaded)

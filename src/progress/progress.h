@@ -72,6 +72,9 @@ struct progress {
     const struct progress_watch *watch; /* NULL: nobody */
     _Atomic uint32_t *sleep_word;
     _Atomic int cpus;             /* usable processors; 0: not asked yet */
+    int bell;                     /* -1: none */
+    uint32_t sleep_value;         /* what the sleep word is set to */
+    bool has_descriptors;         /* sleepers wait for those, too */
 
     /* What follows changes with long waits and messages; what is above, hardly ever. */
     _Atomic int work ALIGNED(CACHE_LINE); /* things to do that no hint knows of: then a wait polls everything */
@@ -103,6 +106,11 @@ void progress_remove(progress_poll_fn *poll, void *arg);
 /* True in a poll function: this thread will sleep or give up if nothing is found now. Who otherwise leaves its work to
  * another thread that is at it must look itself, since that one may have looked already and be on its way out. */
 extern _Thread_local bool progress_is_last_look;
+
+/* News may come through a descriptor as well: it polls readable while a poller would find something. Who sleeps wakes
+ * up by it. Until it is closed, or: no longer. Only in a process with a segment. */
+void progress_listen(int fd);
+void progress_unlisten(int fd);
 
 /* NULL: nobody. Until progress_fini. */
 void progress_set_watch(const struct progress_watch *watch);

@@ -3,9 +3,12 @@
 #include "progress/progress.h"
 
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/check.h"
+#include "sys/bell.h"
 #include "sys/wake.h"
 
 struct source {
@@ -98,6 +101,129 @@ static void test_sleep(void)
     CHECK_INT(atomic_load(&progress.sleepers), 0);
 }
 
+/* --- sleeping for descriptors --- */
+
+static _Atomic uint32_t shared_word; /* the sleep word */
+
+struct tube {
+    _Atomic uint32_t done;
+    int fd;
+};
+
+static int poll_tube(void *arg)
+{
+    struct tube *tube = arg;
+    uint64_t count;
+
+    if (read(tube->fd, &count, sizeof count) != sizeof count)
+        return 0;
+    atomic_store(&tube->done, 1);
+    return 1;
+}
+
+static void *write_late(void *arg)
+{
+    const struct timespec pause = { 0, 20000000 };
+    const uint64_t one = 1;
+
+    nanosleep(&pause, NULL);
+    CHECK(write(((struct tube *)arg)->fd, &one, sizeof one) == sizeof one);
+    return NULL;
+}
+
+/* Nobody but the descriptor says that something has come. */
+static void test_descriptor(void)
+{
+    const struct progress_hint none = { NULL, NULL };
+    struct tube tube = { .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC) };
+    pthread_t thread;
+
+    progress_add(poll_tube, &tube);
+    progress_listen(tube.fd);
+    CHECK(!pthread_create(&thread, NULL, write_late, &tube));
+    progress_wait(&tube.done, none);
+    pthread_join(thread, NULL);
+    progress_unlisten(tube.fd);
+    progress_remove(poll_tube, &tube);
+    close(tube.fd);
+    CHECK_INT(atomic_load(&progress.sleepers), 0);
+}
+
+/* As another process does it. */
+static void *wake_late(void *arg)
+{
+    const struct timespec pause = { 0, 3000000 };
+    _Atomic uint32_t *words = arg;
+
+    nanosleep(&pause, NULL);
+    atomic_store(&words[0], 1);
+    atomic_store(&words[1], 1);
+    progress_wake(&shared_word);
+    return NULL;
+}
+
+static void *wait_for(void *word)
+{
+    const struct progress_hint none = { NULL, NULL };
+
+    progress_wait(word, none);
+    return NULL;
+}
+
+/* `waiters` threads, one ring. */
+static void test_bell(int waiters)
+{
+    _Atomic uint32_t words[2] = { 0, 0 };
+    pthread_t waker, waiter;
+
+    CHECK(!pthread_create(&waker, NULL, wake_late, (void *)words));
+    if (waiters > 1)
+        CHECK(!pthread_create(&waiter, NULL, wait_for, (void *)&words[1]));
+    wait_for((void *)&words[0]);
+    if (waiters > 1)
+        pthread_join(waiter, NULL);
+    pthread_join(waker, NULL);
+    CHECK_INT(atomic_load(&progress.sleepers), 0);
+}
+
+/* A name that is taken is no reason not to come up. */
+static void test_deaf(struct job_head *head)
+{
+    const int taken = bell_open(head, 5);
+
+    CHECK(taken >= 0 && bell_open(head, 5) < 0);
+    progress_init(&(struct progress_config){ .sleep_word = &shared_word, .local_ranks = 1000, .segment = head, .proc = 5 });
+    test_descriptor();
+    CHECK_INT(progress.sleep_value, SLEEP_ON_WORD);
+    atomic_store(&late_word, 0);
+    test_sleep();
+    test_bell(1);
+    progress_fini();
+    close(taken);
+}
+
+static void test_descriptors(void)
+{
+    static struct job_head head;
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    head.token[0] = (uint64_t)getpid() << 32 ^ (uint64_t)now.tv_nsec;
+    progress_init(&(struct progress_config){ .sleep_word = &shared_word, .local_ranks = 1000, .segment = &head, .proc = 5 });
+    test_descriptor();
+    CHECK_INT(progress.sleep_value, SLEEP_AT_BELL + 5);
+    atomic_store(&late_word, 0);
+    test_sleep();
+    for (int i = 0; i < 10; i++)
+        test_bell(1);
+    progress_set_threaded(true);
+    test_descriptor();
+    for (int i = 0; i < 10; i++)
+        test_bell(2);
+    progress_fini();
+    test_deaf(&head);
+}
+
 int main(void)
 {
     _Atomic uint32_t word = 0;
@@ -117,5 +243,6 @@ int main(void)
     test_sleep();
     progress_wake(&word);
     progress_fini();
+    test_descriptors();
     return 0;
 }
