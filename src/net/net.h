@@ -176,7 +176,7 @@ bool net_cannot_copy(struct net_ep *ep);
 
 /* Every transport's first member. */
 struct net {
-    const struct net_ops *ops;
+    const struct net_ops *ops; /* to use an open one by: it may differ from the one that has opened it */
     struct net_sink sink;
 };
 

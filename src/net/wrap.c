@@ -68,6 +68,12 @@ void wrap_release(struct net_ep *ep, const struct net_buffer *buffer)
     wrap_of(ep)->inner_ops->release(wrap_inner(ep), buffer);
 }
 
+int wrap_send_from(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len,
+                   _Atomic uint32_t *pending)
+{
+    return wrap_of(ep)->inner_ops->send_from(wrap_inner(ep), head, payload, len, pending);
+}
+
 void wrap_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out)
 {
     wrap_of(ep)->inner_ops->wishes(wrap_inner(ep), in, out);
@@ -87,6 +93,13 @@ struct pace *wrap_pace(struct net_ep *ep)
 void wrap_wake(struct net_ep *ep)
 {
     wrap_of(ep)->inner_ops->wake(wrap_inner(ep));
+}
+
+int wrap_wait_fd(struct net *net)
+{
+    struct net_wrap *wrap = (struct net_wrap *)(void *)net;
+
+    return wrap->inner_ops->wait_fd(wrap->inner);
 }
 
 bool wrap_can_copy(struct net_ep *ep)

@@ -43,9 +43,12 @@ int wrap_send(struct net_ep *ep, struct net_head head, const void *payload, uint
 int wrap_alloc(struct net_ep *ep, struct net_buffer *buffer);
 int wrap_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len);
 void wrap_release(struct net_ep *ep, const struct net_buffer *buffer);
+int wrap_send_from(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len,
+                   _Atomic uint32_t *pending);
 void wrap_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out);
 struct pace *wrap_pace(struct net_ep *ep);
 void wrap_wake(struct net_ep *ep);
+int wrap_wait_fd(struct net *net);
 bool wrap_can_copy(struct net_ep *ep);
 int wrap_copy_from(struct net_ep *ep, void *local, uint64_t remote, size_t len);
 int wrap_copy_to(struct net_ep *ep, const void *local, uint64_t remote, size_t len);

@@ -24,10 +24,13 @@ struct held {
 
 struct chaos {
     struct net_wrap wrap;   /* first */
+    struct net_ops ops;     /* chaos_ops with the sizes of the wrapped transport */
     struct list held;
     unsigned held_count;
     _Atomic unsigned *held_of; /* by process, how many of them; read without the lock */
     unsigned *kept_in;      /* by process: the walk in which one of its records stayed */
+    int *lost;              /* by process: why it is lost, to be told when nothing of it is held any more; 0: it is not */
+    bool has_lost;
     unsigned walk;
     bool has_refused;       /* since all was polled: who was refused must come again, so this is no time to sleep */
     uint64_t random;
@@ -80,6 +83,33 @@ static int hold(void *arg, int proc, struct net_head head, const void *payload, 
     return 0;
 }
 
+static void lose(void *arg, int proc, int error)
+{
+    struct chaos *chaos = arg;
+
+    chaos->lost[proc] = error;
+    chaos->has_lost = true;
+}
+
+/* Those of whom nothing is held any more. */
+static void tell_lost(struct chaos *chaos)
+{
+    const struct net_sink *sink = &chaos->wrap.net.sink;
+
+    chaos->has_lost = false;
+    for (int proc = 0; proc < chaos->wrap.procs; proc++) {
+        const int error = chaos->lost[proc];
+        if (!error)
+            continue;
+        if (atomic_load_explicit(&chaos->held_of[proc], memory_order_relaxed)) {
+            chaos->has_lost = true;
+        } else {
+            chaos->lost[proc] = 0;
+            sink->lost(sink->arg, proc, error);
+        }
+    }
+}
+
 static int let_go(struct chaos *chaos)
 {
     int events = 0;
@@ -98,6 +128,8 @@ static int let_go(struct chaos *chaos)
         chaos->held_count--;
         events++;
     }
+    if (unlikely(chaos->has_lost))
+        tell_lost(chaos);
     return events;
 }
 
@@ -106,6 +138,7 @@ static void chaos_renew(struct net_ep *ep)
 {
     struct chaos *chaos = chaos_of(ep);
 
+    chaos->lost[ep->proc] = 0;
     LIST_FOR_EACH_SAFE(link, &chaos->held) {
         struct held *held = CONTAINER_OF(link, struct held, link);
         if (held->proc != ep->proc)
@@ -126,22 +159,42 @@ static void chaos_close(struct net *net)
     LIST_FOR_EACH_SAFE(link, &chaos->held)
         mem_free(CONTAINER_OF(link, struct held, link));
     mem_free(chaos->kept_in);
+    mem_free(chaos->lost);
     mem_free((void *)chaos->held_of);
     mem_free(chaos);
 }
 
-static int set_up(struct chaos *chaos, const struct net_ops *ops, const struct net_config *config)
+/* As the wrapped transport has it: what it lacks, and how long its records are. Smaller sizes would do as well; the
+ * same ones keep the protocols alike. */
+static void take_after(struct net_ops *ops, const struct net_ops *inner)
 {
-    list_init(&chaos->held);
-    chaos->random = (uint64_t)seed_setting.value * 1000003u + (uint64_t)(config->proc + 65537 * config->lane);
-    chaos->kept_in = mem_zalloc((size_t)config->procs * sizeof *chaos->kept_in);
-    chaos->held_of = mem_zalloc((size_t)config->procs * sizeof *chaos->held_of);
-    if (!chaos->kept_in || !chaos->held_of)
-        return err(MPI_ERR_NO_MEM, "no memory for transport chaos");
-    return wrap_open(&chaos->wrap, ops, config, (struct net_sink){ .arrive = hold, .arg = chaos });
+    *ops = chaos_ops;
+    ops->short_max = inner->short_max;
+    ops->eager_max = inner->eager_max;
+    ops->is_same_space = inner->is_same_space;
+    if (!inner->send_from)
+        ops->send_from = NULL;
+    if (!inner->wait_fd)
+        ops->wait_fd = NULL;
 }
 
-static int open_with(const struct net_ops *ops, const struct net_config *config, struct net **out)
+static int set_up(struct chaos *chaos, const struct net_config *config)
+{
+    const size_t procs = (size_t)config->procs;
+    const struct net_sink sink = { .arrive = hold, .arg = chaos, .lost = config->sink.lost ? lose : NULL };
+
+    list_init(&chaos->held);
+    take_after(&chaos->ops, config->inner);
+    chaos->random = (uint64_t)seed_setting.value * 1000003u + (uint64_t)(config->proc + 65537 * config->lane);
+    chaos->kept_in = mem_zalloc(procs * sizeof *chaos->kept_in);
+    chaos->held_of = mem_zalloc(procs * sizeof *chaos->held_of);
+    chaos->lost = mem_zalloc(procs * sizeof *chaos->lost);
+    if (!chaos->kept_in || !chaos->held_of || !chaos->lost)
+        return err(MPI_ERR_NO_MEM, "no memory for transport chaos");
+    return wrap_open(&chaos->wrap, &chaos->ops, config, sink);
+}
+
+static int chaos_open(const struct net_config *config, struct net **out)
 {
     struct chaos *chaos = mem_zalloc(sizeof *chaos);
     int rc = setting_read(&seed_setting);
@@ -150,22 +203,12 @@ static int open_with(const struct net_ops *ops, const struct net_config *config,
         mem_free(chaos);
         return rc ? rc : err(MPI_ERR_NO_MEM, "no memory for transport chaos");
     }
-    rc = set_up(chaos, ops, config);
+    rc = set_up(chaos, config);
     if (rc)
         chaos_close(&chaos->wrap.net);
     else
         *out = &chaos->wrap.net;
     return rc;
-}
-
-static int chaos_open_self(const struct net_config *config, struct net **out)
-{
-    return open_with(&chaos_self_ops, config, out);
-}
-
-static int chaos_open_shm(const struct net_config *config, struct net **out)
-{
-    return open_with(&chaos_shm_ops, config, out);
 }
 
 static int chaos_connect(struct net *net, int proc, struct net_ep **out)
@@ -196,6 +239,14 @@ static int chaos_commit(struct net_ep *ep, struct net_head head, const struct ne
     struct chaos *chaos = chaos_of(ep);
 
     return refuses(chaos, 8) ? NET_AGAIN : wrap_commit(ep, head, buffer, len);
+}
+
+static int chaos_send_from(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len,
+                           _Atomic uint32_t *pending)
+{
+    struct chaos *chaos = chaos_of(ep);
+
+    return refuses(chaos, 4) ? NET_AGAIN : wrap_send_from(ep, head, payload, len, pending);
 }
 
 static int chaos_poll(struct net *net)
@@ -233,28 +284,30 @@ static struct net_record *chaos_record_open(struct net_ep *ep, uint32_t *index)
     return refuses(chaos, 4) ? NULL : wrap_record_open(ep, index);
 }
 
-/* Sizes smaller than those of the wrapped transports would do as well; the same ones keep the protocols alike. */
-#define CHAOS_FUNCTIONS \
-    .close = chaos_close, .connect = chaos_connect, .renew = chaos_renew, .send = chaos_send, .alloc = chaos_alloc, \
-    .commit = chaos_commit, .release = wrap_release, .wishes = wrap_wishes, .pace = wrap_pace, .wake = wrap_wake, \
-    .poll = chaos_poll, .poll_ep = chaos_poll_ep, .is_silent = chaos_is_silent, .take = net_take_nothing, \
-    .can_copy = wrap_can_copy, .copy_from = wrap_copy_from, .copy_to = wrap_copy_to, \
-    .copy_list = wrap_copy_list, \
-    .record_open = chaos_record_open, .record_find = wrap_record_find, .record_close = wrap_record_close
-
-const struct net_ops chaos_self_ops = {
-    .name = "chaos(self)",
-    .short_max = 160,
-    .eager_max = 32768,
-    .is_same_space = true,
-    .open = chaos_open_self,
-    CHAOS_FUNCTIONS,
-};
-
-const struct net_ops chaos_shm_ops = {
-    .name = "chaos(shm)",
-    .short_max = 160,
-    .eager_max = 32768,
-    .open = chaos_open_shm,
-    CHAOS_FUNCTIONS,
+const struct net_ops chaos_ops = {
+    .name = "chaos",
+    .open = chaos_open,
+    .close = chaos_close,
+    .connect = chaos_connect,
+    .renew = chaos_renew,
+    .send = chaos_send,
+    .alloc = chaos_alloc,
+    .commit = chaos_commit,
+    .release = wrap_release,
+    .send_from = chaos_send_from,
+    .wishes = wrap_wishes,
+    .pace = wrap_pace,
+    .wake = wrap_wake,
+    .poll = chaos_poll,
+    .poll_ep = chaos_poll_ep,
+    .is_silent = chaos_is_silent,
+    .wait_fd = wrap_wait_fd,
+    .take = net_take_nothing,
+    .can_copy = wrap_can_copy,
+    .copy_from = wrap_copy_from,
+    .copy_to = wrap_copy_to,
+    .copy_list = wrap_copy_list,
+    .record_open = chaos_record_open,
+    .record_find = wrap_record_find,
+    .record_close = wrap_record_close,
 };

@@ -7,7 +7,7 @@
 
 #include "net/net.h"
 
-/* The tables differ in what they say of the transport they wrap: sizes, and whether it stays in the process. */
-extern const struct net_ops chaos_self_ops, chaos_shm_ops;
+/* To open one by. An open net has a table of its own, with the sizes of the transport that it wraps (net.ops). */
+extern const struct net_ops chaos_ops;
 
 #endif
