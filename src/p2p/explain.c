@@ -92,6 +92,15 @@ static void add_copies(struct text *text, struct peer *peer, size_t first)
     add_gaps(text, speed);
 }
 
+/* On another machine. */
+static void add_far(struct text *text, const struct peer *peer)
+{
+    add_range(text, 0, peer->ops->eager_max);
+    add(text, "at once, over the network (%s)", peer->ops->name);
+    add_range(text, peer->ops->eager_max + 1, 0);
+    add(text, "offered; in pieces over the network, from buffer to buffer where both are one run");
+}
+
 size_t p2p_explain(int proc, char *text, size_t size)
 {
     struct text out = { text, size, 0 };
@@ -104,6 +113,10 @@ size_t p2p_explain(int proc, char *text, size_t size)
         peer = atomic_load_explicit(&lane->peers[proc], memory_order_acquire);
     if (!peer)
         return 0;
+    if (peer->ops->send_from) {
+        add_far(&out, peer);
+        return out.len;
+    }
     limit = peer->speed.limit ? peer->speed.limit : peer->ops->eager_max;
     add_eager(&out, peer, limit);
     if (peer->ops->is_same_space) {

@@ -31,6 +31,9 @@ enum {
     P2P_HIDDEN = 64,           /* a mode of a receive: its buffer is out of bounds, its length stands in `wanted` */
 };
 
+/* To this process, to others of its node, to those of other nodes (machines). */
+enum p2p_way { TO_SELF, TO_NEAR, TO_FAR, P2P_WAYS };
+
 /* The way to one process, made at first contact. */
 struct peer {
     struct lane *lane;
@@ -49,10 +52,13 @@ struct peer {
     size_t held_when_throttled;
     uint8_t throttle;          /* what throttle_in says */
     struct list hold_link;     /* in lane.held_back while throttle is THROTTLE_HOLD */
-    bool is_crowded;           /* something waits, or is being sent from the queue: append, to keep order */
+    bool is_crowded;           /* something waits, or is being sent from the queue: append, to keep order; or it is lost */
     struct list controls;      /* struct outgoing of other kinds than messages that found no room */
     struct list waiting;       /* struct outgoing of messages that found no room or are held back, in order */
-    struct list link;          /* in lane.crowded while is_crowded */
+    struct list link;          /* in lane.crowded while something waits */
+    char *lost;                /* the way to it has broken, and why, with an id; owned. NULL: it has not */
+    int lost_class;            /* of error */
+    struct list lost_link;     /* in lane.lost then */
 };
 
 /* By rank or by process; NULL: no contact yet. Stored with the lock, read by senders without. */
@@ -86,8 +92,8 @@ struct lane {
     peer_ref *first_peers;         /* those of a process that was alone at first; NULL: it was not */
     int proc, procs;
     int number;                    /* 0: the first one */
-    struct net *nets[2];           /* to this process, to others on the machine (or NULL) */
-    const struct net_ops *ops[2];
+    struct net *nets[P2P_WAYS];    /* NULL: nobody there, so far */
+    const struct net_ops *ops[P2P_WAYS];
     struct mem_pool requests;      /* struct p2p_req, the first of them */
     struct mem_pool pairs;         /* struct p2p_pair */
     struct mem_pool messages;      /* struct message, the first of those that are short */
@@ -99,6 +105,9 @@ struct lane {
     struct list copies;            /* requests that take part in a copy */
     struct list streams;           /* sends that stream DATA */
     struct list no_record;         /* receives that wait for a record */
+    struct list landings;          /* receives whose bytes come as DATA; not counted in work */
+    struct list lost;              /* peers whose way has broken; counted in work, and … */
+    unsigned losses;               /* … entries of it; written with the lock, a glance without is enough */
     struct list offers;            /* sends that the receiver must act on, for debuggers; not counted in work */
     struct list tables;            /* of peers by rank, see channel.c */
     struct list orphans;           /* messages for contexts that are not open here yet; not counted in work */
@@ -109,6 +118,7 @@ struct lane {
     p2p_flooded_fn *flooded;       /* to be told when a sender is throttled for the first time; NULL: nobody, or told */
     struct mem_pool part_requests; /* struct part_req */
     struct list parts;             /* partitioned sends that both sides have started */
+    struct list part_all;          /* partitioned requests with somebody; not counted in work */
     p2p_mismatched_fn *mismatched; /* NULL: messages are not compared with their receives */
     struct offload *offload;       /* of the device that matches, owned by the transport; NULL: there is none */
     struct device_user device_user;
@@ -167,7 +177,10 @@ struct p2p_req {
     uint64_t remote_address;           /* receive: of the message in the sender, or of its list of blocks */
     uint64_t remote_blocks;            /* receive, with WIRE_LISTED: how many blocks */
     struct p2p_lists *lists;           /* with P2P_LISTS: where the bytes of both sides lie; owned */
-    struct net_record *record;
+    union {
+        struct net_record *record;     /* of a copy */
+        _Atomic uint32_t pending;      /* send, stream: records that the transport has yet to read */
+    };
     struct outgoing out;
     struct net_head head;              /* of the record in `out` */
     uint32_t head_len;                 /* and the length of its payload */
@@ -448,6 +461,18 @@ void request_cancelled(struct p2p_req *r);
 int p2p_arrive_checked(void *arg, int proc, struct net_head head, const void *payload, uint32_t len);
 void check_signature(const struct p2p_req *r, const struct arrival *a) COLD;
 
+/* lost.c: the sink's `lost`; why, as an error of its own; what has been begun with lost peers ends; it is another process
+ * from now on; is a message lost that would have this key? 0 or an error. */
+void p2p_lost(void *arg, int proc, int error);
+int lost_error(const struct peer *peer) COLD;
+void lost_work(struct lane *lane) COLD;
+void lost_forget(struct peer *peer) COLD;
+int lost_of_key(const struct channel *channel, uint64_t key, uint64_t mask) COLD;
+/* letter.c, part.c: the same of these, with a peer. */
+struct p2p_box;
+void box_fail(struct p2p_box *box, struct peer *peer) COLD;
+void part_fail(struct peer *peer) COLD;
+
 /* arrive.c: a message finds its receive or is kept; 0 or NET_AGAIN. */
 int arrive_message(struct lane *lane, uint32_t ctx, const struct arrival *a, const void *payload);
 /* The envelope of a record of kind EAGER or RTS (or PART_SETUP); what follows it. */
@@ -457,6 +482,8 @@ void message_destroy(struct message *message);
 
 /* lane.c: the next open lane from `*number` on, which then is past it; NULL: no more. Any thread. */
 struct lane *lane_next(int *number);
+/* Is the process another one of this node, with which memory is shared? */
+bool lane_is_near(const struct lane *lane, int proc);
 /* Lane number `number`, opened if it is not open yet. Errors: those of its transports, MPI_ERR_NO_MEM. */
 int lane_get(int number, struct lane **out);
 
@@ -481,6 +508,8 @@ void held_work(struct lane *lane);
 void rndv_begin(struct p2p_req *r);
 void rndv_on_cts(struct p2p_req *r, unsigned kind, const struct wire_cts *cts);
 void rndv_on_data(uint64_t recv_id, const void *payload, size_t len);
+/* Where the payload of a record best goes that is about to come (net_sink.land). */
+void *p2p_land(void *arg, int proc, struct net_head head, uint32_t len);
 int rndv_work(struct lane *lane);
 
 /* lists.c: may a message of `len` bytes be copied block by block, as far as this side goes? */

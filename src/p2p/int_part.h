@@ -100,6 +100,7 @@ struct part_req {
     struct part_marks marks;     /* send */
     struct part_fill fill;       /* receive */
     struct list link;            /* send: in lane.parts while granted and not complete */
+    struct list all_link;        /* in lane.part_all */
     struct outgoing out;
     struct net_head head;        /* of the record in `out` */
     uint32_t head_len;

@@ -14,12 +14,11 @@
 #include "net/chaos/chaos.h"
 #include "net/self/self.h"
 #include "net/shm/shm.h"
+#include "net/tcp/tcp.h"
 #include "p2p/int_debug.h"
 #include "p2p/int_part.h"
 #include "sys/cpus.h"
 #include "sys/job.h"
-
-enum { TO_SELF, TO_OTHERS };
 
 static struct lane first_lane;
 
@@ -60,7 +59,7 @@ size_t p2p_segment_end(int procs)
     return shm_segment_end(procs);
 }
 
-static int open_net(struct lane *lane, int which, const struct net_ops *ops, const struct net_config *config)
+static int open_net(struct lane *lane, enum p2p_way which, const struct net_ops *ops, const struct net_config *config)
 {
     struct net_config wrapped = *config;
     int rc = setting_read(&net_setting);
@@ -69,19 +68,21 @@ static int open_net(struct lane *lane, int which, const struct net_ops *ops, con
         return rc;
     if (!strcmp(net_setting.text, "chaos")) {
         wrapped.inner = ops;
-        ops = which == TO_SELF ? &chaos_self_ops : &chaos_shm_ops;
+        ops = &chaos_ops;
     } else if (!strcmp(net_setting.text, "device")) {
         wrapped.inner = ops;
-        ops = which == TO_SELF ? ops : &device_shm_ops;
+        ops = which == TO_NEAR ? &device_shm_ops : ops;
     } else if (*net_setting.text) {
         return err(MPI_ERR_OTHER, "E0320: PARLEY_NET is \"%s\"; it must be \"chaos\", \"device\" or empty",
                    net_setting.text);
     }
-    lane->ops[which] = ops;
     rc = ops->open(&wrapped, &lane->nets[which]);
-    if (!rc && ops == &device_shm_ops)
+    if (rc)
+        return rc;
+    lane->ops[which] = lane->nets[which]->ops;
+    if (ops == &device_shm_ops)
         lane_offload_begin(lane, lane->nets[which]);
-    return rc;
+    return 0;
 }
 
 static struct net_config net_config_of(struct lane *lane)
@@ -94,9 +95,47 @@ static struct net_config net_config_of(struct lane *lane)
         .lane = lane->number,
         .segment = config->segment,
         .segment_fd = config->segment_fd,
-        .sink = { .arrive = config->mismatched ? p2p_arrive_checked : p2p_arrive, .arg = lane },
+        .sink = { .arrive = config->mismatched ? p2p_arrive_checked : p2p_arrive, .arg = lane,
+                  .land = p2p_land, .lost = p2p_lost },
         .device_user = &lane->device_user,
     };
+}
+
+static enum p2p_way way_to(const struct lane *lane, int proc)
+{
+    if (proc == lane->proc)
+        return TO_SELF;
+    return job_is_near(lanes.config.segment, lane->proc, proc) ? TO_NEAR : TO_FAR;
+}
+
+bool lane_is_near(const struct lane *lane, int proc)
+{
+    return way_to(lane, proc) == TO_NEAR;
+}
+
+static bool has_far(void)
+{
+    const struct p2p_config *config = &lanes.config;
+
+    for (int proc = 0; config->segment && proc < config->procs; proc++) {
+        if (!job_is_near(config->segment, config->proc, proc))
+            return true;
+    }
+    return false;
+}
+
+/* From now on processes of other nodes find this one. */
+static int open_far(struct lane *lane)
+{
+    const struct net_config net = net_config_of(lane);
+    int rc;
+
+    if (lane->nets[TO_FAR])
+        return 0;
+    rc = open_net(lane, TO_FAR, &tcp_ops, &net);
+    if (!rc)
+        progress_listen(lane->ops[TO_FAR]->wait_fd(lane->nets[TO_FAR]));
+    return rc;
 }
 
 static int open_nets(struct lane *lane)
@@ -108,8 +147,8 @@ static int open_nets(struct lane *lane)
     rc = open_net(lane, TO_SELF, &self_ops, &net);
 
     if (!rc && lanes.config.segment)
-        rc = open_net(lane, TO_OTHERS, &shm_ops, &net);
-    return rc;
+        rc = open_net(lane, TO_NEAR, &shm_ops, &net);
+    return rc || !has_far() ? rc : open_far(lane);
 }
 
 static void init_lists(struct lane *lane)
@@ -119,8 +158,11 @@ static void init_lists(struct lane *lane)
     list_init(&lane->copies);
     list_init(&lane->streams);
     list_init(&lane->no_record);
+    list_init(&lane->landings);
+    list_init(&lane->lost);
     list_init(&lane->offers);
     list_init(&lane->parts);
+    list_init(&lane->part_all);
     list_init(&lane->orphans);
     list_init(&lane->tables);
     mem_pool_init(&lane->requests, sizeof(struct p2p_req), 16);
@@ -137,11 +179,17 @@ static void lane_close(struct lane *lane)
 {
     LIST_FOR_EACH_SAFE(link, &lane->orphans)
         message_destroy(CONTAINER_OF(link, struct message, out.link));
-    for (int proc = 0; lane->peers && proc < lane->procs; proc++)
-        mem_free(atomic_load_explicit(&lane->peers[proc], memory_order_relaxed));
-    for (int i = 0; i < 2; i++) {
-        if (lane->nets[i])
-            lane->ops[i]->close(lane->nets[i]);
+    for (int proc = 0; lane->peers && proc < lane->procs; proc++) {
+        struct peer *peer = atomic_load_explicit(&lane->peers[proc], memory_order_relaxed);
+        if (peer)
+            mem_free(peer->lost);
+        mem_free(peer);
+    }
+    if (lane->nets[TO_FAR])
+        progress_unlisten(lane->ops[TO_FAR]->wait_fd(lane->nets[TO_FAR]));
+    for (int way = 0; way < P2P_WAYS; way++) {
+        if (lane->nets[way])
+            lane->ops[way]->close(lane->nets[way]);
     }
     match_fini(&lane->match);
     mem_free(lane->first_peers);
@@ -173,7 +221,7 @@ static int lane_grow(struct lane *lane)
 {
     const struct net_config net = net_config_of(lane);
     peer_ref *table = mem_zalloc((size_t)net.procs * sizeof *table);
-    int rc = table ? open_net(lane, TO_OTHERS, &shm_ops, &net)
+    int rc = table ? open_net(lane, TO_NEAR, &shm_ops, &net)
                    : err(MPI_ERR_NO_MEM, "no memory for a table of %d processes", net.procs);
 
     if (rc) {
@@ -330,13 +378,13 @@ int p2p_lanes(void)
     return lanes.config.is_threaded ? (int)lanes_setting.value : 1;
 }
 
-/* Whom we hold back, and what the user has not marked ready, is not our work. */
+/* Whom we hold back or have lost, and what the user has not marked ready, is not our work. */
 static bool is_idle(struct lane *lane)
 {
     bool is;
 
     lane_lock(lane);
-    is = work_of(lane) == lane->holds + part_unready(lane) && !lane->detached;
+    is = work_of(lane) == lane->holds + lane->losses + part_unready(lane) && !lane->detached;
     lane_unlock(lane);
     return is;
 }
@@ -387,6 +435,7 @@ static void peer_renew(struct lane *lane, int proc)
     if (!peer || peer->tenant == tenant_of(proc) || !peer->ops->renew)
         return;
     peer->tenant = tenant_of(proc);
+    lost_forget(peer);
     peer->ops->renew(peer->ep);
     peer->speed = (struct speed){ 0 };
     atomic_store_explicit(peer->throttle_in, peer->throttle, memory_order_relaxed);
@@ -407,19 +456,21 @@ void p2p_renew(int first, int count)
 
 int peer_open(struct lane *lane, int proc, struct peer **out)
 {
-    const int which = proc == lane->proc ? TO_SELF : TO_OTHERS;
+    const enum p2p_way way = way_to(lane, proc);
     struct peer *peer = mem_zalloc(sizeof *peer);
     int rc;
 
     if (!peer)
         return err(MPI_ERR_NO_MEM, "no memory for the connection to process %d", proc);
-    rc = lane->ops[which]->connect(lane->nets[which], proc, &peer->ep);
+    rc = way == TO_FAR ? open_far(lane) : 0;
+    if (!rc)
+        rc = lane->ops[way]->connect(lane->nets[way], proc, &peer->ep);
     if (rc) {
         mem_free(peer);
         return rc;
     }
     peer->lane = lane;
-    peer->ops = lane->ops[which];
+    peer->ops = lane->ops[way];
     peer_set_crowded(peer, false);
     peer->ops->wishes(peer->ep, &peer->throttle_in, &peer->throttle_out);
     peer->pace = peer->ops->pace(peer->ep);
@@ -429,6 +480,7 @@ int peer_open(struct lane *lane, int proc, struct peer **out)
     list_init(&peer->waiting);
     list_init(&peer->link);
     list_init(&peer->hold_link);
+    list_init(&peer->lost_link);
     *out = peer;
     atomic_store_explicit(&lane->peers[proc], peer, memory_order_release); /* pairs with peer_of_rank */
     return 0;
@@ -448,6 +500,8 @@ static NOINLINE int lane_work(struct lane *lane)
 {
     if (lane->holds)
         held_work(lane);
+    if (lane->losses)
+        lost_work(lane);
     return outgoing_work(lane) + rndv_work(lane) + part_work(lane);
 }
 
@@ -478,9 +532,9 @@ int lane_poll(void *arg)
 
     if (unlikely(!lane_enter(lane)))
         return 0;
-    for (int i = 0; i < 2; i++) {
-        if (lane->nets[i])
-            events += lane->ops[i]->poll(lane->nets[i]);
+    for (int way = 0; way < P2P_WAYS; way++) {
+        if (lane->nets[way])
+            events += lane->ops[way]->poll(lane->nets[way]);
     }
     return lane_leave(lane, events);
 }

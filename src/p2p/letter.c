@@ -387,6 +387,19 @@ static void give_up(struct moving *m)
     p2p_complete(r);
 }
 
+/* Those that come in are landings of the lane, which fails them itself; so it does with streams. */
+void box_fail(struct p2p_box *box, struct peer *peer)
+{
+    LIST_FOR_EACH_SAFE(link, &box->offered) {
+        struct p2p_req *r = CONTAINER_OF(link, struct p2p_req, link);
+        if (r->peer != peer)
+            continue;
+        list_remove(link);
+        r->req.error = lost_error(peer);
+        p2p_complete(r);
+    }
+}
+
 /* Nothing of it is on its way to us any more: its answers came before it left. */
 static bool has_said_all(const struct peer *peer)
 {

@@ -26,7 +26,7 @@ static bool is_eligible(const struct p2p_req *r)
     const struct comm *comm = r->channel->comm;
 
     return r->match.mask >> 32 && r->type->is_contig && !(r->mode & P2P_HIDDEN) &&
-           group_proc(comm->remote_group, match_key_source(r->match.node.key)) != r->channel->lane->proc;
+           lane_is_near(r->channel->lane, group_proc(comm->remote_group, match_key_source(r->match.node.key)));
 }
 
 static void on_posted(struct match_ctx *ctx, struct match_entry *entry, void *arg)

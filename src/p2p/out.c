@@ -6,7 +6,7 @@
 
 static void enqueue(struct outgoing *out, struct peer *peer, struct list *queue)
 {
-    if (!peer->is_crowded) {
+    if (list_is_empty(&peer->link)) {
         peer_set_crowded(peer, true);
         work_add(peer->lane, &peer->lane->crowded, &peer->link);
     }
@@ -48,7 +48,7 @@ static int push_waiting(struct peer *peer)
     const int sent = push_queue(&peer->controls, peer) + push_queue(&peer->waiting, peer);
 
     if (list_is_empty(&peer->controls) && list_is_empty(&peer->waiting)) {
-        peer_set_crowded(peer, false);
+        peer_set_crowded(peer, peer->lost);
         work_remove(peer->lane, &peer->link);
     }
     return sent;

@@ -23,6 +23,7 @@ void part_free(struct part_req *p)
     struct lane *lane = p->channel->lane;
     struct comm *comm = p->channel->comm;
 
+    list_remove(&p->all_link);
     mem_free(p->req.is_send ? (void *)p->marks.ready : (void *)p->fill.left);
     type_unref(p->type);
     mem_pool_put(&lane->part_requests, p);
@@ -100,6 +101,39 @@ void part_piece_done(struct p2p_req *r)
         part_recv_done(p, piece->offset, piece->len);
 }
 
+/* --- lost --- */
+
+/* A piece that streams out is completed by the lane's work, when the transport has let go of its memory. */
+static bool has_piece_under_way(const struct part_req *p)
+{
+    for (int i = 0; i < PART_PIECES; i++) {
+        if (p->piece[i].is_used && p->req.is_send && p->piece[i].r.state == P2P_MOVING)
+            return true;
+    }
+    return false;
+}
+
+static void fail_round(struct part_req *p)
+{
+    for (int i = 0; i < PART_PIECES; i++)
+        p->piece[i].is_used = false;
+    p->pieces = 0;
+    p->req.error = lost_error(p->peer);
+    if (p->req.is_send && !list_is_empty(&p->link))
+        work_remove(p->channel->lane, &p->link);
+    atomic_store_explicit(&p->may_send, false, memory_order_relaxed);
+    part_complete(p);
+}
+
+void part_fail(struct peer *peer)
+{
+    LIST_FOR_EACH(link, &peer->lane->part_all) {
+        struct part_req *p = CONTAINER_OF(link, struct part_req, all_link);
+        if (p->peer == peer && p->is_running && !p->is_queued && !has_piece_under_way(p))
+            fail_round(p);
+    }
+}
+
 /* --- made --- */
 
 /* How much there is, in items and bytes. */
@@ -153,6 +187,7 @@ static void prepare(struct part_req *p, struct channel *channel, const struct p2
         .partitions = part->partitions,
     };
     list_init(&p->link);
+    list_init(&p->all_link);
     list_init(&p->out.link);
 }
 
@@ -174,8 +209,10 @@ static int make(struct channel *channel, const struct p2p_part *part, bool is_se
         mem_pool_put(&channel->lane->part_requests, p);
         return rc;
     }
-    if (p->peer)
+    if (p->peer) {
         p->req.hint = (struct progress_hint){ lane_poll_peer, p->peer };
+        list_append(&channel->lane->part_all, &p->all_link);
+    }
     type_ref(p->type);
     obj_ref(&channel->comm->obj);
     *out = p;
@@ -221,6 +258,7 @@ static void leave_posted(struct part_req *r)
 
     r->is_released = true;
     r->req.obj.kind = OBJ_FREED;
+    list_remove(&r->all_link);
     mem_free(r->fill.left);
     type_unref(r->type);
     comm_unref(comm);

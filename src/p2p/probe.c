@@ -10,6 +10,7 @@ struct probe {
     bool takes;               /* a matched probe */
     struct message *message;
     MPI_Status *status;
+    int error;
 };
 
 static void probe_init(struct probe *probe, struct comm *comm, int source, int tag, bool takes, MPI_Status *status)
@@ -19,7 +20,7 @@ static void probe_init(struct probe *probe, struct comm *comm, int source, int t
     probe->mask = match_mask(source == MPI_ANY_SOURCE, tag == MPI_ANY_TAG);
 }
 
-/* A taken message keeps its communicator alive until it is received. */
+/* A taken message keeps its communicator alive until it is received. Also true if it cannot come any more. */
 static bool try_probe(void *arg)
 {
     struct probe *probe = arg;
@@ -39,8 +40,10 @@ static bool try_probe(void *arg)
     } else if (unlikely(lane->holds)) {
         held_want(probe->channel, probe->key, probe->mask);
     }
+    if (unlikely(lane->losses) && !found)
+        probe->error = lost_of_key(probe->channel, probe->key, probe->mask);
     lane_unlock(lane);
-    return found;
+    return found || probe->error;
 }
 
 int p2p_probe(struct comm *comm, int source, int tag, MPI_Status *status)
@@ -53,7 +56,7 @@ int p2p_probe(struct comm *comm, int source, int tag, MPI_Status *status)
     }
     probe_init(&probe, comm, source, tag, false, status);
     progress_wait_until(try_probe, &probe);
-    return 0;
+    return probe.error;
 }
 
 int p2p_mprobe(struct comm *comm, int source, int tag, struct message **message, MPI_Status *status)
@@ -68,7 +71,7 @@ int p2p_mprobe(struct comm *comm, int source, int tag, struct message **message,
     probe_init(&probe, comm, source, tag, true, status);
     progress_wait_until(try_probe, &probe);
     *message = probe.message;
-    return 0;
+    return probe.error;
 }
 
 bool probe_describe(const struct progress_long *wait, struct blocked *out)
@@ -105,7 +108,7 @@ int p2p_iprobe(struct comm *comm, int source, int tag, int *flag, MPI_Status *st
     *flag = probe_once(&probe);
     if (!*flag)
         progress_in_vain();
-    return 0;
+    return probe.error;
 }
 
 int p2p_improbe(struct comm *comm, int source, int tag, int *flag, struct message **message, MPI_Status *status)
@@ -123,5 +126,5 @@ int p2p_improbe(struct comm *comm, int source, int tag, int *flag, struct messag
     *message = probe.message;
     if (!*flag)
         progress_in_vain();
-    return 0;
+    return probe.error;
 }

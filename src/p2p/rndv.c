@@ -6,7 +6,8 @@
  *                  processes copy: both claim parts of the message from a counter in a shared record, the sender
  *                  writes its parts, the receiver reads its own. A sender that is computing claims nothing, and the
  *                  receiver does it alone. Whoever sees all parts done completes its side.
- *   stream         the sender packs into the transport's buffers, the receiver unpacks, in order
+ *   stream         the sender packs into the transport's buffers, the receiver unpacks, in order. A transport between
+ *                  machines sends from the memory of a message that is one run, and puts what comes where it belongs
  *
  * Knows: net, type, obj. Does not know: matching. */
 #include <errno.h>
@@ -25,6 +26,7 @@ enum {
     BOUNCE = 4096,       /* copy between two layouts in one process */
     STREAM_TIMED = 131072, /* a stream this long is measured */
     STREAM_BATCH = 8,    /* records of one stream before the others have their turn */
+    STREAM_RUN = 1 << 20, /* of a record that is sent from where it lies */
 };
 
 static struct p2p_req *request_at(struct list *link)
@@ -220,27 +222,52 @@ static bool copy_begin(struct p2p_req *r)
 
 /* --- stream --- */
 
+/* The next record of a message that is one run, from where it lies. Nothing stands before it, so what is not out when
+ * this returns goes out by itself. 0 or NET_AGAIN. */
+static int push_run(struct p2p_req *s, struct net_head head)
+{
+    const size_t len = size_min(STREAM_RUN, s->wanted - s->moved);
+    int rc;
+
+    atomic_fetch_add_explicit(&s->pending, 1, memory_order_relaxed);
+    rc = s->peer->ops->send_from(s->peer->ep, head, type_run(s->type, s->buf) + s->moved, (uint32_t)len, &s->pending);
+    if (rc)
+        atomic_fetch_sub_explicit(&s->pending, 1, memory_order_relaxed);
+    else
+        s->moved += len;
+    return rc;
+}
+
+/* The same of any message, in a buffer of the transport's. */
+static int push_packed(struct p2p_req *s, struct net_head head)
+{
+    const struct net_ops *ops = s->peer->ops;
+    const size_t len = size_min(ops->eager_max, s->wanted - s->moved);
+    struct net_buffer buffer;
+
+    if (ops->alloc(s->peer->ep, &buffer))
+        return NET_AGAIN;
+    type_pack_far(s->type, s->buf, s->count, s->moved, buffer.data, len, pace_is_far_to(s->peer->pace));
+    if (ops->commit(s->peer->ep, head, &buffer, (uint32_t)len)) {
+        ops->release(s->peer->ep, &buffer);
+        return NET_AGAIN;
+    }
+    s->moved += len;
+    return 0;
+}
+
 /* Send records of one message while there is room; true when all is out. */
 static bool stream_push(struct p2p_req *s, int *sent)
 {
-    const struct net_ops *ops = s->peer->ops;
+    const struct net_head head = wire_head(WIRE_DATA, 0, 0, s->channel->ctx, s->remote_id);
+    const bool is_run = s->peer->ops->send_from && type_is_run(s->type, s->count);
 
     for (int i = 0; i < STREAM_BATCH && s->moved < s->wanted; i++) {
-        const size_t len = size_min(ops->eager_max, s->wanted - s->moved);
-        const struct net_head head = wire_head(WIRE_DATA, 0, 0, s->channel->ctx, s->remote_id);
-        struct net_buffer buffer;
-
-        if (ops->alloc(s->peer->ep, &buffer))
+        if (is_run ? push_run(s, head) : push_packed(s, head))
             return false;
-        type_pack_far(s->type, s->buf, s->count, s->moved, buffer.data, len, pace_is_far_to(s->peer->pace));
-        if (ops->commit(s->peer->ep, head, &buffer, (uint32_t)len)) {
-            ops->release(s->peer->ep, &buffer);
-            return false;
-        }
-        s->moved += len;
         ++*sent;
     }
-    return s->moved == s->wanted;
+    return s->moved == s->wanted && !atomic_load_explicit(&s->pending, memory_order_relaxed);
 }
 
 static void stream_measured(const struct p2p_req *r)
@@ -253,16 +280,32 @@ static void stream_measured(const struct p2p_req *r)
         speed_gaps(speed, lists_block(r, r->wanted), r->wanted, r->started, true);
 }
 
+/* Where the next bytes of a message belong, if it is one run; else NULL. */
+static void *place_of_next(const struct p2p_req *r)
+{
+    return type_is_run(r->type, r->count) ? type_run(r->type, r->buf) + r->moved : NULL;
+}
+
+void *p2p_land(void *arg, int proc, struct net_head head, uint32_t len)
+{
+    const struct p2p_req *r = (const struct p2p_req *)(uintptr_t)head.word[1];
+
+    (void)arg, (void)proc;
+    return wire_kind(head) == WIRE_DATA && len <= r->wanted - r->moved ? place_of_next(r) : NULL;
+}
+
 void rndv_on_data(uint64_t recv_id, const void *payload, size_t len)
 {
     struct p2p_req *r = (struct p2p_req *)(uintptr_t)recv_id;
 
-    cell_unpack(r, r->peer, r->moved, payload, len);
+    if (payload != place_of_next(r))
+        cell_unpack(r, r->peer, r->moved, payload, len);
     r->moved += len;
     if (r->moved < r->wanted)
         return;
     if (r->started)
         stream_measured(r);
+    list_remove(&r->link);
     p2p_complete(r);
 }
 
@@ -310,7 +353,10 @@ static void meet_receiver(struct p2p_req *s)
 void rndv_begin(struct p2p_req *r)
 {
     r->state = P2P_MOVING;
-    if (r->peer->ops->is_same_space || !r->wanted) {
+    if (unlikely(r->peer->lost)) { /* it was offered before that */
+        r->req.error = lost_error(r->peer);
+        p2p_complete(r);
+    } else if (r->peer->ops->is_same_space || !r->wanted) {
         if (r->wanted)
             copy_here(r, (const struct p2p_req *)(uintptr_t)r->remote_id);
         r->control.reply = (struct wire_reply){ r->remote_id };
@@ -323,6 +369,7 @@ void rndv_begin(struct p2p_req *r)
     } else {
         r->started = is_measured(r) ? clock_ns() : 0;
         r->control.cts = (struct wire_cts){ .id = r->remote_id, .recv_id = (uintptr_t)r, .len = r->wanted };
+        list_append(&r->channel->lane->landings, &r->link);
         control_send(r, WIRE_CTS_STREAM, sizeof r->control.cts, THEN_NOTHING);
     }
 }
@@ -340,6 +387,7 @@ void rndv_on_cts(struct p2p_req *s, unsigned kind, const struct wire_cts *cts)
         work_add(lane, &lane->copies, &s->link);
     } else {
         s->remote_id = cts->recv_id;
+        atomic_store_explicit(&s->pending, 0, memory_order_relaxed);
         work_add(lane, &lane->streams, &s->link);
     }
 }

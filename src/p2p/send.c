@@ -173,6 +173,11 @@ static void prepare_eager(struct p2p_req *r)
 static void send_begin(struct p2p_req *r, bool is_sync)
 {
     r->flags = is_sync ? WIRE_SYNC : 0;
+    if (unlikely(r->peer->lost)) {
+        r->req.error = lost_error(r->peer);
+        p2p_complete(r);
+        return;
+    }
     if (fits_record(r)) {
         prepare_eager(r);
         r->out.push = push_eager;
