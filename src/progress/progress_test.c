@@ -3,6 +3,8 @@
 #include "progress/progress.h"
 
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -102,6 +104,8 @@ static void test_sleep(void)
 }
 
 /* --- sleeping for descriptors --- */
+
+enum { SLOTS = 8 };
 
 static _Atomic uint32_t shared_word; /* the sleep word */
 
@@ -204,12 +208,15 @@ static void test_deaf(struct job_head *head)
 
 static void test_descriptors(void)
 {
-    static struct job_head head;
+    struct job_head *head = aligned_alloc(JOB_PAGE, job_transport_offset(SLOTS));
     struct timespec now;
 
+    CHECK(head != NULL);
+    memset(head, 0, job_transport_offset(SLOTS));
+    head->size = head->slots = SLOTS;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    head.token[0] = (uint64_t)getpid() << 32 ^ (uint64_t)now.tv_nsec;
-    progress_init(&(struct progress_config){ .sleep_word = &shared_word, .local_ranks = 1000, .segment = &head, .proc = 5 });
+    head->token[0] = (uint64_t)getpid() << 32 ^ (uint64_t)now.tv_nsec;
+    progress_init(&(struct progress_config){ .sleep_word = &shared_word, .local_ranks = 1000, .segment = head, .proc = 5 });
     test_descriptor();
     CHECK_INT(progress.sleep_value, SLEEP_AT_BELL + 5);
     atomic_store(&late_word, 0);
@@ -221,7 +228,8 @@ static void test_descriptors(void)
     for (int i = 0; i < 10; i++)
         test_bell(2);
     progress_fini();
-    test_deaf(&head);
+    test_deaf(head);
+    free(head);
 }
 
 int main(void)
