@@ -52,7 +52,7 @@ struct peer {
     size_t held_when_throttled;
     uint8_t throttle;          /* what throttle_in says */
     struct list hold_link;     /* in lane.held_back while throttle is THROTTLE_HOLD */
-    bool is_crowded;           /* something waits, or is being sent from the queue: append, to keep order; or it is lost */
+    bool is_crowded;           /* something waits, or is being sent from the queue: append, to keep order; or is lost */
     struct list controls;      /* struct outgoing of other kinds than messages that found no room */
     struct list waiting;       /* struct outgoing of messages that found no room or are held back, in order */
     struct list link;          /* in lane.crowded while something waits */
@@ -461,8 +461,8 @@ void request_cancelled(struct p2p_req *r);
 int p2p_arrive_checked(void *arg, int proc, struct net_head head, const void *payload, uint32_t len);
 void check_signature(const struct p2p_req *r, const struct arrival *a) COLD;
 
-/* lost.c: the sink's `lost`; why, as an error of its own; what has been begun with lost peers ends; it is another process
- * from now on; is a message lost that would have this key? 0 or an error. */
+/* lost.c: the sink's `lost`; why, as an error of its own; what has been begun with lost peers ends; it is another
+ * process from now on; is a message lost that would have this key? 0 or an error. */
 void p2p_lost(void *arg, int proc, int error);
 int lost_error(const struct peer *peer) COLD;
 void lost_work(struct lane *lane) COLD;

@@ -3,8 +3,8 @@
  * transport's error, so that nobody waits for what cannot come. A receive from any source does as well, if the lost
  * process may have been the one: whether the message comes is not known any more.
  *
- * A lost peer is work of its lane for good, so that each poll looks for what has been posted since. What is still sent to
- * it, answers mostly, goes to a transport that forgets it.
+ * A lost peer is work of its lane for good, so that each poll looks for what has been posted since. What is still sent
+ * to it, answers mostly, goes to a transport that forgets it.
  * Knows: match, net, obj. */
 #include <stdio.h>
 #include <string.h>

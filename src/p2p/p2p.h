@@ -139,8 +139,9 @@ int p2p_comm_open(struct comm *comm);
 /* Close it; posted receives of it must be gone, unexpected messages are dropped. */
 void p2p_comm_close(struct comm *comm);
 
-/* 0, or the transport's error if the way to a process has broken, by its rank in the remote group: nothing comes from it any
- * more. Requests and probes say so themselves; this is for who waits for something else of that process. Any thread. */
+/* 0, or the transport's error if the way to a process has broken, by its rank in the remote group: nothing comes from
+ * it any more. Requests and probes say so themselves; this is for who waits for something else of that process. Any
+ * thread. */
 int p2p_lost_rank(const struct comm *comm, int rank);
 
 #endif

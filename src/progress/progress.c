@@ -300,7 +300,8 @@ static bool sleep_once(const struct wait *wait, uint64_t limit_ns, bool *has_mov
     bool is_over, is_news;
 
     atomic_fetch_add_explicit(&progress.sleepers, 1, memory_order_seq_cst);
-    atomic_store_explicit(progress.sleep_word, progress.sleep_value, memory_order_seq_cst); /* pairs with progress_wake */
+    /* pairs with progress_wake */
+    atomic_store_explicit(progress.sleep_word, progress.sleep_value, memory_order_seq_cst);
     if (!barrier() && limit_ns > SLEEP_NO_BARRIER_NS)
         limit_ns = SLEEP_NO_BARRIER_NS;
     is_news = progress_poll_last() > 0;

@@ -190,13 +190,19 @@ static void test_bell(int waiters)
     CHECK_INT(atomic_load(&progress.sleepers), 0);
 }
 
+static void begin_crowded(struct job_head *head)
+{
+    progress_init(&(struct progress_config){ .sleep_word = &shared_word, .local_ranks = 1000, .segment = head,
+                                             .proc = 5 });
+}
+
 /* A name that is taken is no reason not to come up. */
 static void test_deaf(struct job_head *head)
 {
     const int taken = bell_open(head, 5);
 
     CHECK(taken >= 0 && bell_open(head, 5) < 0);
-    progress_init(&(struct progress_config){ .sleep_word = &shared_word, .local_ranks = 1000, .segment = head, .proc = 5 });
+    begin_crowded(head);
     test_descriptor();
     CHECK_INT(progress.sleep_value, SLEEP_ON_WORD);
     atomic_store(&late_word, 0);
@@ -216,7 +222,7 @@ static void test_descriptors(void)
     head->size = head->slots = SLOTS;
     clock_gettime(CLOCK_MONOTONIC, &now);
     head->token[0] = (uint64_t)getpid() << 32 ^ (uint64_t)now.tv_nsec;
-    progress_init(&(struct progress_config){ .sleep_word = &shared_word, .local_ranks = 1000, .segment = head, .proc = 5 });
+    begin_crowded(head);
     test_descriptor();
     CHECK_INT(progress.sleep_value, SLEEP_AT_BELL + 5);
     atomic_store(&late_word, 0);

@@ -29,7 +29,7 @@ struct chaos {
     unsigned held_count;
     _Atomic unsigned *held_of; /* by process, how many of them; read without the lock */
     unsigned *kept_in;      /* by process: the walk in which one of its records stayed */
-    int *lost;              /* by process: why it is lost, to be told when nothing of it is held any more; 0: it is not */
+    int *lost;              /* by process: why it is lost, to be told when nothing of it is held any more; or 0 */
     bool has_lost;
     unsigned walk;
     bool has_refused;       /* since all was polled: who was refused must come again, so this is no time to sleep */
