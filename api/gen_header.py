@@ -41,6 +41,10 @@ TAIL = '''
 }
 #endif
 
+#ifdef PARLEY_OLDER_NAMES
+#include <mpi_older.h>
+#endif
+
 #endif
 '''
 

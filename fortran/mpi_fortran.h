@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What C and Fortran in one program need, and the standard ABI leaves out because it does not know the size of an
  * INTEGER (MPI 5.0 §20.4): handles and statuses from one language to the other (§19.3.4, §19.3.5). In this header an
- * INTEGER is an int, as libmpifort_abi has it; link with mpifort, or add -lmpifort_abi. */
+ * INTEGER is an int, as libmpifort_abi has it; link with mpifort, or add -lmpifort_abi. With mpicc it is all there
+ * already (mpi_older.h). */
 #ifndef MPI_FORTRAN_H
 #define MPI_FORTRAN_H
 
 #include <mpi.h>
+#ifndef MPI_OLDER_H
 #include <string.h>
 
 #ifdef __cplusplus
@@ -66,4 +68,5 @@ MPI_FORTRAN_COPY(MPI_Status_f082f, MPI_F08_status, MPI_Fint)
 }
 #endif
 
+#endif
 #endif

@@ -23,6 +23,7 @@ static int check_order(int order)
 static int array_bounds(int ndims, const struct type_numbers *sizes, const struct type *old,
                         struct type_bounds *bounds)
 {
+    bounds->marks = TYPE_MARKS_BOTH;
     bounds->lb = 0;
     bounds->ub = old->extent;
     for (int i = 0; i < ndims; i++)

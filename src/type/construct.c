@@ -2,8 +2,8 @@
 /* Room: type. The constructors but those of arrays (MPI 5.0 §5.1.2, §5.1.7, §5.1.10).
  *
  * A constructor says where blocks of items of an old type lie; the plan is made of that, and from the plan follow size
- * and bounds. Bounds (§5.1.6): where resized types take part, theirs alone count; otherwise the data do, and the
- * extent is rounded up to the alignment of the most demanding element.
+ * and bounds. Bounds (§5.1.6): where types with a marked bound take part, theirs alone count for that bound; otherwise
+ * the data do, and the extent is rounded up to the alignment of the most demanding element.
  * Knows: plans, contents. Does not know: how bytes are moved. */
 #include "base/err.h"
 #include "base/mem.h"
@@ -28,18 +28,18 @@ static COLD int too_large(void)
 
 /* --- from plan to type --- */
 
-/* Bounds that follow from the data: lb is the first byte, the extent is rounded up. */
-static bool data_bounds(struct type *type)
+/* The upper bound that follows from the data: the extent is rounded up. */
+static bool end_with_data(struct type *type)
 {
     const struct plan *const map = type->map.plan;
     MPI_Count rest;
 
-    type->lb = type->true_lb;
-    type->extent = type->true_extent;
+    if (__builtin_sub_overflow(type->true_lb + type->true_extent, type->lb, &type->extent))
+        return false;
     if (!map)
         return true;
-    rest = type->extent % map->align;
-    return !__builtin_add_overflow(type->extent, rest ? map->align - rest : 0, &type->extent);
+    rest = type->extent % map->align; /* below 0 if the extent is */
+    return !__builtin_add_overflow(type->extent, rest > 0 ? map->align - rest : -rest, &type->extent);
 }
 
 static bool set_bounds(struct type *type, const struct type_bounds *bounds)
@@ -53,11 +53,10 @@ static bool set_bounds(struct type *type, const struct type_bounds *bounds)
             __builtin_sub_overflow(high, type->true_lb, &type->true_extent))
             return false;
     }
-    if (!bounds)
-        return data_bounds(type);
-    type->has_bounds = true;
-    type->lb = bounds->lb;
-    return !__builtin_sub_overflow(bounds->ub, bounds->lb, &type->extent);
+    type->marks = bounds ? bounds->marks : 0;
+    type->lb = type->marks & TYPE_MARKS_LB ? bounds->lb : type->true_lb;
+    return type->marks & TYPE_MARKS_UB ? !__builtin_sub_overflow(bounds->ub, type->lb, &type->extent)
+                                       : end_with_data(type);
 }
 
 /* Both plans, or one for both purposes if all elements are alike. */
@@ -107,7 +106,7 @@ int construct_type(struct type_contents *contents, construct_fn *make, const voi
 
 struct gathered {
     struct type_bounds bounds;
-    bool has_some, is_too_large;
+    bool is_too_large;
 };
 
 /* `count` items of the old type from `disp` on. */
@@ -115,7 +114,7 @@ static void gather_bounds(struct gathered *g, MPI_Count disp, MPI_Count count, c
 {
     MPI_Count reach, low, high;
 
-    if (count <= 0 || !old->has_bounds)
+    if (count <= 0 || !old->marks)
         return;
     if (__builtin_mul_overflow(count - 1, old->extent, &reach) || __builtin_add_overflow(disp, old->lb, &low) ||
         __builtin_add_overflow(low, old->extent, &high) ||
@@ -124,11 +123,11 @@ static void gather_bounds(struct gathered *g, MPI_Count disp, MPI_Count count, c
         g->is_too_large = true;
         return;
     }
-    if (!g->has_some || low < g->bounds.lb)
+    if (old->marks & TYPE_MARKS_LB && (!(g->bounds.marks & TYPE_MARKS_LB) || low < g->bounds.lb))
         g->bounds.lb = low;
-    if (!g->has_some || high > g->bounds.ub)
+    if (old->marks & TYPE_MARKS_UB && (!(g->bounds.marks & TYPE_MARKS_UB) || high > g->bounds.ub))
         g->bounds.ub = high;
-    g->has_some = true;
+    g->bounds.marks |= old->marks;
 }
 
 static int construct_gathered(struct type_contents *contents, construct_fn *make, const void *args,
@@ -138,7 +137,7 @@ static int construct_gathered(struct type_contents *contents, construct_fn *make
         contents_destroy(contents);
         return too_large();
     }
-    return construct_type(contents, make, args, g->has_some ? &g->bounds : NULL, out);
+    return construct_type(contents, make, args, &g->bounds, out);
 }
 
 /* --- contiguous, vector, hvector --- */
@@ -158,7 +157,7 @@ static struct type_part make_vector(struct plan_builder *b, const void *args)
 
 static int construct_vector(struct type_contents *contents, const struct vector *v, struct type **out)
 {
-    struct gathered g = { .has_some = false };
+    struct gathered g = { .is_too_large = false };
     MPI_Count last = 0;
 
     if (v->count > 0 && v->length > 0) {
@@ -283,7 +282,7 @@ static int construct_blocks(const struct blocks *blocks, struct type **out)
     const MPI_Count numbers = 1 + (args->lengths.p ? args->count : 1);
     const MPI_Count extents = is_in_extents(args) ? args->count : 0;
     struct type_contents *contents;
-    struct gathered g = { .has_some = false };
+    struct gathered g = { .is_too_large = false };
 
     for (MPI_Count i = 0; i < args->count; i++) {
         MPI_Count disp;
@@ -323,7 +322,7 @@ static struct type_part make_same(struct plan_builder *b, const void *args)
 
 int type_resized(struct type *old, MPI_Count lb, MPI_Count extent, bool is_large, struct type **out)
 {
-    struct type_bounds bounds = { lb, 0 };
+    struct type_bounds bounds = { lb, 0, TYPE_MARKS_BOTH };
     struct type_contents *contents;
     const int rc = construct_check(old);
 
@@ -342,7 +341,7 @@ int type_resized(struct type *old, MPI_Count lb, MPI_Count extent, bool is_large
 
 int type_dup(struct type *old, struct type **out)
 {
-    const struct type_bounds bounds = { old->lb, old->lb + old->extent };
+    const struct type_bounds bounds = { old->lb, old->lb + old->extent, old->marks };
     struct type_contents *contents;
     int rc = construct_check(old);
 
@@ -351,7 +350,7 @@ int type_dup(struct type *old, struct type **out)
     contents = contents_create(MPI_COMBINER_DUP, false, 0, 0, 0, 1);
     if (contents)
         contents_put_type(contents, old);
-    rc = construct_type(contents, make_same, old, old->has_bounds ? &bounds : NULL, out);
+    rc = construct_type(contents, make_same, old, &bounds, out);
     if (rc)
         return rc;
     if (old->is_committed)

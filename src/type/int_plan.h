@@ -258,6 +258,7 @@ typedef struct type_part construct_fn(struct plan_builder *b, const void *args);
 /* A type with bounds of its own: lb and ub as the constructor says. NULL: they follow from the data. */
 struct type_bounds {
     MPI_Count lb, ub;
+    uint8_t marks; /* enum type_mark: which of them count; the other follows from the data */
 };
 
 /* Takes over `contents`, which is NULL if there was no memory for it. */

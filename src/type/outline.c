@@ -434,7 +434,7 @@ int type_from_outline(const void *bytes, size_t len, struct type **out)
 {
     struct reader r = { bytes, (const unsigned char *)bytes + len, false };
     const uint64_t predefined = get(&r);
-    struct type_bounds bounds = { 0, 0 };
+    struct type_bounds bounds = { 0, 0, TYPE_MARKS_BOTH };
     struct outline_args args;
     struct type *type;
     int rc;

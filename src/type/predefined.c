@@ -5,6 +5,7 @@
  * A type that the platform lacks stands in the table too: its handle is valid, its size undefined. */
 #include "type/type.h"
 
+#include <mpi_older.h>
 #include <mpix.h>
 #include <wchar.h>
 
@@ -75,6 +76,13 @@
         .is_committed = true, .is_supported = true, .is_permanent = true, \
         .kind = (kind_), .type_class = TYPE_CLASS_PAIR, \
         .units = (const struct type_unit[]){ value_unit, index_unit }, \
+    }
+
+/* Nothing but a bound, for constructors (removed by MPI 3.0; mpi_older.h). */
+#define MARK(constant, mark) { \
+        HANDLE(constant), \
+        .is_contig = true, .is_committed = true, .is_supported = true, .is_permanent = true, \
+        .kind = TYPE_OTHER, .type_class = TYPE_CLASS_NONE, .marks = (mark), \
     }
 
 #define INT_UNIT UNIT(NUMBER(INT_KIND(int)), int, sizeof(int), FORM_SWAP_4)
@@ -188,6 +196,9 @@ static struct type predefined[] = {
     COMPLEX_NUMBER(COMPLEX16, _Complex double, TYPE_COMPLEX_DOUBLE),
     SPECIAL(COMPLEX32, HAS_FLOAT128, wide_complex, TYPE_COMPLEX_FLOAT128, TYPE_CLASS_COMPLEX,
             NUMBER(TYPE_COMPLEX_FLOAT128), sizeof(wide_complex), FORM_SWAP_16),
+
+    MARK(LB, TYPE_MARKS_LB),
+    MARK(UB, TYPE_MARKS_UB),
 };
 
 _Static_assert(sizeof(wide_complex) <= TYPE_ELEMENT_MAX && sizeof(struct type_long_double_int) <= TYPE_ELEMENT_MAX &&
@@ -249,7 +260,7 @@ static void init_pair(struct type *type, struct predefined_plan *own)
 static void init_one(struct type *type, struct predefined_plan *own)
 {
     obj_predefine(&type->obj, OBJ_TYPE, type->obj.predefined);
-    if (!type->is_supported)
+    if (!type->is_supported || !type->units)
         return;
     if (type->is_basic) {
         plan_init_block(&own->whole, (size_t)type->size, &type->units[0]);

@@ -2,6 +2,7 @@
 /* Random types, six constructors deep, against a walk over their type maps: packing and unpacking in any two parts,
  * lists of blocks, sizes, bounds, elements, signatures, external32, outlines, huge extents. Arguments: --full for many
  * more cases; a number as seed. */
+#include <mpi_older.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -76,8 +77,8 @@ struct entry {
 struct model {
     int count;
     struct entry entries[ENTRIES];
-    bool has_marks;
-    int lb, ub; /* marks, if there are any */
+    bool has_lb, has_ub; /* is a bound marked? */
+    int lb, ub;          /* then here */
 };
 
 /* A type and its model. */
@@ -89,7 +90,7 @@ struct pair {
 static void model_clear(struct model *m)
 {
     m->count = m->lb = m->ub = 0;
-    m->has_marks = false;
+    m->has_lb = m->has_ub = false;
 }
 
 static int model_size(const struct model *m)
@@ -116,17 +117,21 @@ static int model_lb(const struct model *m)
     int low, high;
 
     data_range(m, &low, &high);
-    return m->has_marks ? m->lb : low;
+    return m->has_lb ? m->lb : low;
 }
 
 static int model_extent(const struct model *m)
 {
-    int low, high, align = 1;
+    int low, high, extent, align = 1;
 
     data_range(m, &low, &high);
+    if (m->has_ub)
+        return m->ub - model_lb(m);
     for (int i = 0; i < m->count; i++)
         align = m->entries[i].leaf->align > align ? m->entries[i].leaf->align : align;
-    return m->has_marks ? m->ub - m->lb : (high - low + align - 1) / align * align;
+    for (extent = high - model_lb(m); extent % align; extent++)
+        continue;
+    return extent;
 }
 
 /* One copy of `part` at `disp`, behind what is there; false if that is more than the test can hold. */
@@ -138,11 +143,12 @@ static bool append(struct model *to, const struct model *part, int disp)
         to->entries[to->count] = part->entries[i];
         to->entries[to->count++].disp += disp;
     }
-    if (part->has_marks) {
-        to->lb = !to->has_marks || disp + part->lb < to->lb ? disp + part->lb : to->lb;
-        to->ub = !to->has_marks || disp + part->ub > to->ub ? disp + part->ub : to->ub;
-        to->has_marks = true;
-    }
+    if (part->has_lb)
+        to->lb = !to->has_lb || disp + part->lb < to->lb ? disp + part->lb : to->lb;
+    if (part->has_ub)
+        to->ub = !to->has_ub || disp + part->ub > to->ub ? disp + part->ub : to->ub;
+    to->has_lb |= part->has_lb;
+    to->has_ub |= part->has_ub;
     return true;
 }
 
@@ -222,9 +228,21 @@ static bool make_indexed(struct pair *to, struct pair *old)
     return true;
 }
 
+/* MPI_LB or MPI_UB: nothing but a bound. */
+static MPI_Datatype pick_mark(struct model *mark)
+{
+    const bool is_lb = any() & 1;
+
+    model_clear(mark);
+    mark->has_lb = is_lb;
+    mark->has_ub = !is_lb;
+    return is_lb ? MPI_LB : MPI_UB;
+}
+
 static bool make_struct(struct pair *to, struct pair *olds, int n_olds)
 {
-    const int n = few(BLOCKS);
+    const int n = few(BLOCKS), mark_at = any() % 8 ? -1 : few(BLOCKS);
+    struct model mark;
     int lengths[BLOCKS], at = between(-8, 8);
     MPI_Count disps[BLOCKS];
     MPI_Datatype types[BLOCKS];
@@ -236,6 +254,11 @@ static bool make_struct(struct pair *to, struct pair *olds, int n_olds)
         const struct pair *const old = &olds[any() % (uint64_t)n_olds];
         lengths[i] = few(2);
         disps[i] = at;
+        if (i == mark_at) {
+            types[i] = pick_mark(&mark);
+            fits = fits && append_many(&to->model, &mark, at, lengths[i]);
+            continue;
+        }
         at += any() & 1 ? between(-20, 40) : lengths[i] * model_extent(&old->model);
         types[i] = (MPI_Datatype)obj_handle(&old->type->obj);
         fits = fits && append_many(&to->model, &old->model, (int)disps[i], lengths[i]);
@@ -265,7 +288,7 @@ static bool append_array(struct pair *to, const struct pair *old, int ndims, con
         if (owns(args, place) && !append(&to->model, &old->model, n * extent))
             return false;
     }
-    to->model.has_marks = true;
+    to->model.has_lb = to->model.has_ub = true;
     to->model.lb = 0;
     to->model.ub = total * extent;
     return true;
@@ -351,7 +374,7 @@ static bool make_resized(struct pair *to, struct pair *old)
 
     CHECK_INT(type_resized(old->type, lb, extent, any() & 1, &to->type), 0);
     append(&to->model, &old->model, 0);
-    to->model.has_marks = true;
+    to->model.has_lb = to->model.has_ub = true;
     to->model.lb = lb;
     to->model.ub = lb + extent;
     return true;
@@ -547,7 +570,7 @@ static void check_numbers(const struct pair *pair)
 
     data_range(m, &low, &high);
     REQUIRE(type->size == size);
-    REQUIRE(type->lb == model_lb(m) || (m->count == 0 && !m->has_marks));
+    REQUIRE(type->lb == model_lb(m) || (m->count == 0 && !m->has_lb));
     REQUIRE(type->extent == model_extent(m));
     REQUIRE(type->true_lb == low && type->true_extent == high - low);
     for (int item = 0; item < 2; item++)

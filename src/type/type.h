@@ -57,6 +57,9 @@ struct type_unit;
 /* Signature of MPI_BYTE and MPI_PACKED: matches every other. */
 enum { TYPE_SIGNATURE_ANY = 0 };
 
+/* Which of a type's bounds are marked (§5.1.6: lb_marker, ub_marker). */
+enum type_mark { TYPE_MARKS_LB = 1, TYPE_MARKS_UB = 2, TYPE_MARKS_BOTH = 3 };
+
 struct type {
     struct obj obj;
     MPI_Count size;              /* bytes of data in an item; 0 if unsupported */
@@ -70,7 +73,8 @@ struct type {
     uint8_t type_class;          /* enum type_class */
     MPI_Count lb, true_lb, true_extent;
     bool is_run;                 /* an item is one run of bytes, perhaps not at its address, nor items together */
-    bool has_bounds;             /* lb and extent were set by a constructor, and go on in types made of this one */
+    uint8_t marks;               /* enum type_mark: bounds that were set by a constructor, and go on in types made of
+                                  * this one */
     bool is_permanent;           /* predefined, with a name or without: the user cannot free it */
     struct move_ways one;        /* move one item; pack is NULL: not committed, contiguous, or larger than an int … */
     const void *how;             /* … and what they are told */

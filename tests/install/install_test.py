@@ -47,7 +47,8 @@ def check_layout(prefix):
     for pattern in ("include/mpi.h", "lib/libmpi_abi.so", "lib/libmpi_abi.so.0", "lib/libmpi_abi.so.1",
                     "lib/libmpi_abi.a", "lib/pkgconfig/*.pc", "bin/mpicc", "bin/mpicxx", "bin/mpiexec",
                     "bin/mpirun", "lib/parley/mpich/libmpi.so.12", "lib/parley/mpich/libmpich.so.12",
-                    "lib/parley/ompi/libmpi.so.40"):
+                    "lib/parley/ompi/libmpi.so.40",
+                    "include/mpi_older.h", "lib/libmpi_older.so.1"):
         if not glob.glob(os.path.join(prefix, pattern)):
             raise Fault(f"not installed: {pattern}")
 
@@ -60,6 +61,11 @@ def check_wrappers(env, cwd):
         shutil.copy(RING, source)
         run(["mpicxx", "-O1", source, "-o", "ring-cxx"], env, cwd)
         expect_ring("./ring-cxx", env, cwd)
+    rings = os.path.join(os.path.dirname(HERE), "older", "rings.c")
+    run(["mpicc", "-I", os.path.join(os.path.dirname(HERE), "common"), rings, "-o", "rings"], env, cwd)
+    run(["mpiexec", "-n", "3", "./rings"], env, cwd)
+    if "mpi_older" in run(["readelf", "-d", "ring-cc"], env, cwd):
+        raise Fault("a program without older names depends on their library")
     for flag in ("-show", "-showme:compile", "-showme:link"):
         if "-" not in run(["mpicc", flag], env, cwd):
             raise Fault(f"mpicc {flag} names no option")

@@ -545,7 +545,9 @@ def wrapper(name, *args, **env):
 
 
 def test_wrappers():
-    include, lib = f'-I{build}/api', f'-L{build}/src -Wl,-rpath,{build}/src -lmpi_abi'
+    dirs = ' '.join(f'-L{at} -Wl,-rpath,{at}' for at in (f'{build}/src', f'{build}/compat/older'))
+    include = f'-DPARLEY_OLDER_NAMES -I{build}/api'
+    lib = f'{dirs} -Wl,--push-state,--as-needed -lmpi_older -Wl,--pop-state -lmpi_abi'
     sanitizer = wrapper('mpicc', '-showme:compile').replace(include, '').strip()
     extra = f'{sanitizer} ' if sanitizer else ''
     for name, compiler in (('mpicc', 'cc'), ('mpicxx', wrapper('mpicxx', '-showme:command'))):
@@ -565,6 +567,9 @@ def test_wrappers():
     equal(wrapper('mpicc', '-cc=my cc', '-showme:command'), 'my cc')
     equal(wrapper('mpicc', '-showme:command', PARLEY_CC='other'), 'other')
     equal(wrapper('mpicxx', '-showme:command', MPICH_CXX='other++'), 'other++')
+    os.symlink(os.path.join(build, 'launch', 'mpicc'), os.path.join(scratch, 'mpicc_abi'))
+    equal(wrapper(os.path.join(scratch, 'mpicc_abi'), '-show'),
+          f'cc {extra}-I{build}/api {dirs} -lmpi_abi', 'the standard ABI alone')
     words = ["-DX=\"it's $5 *\"", 'x y.c']
     quoted = subprocess.run(['sh', '-c', 'printf "%s\\n" ' + wrapper('mpicc', '-show', '-c', *words)],
                             stdout=subprocess.PIPE, text=True, cwd='/')
