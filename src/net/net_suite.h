@@ -60,8 +60,12 @@ static inline struct suite_record suite_record(const struct net_ops *ops, uint32
 
 static inline void suite_fill(unsigned char *payload, const struct suite_record *record)
 {
-    for (uint32_t i = 0; i < record->len; i++)
+    enum { PERIOD = 256 };
+
+    for (uint32_t i = 0; i < record->len && i < PERIOD; i++)
         payload[i] = (unsigned char)(record->head.word[1] + i * 7);
+    for (size_t done = PERIOD; done < record->len; done += PERIOD)
+        memcpy(payload + done, payload, size_min(PERIOD, record->len - done));
 }
 
 /* The sink: exactly the next record must have come, whole. */

@@ -173,7 +173,7 @@ static void poll_until(struct end *a, struct end *b, const int *word, int value)
 {
     for (int i = 0; *(const volatile int *)word != value; i++) {
         CHECK(i < PATIENCE_MS);
-        for (int n = 0; n < 10; n++) {
+        for (int n = 0; n < 3; n++) {
             tcp_ops.poll(a->net);
             if (b)
                 tcp_ops.poll(b->net);
@@ -313,6 +313,286 @@ static void test_death(bool in_good_order)
     }
     check_lost(&a, 362);
     tcp_ops.close(a.net);
+    segment_destroy(segment);
+}
+
+/* --- several processes --- */
+
+/* Both ways at once, with the records of the suite. */
+static void exchange(struct job_head *segment, int proc)
+{
+    uint64_t random = 42;
+    struct suite_end end;
+
+    suite_open(&end, &tcp_ops, config_of(segment, proc, 0), 1 - proc);
+    end.random = random;
+    for (uint32_t i = 0; i < SUITE_RECORDS; i++) {
+        const struct suite_record record = suite_record(&tcp_ops, i, &random);
+        if (i % 97 == 0)
+            end.refuse = 3;
+        while (!suite_send(&end, &record))
+            suite_poll(&end);
+        if (i % 10 == 0)
+            suite_poll(&end);
+    }
+    for (int i = 0; end.received < SUITE_RECORDS; i++) {
+        CHECK(i < PATIENCE_MS);
+        for (int n = 0; n < 10; n++)
+            suite_poll(&end);
+        ready_wait(tcp_ops.wait_fd(end.net), 1);
+    }
+    tcp_ops.close(end.net);
+}
+
+static void talk_to_all(struct job_head *segment, int proc)
+{
+    struct net_ep *eps[MANY];
+    struct end end;
+
+    end_open(&end, segment, proc, 0, (proc + 1) % MANY);
+    for (int other = 0; other < MANY; other++)
+        CHECK_INT(tcp_ops.connect(end.net, other, &eps[other]), 0);
+    for (int i = 1; i < MANY; i++) {
+        while (tcp_ops.send(eps[(proc + i) % MANY], (struct net_head){ { 1, 0 } }, "hello", 5))
+            tcp_ops.poll(end.net);
+    }
+    poll_until(&end, NULL, &end.got, MANY - 1);
+    CHECK_INT(end.lost, -1);
+    tcp_ops.close(end.net);
+    CHECK_INT(end.lost, -1);
+}
+
+/* Each in a process of its own; all must end well. */
+static void in_processes(int procs, void (*part)(struct job_head *segment, int proc))
+{
+    struct job_head *segment = segment_create(procs);
+    int status;
+
+    for (int proc = 0; proc < procs; proc++) {
+        const pid_t child = fork();
+        CHECK(child >= 0);
+        if (child)
+            continue;
+        part(segment, proc);
+        _exit(0);
+    }
+    for (int proc = 0; proc < procs; proc++)
+        CHECK(wait(&status) > 0 && !status);
+    segment_destroy(segment);
+}
+
+/* --- streams cut anywhere --- */
+
+enum { CUT_RECORDS = 3000, CUT_LONG = 150000 };
+
+/* Process 1 is the other end of a socket pair. */
+struct cut {
+    struct net *net;
+    struct net_ep *ep;
+    int fd;
+    uint64_t random, expected;  /* as whoever sends drew, and as the receiver follows */
+    uint32_t arrived;
+    unsigned char *where;       /* last answer of land, or NULL */
+    unsigned char landing[CUT_LONG];
+    unsigned char payload[CUT_LONG];
+    _Atomic uint32_t pending;
+};
+
+static uint32_t cut_len(uint64_t *random)
+{
+    const uint64_t draw = suite_next(random);
+
+    return (uint32_t)(draw % 50 == 0 ? draw / 50 % CUT_LONG : draw % 7 == 0 ? draw / 7 % 10000 : draw % 100);
+}
+
+static void cut_fill(unsigned char *payload, uint32_t number, uint32_t len)
+{
+    enum { PERIOD = 251 };
+
+    for (uint32_t i = 0; i < len && i < PERIOD; i++)
+        payload[i] = (unsigned char)(number * 31 + i * 7);
+    for (size_t done = PERIOD; done < len; done += PERIOD)
+        memcpy(payload + done, payload, size_min(PERIOD, len - done));
+}
+
+static int cut_arrive(void *arg, int proc, struct net_head head, const void *payload, uint32_t len)
+{
+    struct cut *cut = arg;
+    static unsigned char expected[CUT_LONG];
+
+    if (suite_next(&cut->random) % 16 == 0)
+        return NET_AGAIN;
+    CHECK_INT(proc, 1);
+    CHECK_INT((uintptr_t)payload % TCP_ALIGN, 0);
+    CHECK_INT(len, cut_len(&cut->expected));
+    CHECK(head.word[0] == cut->arrived && head.word[1] == ~(uint64_t)cut->arrived);
+    cut_fill(expected, cut->arrived, len);
+    CHECK(!memcmp(expected, payload, len));
+    CHECK(!cut->where || payload == cut->where);
+    cut->where = NULL;
+    cut->arrived++;
+    return 0;
+}
+
+static void *cut_land(void *arg, int proc, struct net_head head, uint32_t len)
+{
+    struct cut *cut = arg;
+
+    CHECK(proc == 1 && head.word[0] == cut->arrived && len <= CUT_LONG && len >= TCP_LAND_MIN && !cut->where);
+    return cut->where = cut->arrived % 2 ? cut->landing : NULL;
+}
+
+static void cut_lost(void *arg, int proc, int rc)
+{
+    (void)arg, (void)proc;
+    CHECK_INT(err_id(rc), 0);
+}
+
+static struct cut *cut_open(struct job_head *segment)
+{
+    struct cut *cut = mem_zalloc(sizeof *cut);
+    struct net_config config = config_of(segment, 0, 0);
+    const int size = 5000;
+    int fds[2];
+
+    CHECK(cut && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds));
+    config.sink = (struct net_sink){ .arrive = cut_arrive, .arg = cut, .land = cut_land, .lost = cut_lost };
+    CHECK_INT(tcp_ops.open(&config, &cut->net), 0);
+    CHECK_INT(tcp_ops.connect(cut->net, 1, &cut->ep), 0);
+    setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+    tcp_adopt((struct tcp_peer *)(void *)cut->ep, fds[0], 0);
+    cut->fd = fds[1];
+    cut->random = 3;
+    cut->expected = 77;
+    return cut;
+}
+
+static void cut_close(struct cut *cut)
+{
+    close(cut->fd);
+    tcp_ops.close(cut->net);
+    mem_free(cut);
+}
+
+/* All bytes, in pieces of any length, with polls of either kind in between. */
+static void cut_push(struct cut *cut, const void *bytes, size_t len)
+{
+    for (size_t done = 0; done < len;) {
+        const uint64_t draw = suite_next(&cut->random);
+        const size_t piece = size_min(len - done, 1 + draw / 8 % (draw % 8 == 0 ? 40000 : draw % 8 < 3 ? 30 : 3000));
+        const ssize_t sent = write(cut->fd, (const char *)bytes + done, piece);
+        done += sent > 0 ? (size_t)sent : 0;
+        if (draw % 5 == 0)
+            tcp_ops.poll_ep(cut->ep, NULL);
+        else if (draw % 5 < 3 || sent < 0)
+            tcp_ops.poll(cut->net);
+    }
+}
+
+static void test_cut_input(void)
+{
+    struct job_head *segment = segment_create(2);
+    struct cut *cut = cut_open(segment);
+    static unsigned char payload[CUT_LONG + TCP_ALIGN];
+    uint64_t random = cut->expected;
+
+    for (uint32_t i = 0; i < CUT_RECORDS; i++) {
+        const uint32_t len = cut_len(&random);
+        const struct tcp_frame frame = { len, TCP_RECORD, { { i, ~(uint64_t)i } } };
+        cut_fill(payload, i, len);
+        memset(payload + len, 0, TCP_ALIGN);
+        cut_push(cut, &frame, sizeof frame);
+        cut_push(cut, payload, tcp_padded(len));
+    }
+    for (int i = 0; cut->arrived < CUT_RECORDS; i++) {
+        CHECK(i < 100000);
+        tcp_ops.poll(cut->net);
+    }
+    cut_close(cut);
+    segment_destroy(segment);
+}
+
+/* What the transport has written, as far as it has come: must be what was sent. */
+static void cut_pull(struct cut *cut, size_t most)
+{
+    static unsigned char bytes[CUT_LONG + TCP_FRAME_SIZE + TCP_ALIGN];
+    static size_t have;
+    struct tcp_frame frame;
+
+    for (size_t left = most; left;) {
+        size_t want = TCP_FRAME_SIZE;
+        ssize_t got;
+        memcpy(&frame, bytes, sizeof frame);
+        if (have >= want)
+            want += tcp_padded(frame.len);
+        got = want > have ? read(cut->fd, bytes + have, size_min(left, want - have)) : 0;
+        if (got < 0)
+            return;
+        have += (size_t)got;
+        left -= (size_t)got;
+        memcpy(&frame, bytes, sizeof frame);
+        if (have < TCP_FRAME_SIZE || have < TCP_FRAME_SIZE + tcp_padded(frame.len))
+            continue;
+        CHECK_INT(frame.kind, TCP_RECORD);
+        for (size_t i = TCP_FRAME_SIZE + frame.len; i < have; i++)
+            CHECK_INT(bytes[i], 0);
+        while (cut_arrive(cut, 1, frame.head, bytes + TCP_FRAME_SIZE, frame.len))
+            ;
+        have = 0;
+    }
+}
+
+static bool cut_send(struct cut *cut, uint32_t number, uint32_t len)
+{
+    const struct net_head head = { { number, ~(uint64_t)number } };
+    const uint64_t way = suite_next(&cut->random) % 4;
+    struct net_buffer buffer;
+
+    if (len > TCP_EAGER_MAX || way == 0) {
+        if (atomic_load(&cut->pending)) /* there is one buffer to send from */
+            return false;
+        cut_fill(cut->payload, number, len);
+        atomic_store(&cut->pending, 1);
+        if (!tcp_ops.send_from(cut->ep, head, cut->payload, len, &cut->pending))
+            return true;
+        atomic_store(&cut->pending, 0);
+        return false;
+    }
+    if (way == 1) {
+        if (tcp_ops.alloc(cut->ep, &buffer))
+            return false;
+        cut_fill(buffer.data, number, len);
+        return !tcp_ops.commit(cut->ep, head, &buffer, len);
+    }
+    cut_fill(cut->landing, number, len);
+    return !(way == 2 ? tcp_ops.send : tcp_ops.send_soon)(cut->ep, head, cut->landing, len);
+}
+
+static void test_cut_output(void)
+{
+    struct job_head *segment = segment_create(2);
+    struct cut *cut = cut_open(segment);
+    uint64_t random = cut->expected;
+
+    for (uint32_t i = 0; i < CUT_RECORDS; i++) {
+        const uint32_t len = cut_len(&random);
+        while (!cut_send(cut, i, len)) {
+            const uint64_t draw = suite_next(&cut->random);
+            if (draw % 3)
+                cut_pull(cut, 1 + draw / 3 % (draw % 7 ? 20000 : 10));
+            if (draw % 5)
+                tcp_ops.poll(cut->net);
+        }
+        if (suite_next(&cut->random) % 4 == 0)
+            cut_pull(cut, 300);
+    }
+    for (int i = 0; cut->arrived < CUT_RECORDS; i++) {
+        CHECK(i < 100000);
+        cut_pull(cut, 4000);
+        tcp_ops.poll(cut->net);
+    }
+    CHECK_INT(atomic_load(&cut->pending), 0);
+    cut_close(cut);
     segment_destroy(segment);
 }
 
@@ -535,6 +815,10 @@ int main(void)
     test_suite(0, "0");
     test_suite(NET_LANES - 1, "65536");
     test_renew();
+    test_cut_input();
+    test_cut_output();
+    in_processes(2, exchange);
+    in_processes(MANY, talk_to_all);
     test_late();
     test_ties();
     test_nobody();
