@@ -3,6 +3,7 @@
  * of the target, the target's library stores there when it is told by a parcel. So near and far ones wait in one
  * queue for a lock, and who waits for a post or the end of an epoch looks at the same words.
  * Knows: int_message.h, locks. Does not know: epochs, operations. */
+#include "rma/int_turn.h"
 #include "rma/int_message.h"
 
 static struct win_messages *messages_of(const struct win *win)

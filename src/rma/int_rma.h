@@ -23,14 +23,6 @@ enum win_hint {
 /* Those of a window that is being made; `info` may be NULL. */
 void win_first_info(struct win *win, struct info *info);
 
-/* --- passive.c: the lock of a near target. All of it may be done in a handler of messages --- */
-
-/* The next ticket; `waiter` is woken when it has its turn. */
-uint32_t win_lock_ticket(const struct win *win, int rank, int waiter);
-/* False: its turn has not come. */
-bool win_lock_enter(const struct win *win, int rank, uint32_t ticket, bool is_shared);
-void win_lock_leave(const struct win *win, int rank, bool is_shared);
-
 /* --- dynamic.c --- */
 
 /* Is it attached here? */

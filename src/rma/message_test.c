@@ -12,6 +12,7 @@
 #include "obj/req.h"
 #include "op/op.h"
 #include "p2p/alone.h"
+#include "rma/int_turn.h"
 #include "rma/int_message.h"
 #include "rma/stripe.h"
 

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: rma. Passive target synchronization (MPI 5.0 §12.5.3, §12.5.4). The lock of a target is three counts in its
- * part of the control memory, so its process has nothing to do with near ones who want it; for far ones it does the
- * same itself (far.c). Who wants it takes the next ticket:
- *
- *   to read    when all before are readers inside or are done: `reading` has come to the ticket; then it moves on
- *   to write   when all before are done: `writing` has come to the ticket
- *
- * Who is done moves `writing` on, a writer `reading` as well. So the lock is fair, and who waits is woken by the one
- * whose step lets him in: beside each ticket stands its rank. */
+/* Room: rma. Passive target synchronization (MPI 5.0 §12.5.3, §12.5.4). The process of a target has
+ * nothing to do with near ones who want its lock (int_turn.h); for far ones it does the same itself (far.c). */
 #include <pthread.h>
 
 #include "base/err.h"
+#include "rma/int_turn.h"
 #include "rma/int_rma.h"
 
 /* --- the lock of a target --- */
@@ -30,52 +24,7 @@ static bool is_our_turn(struct win_wait *wait)
     return atomic_load_explicit(lock->turn, memory_order_acquire) == lock->ticket;
 }
 
-static void wake_ticket(const struct win *win, struct win_member *member, uint32_t ticket)
-{
-    progress_fence();
-    if (unlikely(atomic_load_explicit(&member->tickets, memory_order_relaxed) != ticket))
-        win_wake(win, (int)atomic_load_explicit(&member->pair[ticket & win->pair_mask].waiter,
-                                                memory_order_relaxed));
-}
-
-uint32_t win_lock_ticket(const struct win *win, int rank, int waiter)
-{
-    struct win_member *member = win_member(win, rank);
-    const uint32_t ticket = atomic_fetch_add_explicit(&member->tickets, 1, memory_order_relaxed);
-
-    atomic_store_explicit(&member->pair[ticket & win->pair_mask].waiter, (uint32_t)waiter, memory_order_relaxed);
-    return ticket;
-}
-
-/* Readers let the next one look whether he is one, too. */
-static void let_next_read(const struct win *win, struct win_member *member, uint32_t ticket)
-{
-    atomic_store_explicit(&member->reading, ticket + 1, memory_order_release); /* ours to change */
-    wake_ticket(win, member, ticket + 1);
-}
-
-bool win_lock_enter(const struct win *win, int rank, uint32_t ticket, bool is_shared)
-{
-    struct win_member *member = win_member(win, rank);
-
-    if (atomic_load_explicit(is_shared ? &member->reading : &member->writing, memory_order_acquire) != ticket)
-        return false;
-    if (is_shared)
-        let_next_read(win, member, ticket);
-    return true;
-}
-
-void win_lock_leave(const struct win *win, int rank, bool is_shared)
-{
-    struct win_member *member = win_member(win, rank);
-
-    /* release pairs with is_our_turn */
-    if (!is_shared)
-        atomic_fetch_add_explicit(&member->reading, 1, memory_order_release);
-    wake_ticket(win, member, atomic_fetch_add_explicit(&member->writing, 1, memory_order_release) + 1);
-}
-
-static void take_near(struct win *win, int rank, bool is_shared, const char *call)
+static ALWAYS_INLINE void take_near(struct win *win, int rank, bool is_shared, const char *call)
 {
     struct win_member *member = win_member(win, rank);
     const uint32_t ticket = win_lock_ticket(win, rank, win->rank);
@@ -83,10 +32,10 @@ static void take_near(struct win *win, int rank, bool is_shared, const char *cal
                               is_shared ? &member->reading : &member->writing,
                               ticket };
 
-    if (unlikely(!is_our_turn(&lock.wait)))
+    if (unlikely(atomic_load_explicit(lock.turn, memory_order_acquire) != ticket))
         win_wait_for(&lock.wait);
     if (is_shared)
-        let_next_read(win, member, ticket);
+        win_let_next_read(win, member, ticket);
 }
 
 static void take(struct win *win, int rank, bool is_shared)
@@ -233,13 +182,15 @@ static void take_all(struct win *win)
 {
     static const char call[] = "MPI_Win_lock_all";
 
-    for (int rank = 0; rank < win->size && win->has_far; rank++)
+    const bool has_far = win->has_far;
+
+    for (int rank = 0; rank < win->size && has_far; rank++)
         if (win->target[rank].is_far)
             win_far_lock(win, rank, true, call);
     for (int rank = 0; rank < win->size; rank++)
-        if (!win->target[rank].is_far)
+        if (!has_far || !win->target[rank].is_far)
             take_near(win, rank, true, call);
-    if (win->has_far)
+    if (has_far)
         win_far_await_lock(win, -1, call);
 }
 
@@ -262,15 +213,15 @@ int win_lock_all(struct win *win, int assertion)
 /* As release, for all. */
 static int release_all(struct win *win)
 {
-    const bool has_locks = !win->is_unchecked;
+    const bool has_locks = !win->is_unchecked, has_far = win->has_far;
     int rc;
 
-    for (int rank = 0; rank < win->size && has_locks && win->has_far; rank++)
+    for (int rank = 0; rank < win->size && has_locks && has_far; rank++)
         if (win->target[rank].is_far)
             win_far_unlock(win, rank, true, "MPI_Win_unlock_all");
     rc = win_complete_messages(win, -1, false, "MPI_Win_unlock_all");
     for (int rank = 0; rank < win->size && has_locks; rank++)
-        if (!win->target[rank].is_far)
+        if (!has_far || !win->target[rank].is_far)
             win_lock_leave(win, rank, true);
     return rc;
 }

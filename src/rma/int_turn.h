@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: rma, private. The lock of a near target (§12.5.3): three counts in its part of the control memory. Who wants it
+ * takes the next ticket:
+ *
+ *   to read    when all before are readers inside or are done: `reading` has come to the ticket; then it moves on
+ *   to write   when all before are done: `writing` has come to the ticket
+ *
+ * Who is done moves `writing` on, a writer `reading` as well. So the lock is fair, and who waits is woken by the one
+ * whose step lets him in: beside each ticket stands its rank. All of it may be done in a handler of messages. */
+#ifndef RMA_INT_TURN_H
+#define RMA_INT_TURN_H
+
+#include "rma/window.h"
+
+/* Whoever has this one may look again, if it is out. */
+static ALWAYS_INLINE void win_wake_ticket(const struct win *win, struct win_member *member, uint32_t ticket)
+{
+    progress_fence();
+    if (unlikely(atomic_load_explicit(&member->tickets, memory_order_relaxed) != ticket))
+        win_wake(win, (int)atomic_load_explicit(&member->pair[ticket & win->pair_mask].waiter,
+                                                memory_order_relaxed));
+}
+
+/* The next ticket; `waiter` is woken when it has its turn. */
+static ALWAYS_INLINE uint32_t win_lock_ticket(const struct win *win, int rank, int waiter)
+{
+    struct win_member *member = win_member(win, rank);
+    const uint32_t ticket = atomic_fetch_add_explicit(&member->tickets, 1, memory_order_relaxed);
+
+    atomic_store_explicit(&member->pair[ticket & win->pair_mask].waiter, (uint32_t)waiter, memory_order_relaxed);
+    return ticket;
+}
+
+/* Readers let the next one look whether he is one, too. */
+static ALWAYS_INLINE void win_let_next_read(const struct win *win, struct win_member *member, uint32_t ticket)
+{
+    atomic_store_explicit(&member->reading, ticket + 1, memory_order_release); /* ours to change */
+    win_wake_ticket(win, member, ticket + 1);
+}
+
+/* False: its turn has not come. */
+static inline bool win_lock_enter(const struct win *win, int rank, uint32_t ticket, bool is_shared)
+{
+    struct win_member *member = win_member(win, rank);
+
+    if (atomic_load_explicit(is_shared ? &member->reading : &member->writing, memory_order_acquire) != ticket)
+        return false;
+    if (is_shared)
+        win_let_next_read(win, member, ticket);
+    return true;
+}
+
+static ALWAYS_INLINE void win_lock_leave(const struct win *win, int rank, bool is_shared)
+{
+    struct win_member *member = win_member(win, rank);
+
+    /* release pairs with those who look whether it is their turn */
+    if (!is_shared)
+        atomic_fetch_add_explicit(&member->reading, 1, memory_order_release);
+    win_wake_ticket(win, member, atomic_fetch_add_explicit(&member->writing, 1, memory_order_release) + 1);
+}
+
+#endif
