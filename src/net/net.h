@@ -122,6 +122,11 @@ struct net_ops {
     /* Give a buffer back unsent. */
     void (*release)(struct net_ep *ep, const struct net_buffer *buffer);
 
+    /* alloc, copying the payload and commit in one, by which the receiver may read the first bytes while the last ones
+     * are written; `len` is above short_max and at most eager_max. 0, NET_AGAIN, or NET_NOT_THIS: nothing has been
+     * done, since it would bring nothing. NULL: no such way. */
+    int (*send_parts)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
+
     /* Send a record straight out of the caller's memory, which stays as it is until *pending has been lowered by one,
      * by this call or a later poll. `len` may be above eager_max. 0 or NET_AGAIN. NULL: no such way. */
     int (*send_from)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len,
@@ -151,7 +156,8 @@ struct net_ops {
 
     /* If the next record of this process has come, is not long nor longer than `max`, and its head is `head`: take it,
      * copy the payload to `buf`, and return its length. NET_NOT_YET: none has come; NET_NOT_THIS: another one is
-     * next. The sink is not called. */
+     * next, or the rest of a record that is being written does not come while a short message would be looked for
+     * (PROGRESS_LOOK_FIRST); `buf` may have been written to then. The sink is not called. */
     int (*take)(struct net_ep *ep, struct net_head head, void *buf, size_t max);
 
     /* Copying from and to the memory of the other process. can_copy is settled by trying, once a pair.

@@ -245,7 +245,14 @@ static NOINLINE bool send_in_buffer(const struct channel *channel, const void *b
     struct net_buffer buffer;
 
     if (!peer || mode & P2P_SYNC || !type->is_contig || len <= peer->ops->short_max || len > eager_limit(peer) ||
-        peer->is_crowded || is_throttled(peer) || peer->ops->alloc(peer->ep, &buffer))
+        peer->is_crowded || is_throttled(peer))
+        return false;
+    if (peer->ops->send_parts) {
+        const int rc = peer->ops->send_parts(peer->ep, own_head(channel, type, tag), buf, (uint32_t)len);
+        if (rc != NET_NOT_THIS)
+            return !rc;
+    }
+    if (peer->ops->alloc(peer->ep, &buffer))
         return false;
     shared_write(buffer.data, buf, len, pace_is_far_to(peer->pace));
     if (likely(!peer->ops->commit(peer->ep, own_head(channel, type, tag), &buffer, (uint32_t)len)))

@@ -54,6 +54,7 @@ struct shm {
     uint32_t cells_touched;         /* cells from this one on have never been written: their memory is not there yet */
     struct shm_cell cells[SHM_CELLS];
     uint32_t next_record;           /* where the search for a free one starts */
+    uint64_t stamp;                 /* of the last message that went in parts */
     uint64_t probe;                 /* what others read to find out whether they may */
 };
 
@@ -73,6 +74,7 @@ int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint3
 int shm_send_in_room(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len) HOT;
 int shm_alloc(struct net_ep *ep, struct net_buffer *buffer);
 int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len);
+int shm_send_parts(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
 void shm_release(struct net_ep *ep, const struct net_buffer *buffer);
 void shm_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out);
 struct pace *shm_pace(struct net_ep *ep);

@@ -30,6 +30,9 @@ enum {
     SHM_CELLS = 32,
     SHM_CELL_SIZE = 32768,
     SHM_CELL_STRIDE = 32768 + 3 * CACHE_LINE,     /* so that cells do not all meet in the same sets of the caches */
+    SHM_PARTS = 4,                                /* of a cell that is read while it is written; the three lines
+                                                     behind the cell tell of all but the first */
+    SHM_PARTS_MIN = 4864,                         /* shortest payload that goes so */
     SHM_RECORDS = 64,
     SHM_AHEAD = 8,                                /* slots that both sides fetch ahead */
     SHM_REPORT_EVERY = 12,                        /* slots consumed until the sender is told */
@@ -57,6 +60,13 @@ struct shm_slot {
 struct shm_in_cell {
     uint32_t index;  /* of the sender's cell */
     uint32_t tail;   /* slots that this sender has consumed in the other direction */
+    uint64_t stamp;  /* not 0: only the first part is there, and the others have come when their lines say this number,
+                        which no other message of the sender has */
+};
+
+/* A line behind a cell. */
+struct shm_part {
+    _Atomic uint64_t stamp ALIGNED(CACHE_LINE);
 };
 
 /* The last two lines are written by the receiver. They are two because the sender looks at `hot` each time, and at
@@ -67,6 +77,7 @@ struct shm_page {
     _Atomic uint32_t hot ALIGNED(CACHE_LINE);  /* 1: the receiver polls this ring; 0: ring the bell */
     _Atomic uint32_t wishes[NET_WISHES];       /* what net.h says; here since the sender reads this line anyway */
     _Atomic uint32_t far;                      /* sys/pace.h: the receiver reads far lines */
+    _Atomic uint32_t parts;                    /* the receiver would read cells while they are written */
 };
 
 /* `n` slots on, at most as many as the ring has. */
@@ -87,6 +98,7 @@ struct shm_proc {
 _Static_assert(sizeof(struct shm_slot) == CACHE_LINE, "a slot is one line");
 _Static_assert(sizeof(struct shm_page) == JOB_PAGE, "a ring is one page");
 _Static_assert(sizeof(struct shm_proc) <= JOB_NET_SIZE, "fits its area");
+_Static_assert(SHM_CELL_STRIDE - SHM_CELL_SIZE >= (SHM_PARTS - 1) * sizeof(struct shm_part), "lines for the parts");
 _Static_assert(SHM_RECORDS * sizeof(struct net_record) == JOB_PAGE, "records of a process are one page");
 
 /* One lane's part of the segment, and how many processes it is for. */
@@ -134,6 +146,18 @@ static inline void *shm_cell(struct shm_area area, int proc, uint32_t index)
     char *cells = (char *)shm_record(area, area.procs, 0);
 
     return cells + (size_t)SHM_CELL_STRIDE * ((size_t)proc * SHM_CELLS + index);
+}
+
+/* Who says that a part of this cell, not the first, is there. */
+static inline struct shm_part *shm_part(const void *cell, int part)
+{
+    return (struct shm_part *)(uintptr_t)((const char *)cell + SHM_CELL_SIZE) + (part - 1);
+}
+
+/* Of all but the last part, which is shorter. */
+static inline uint32_t shm_part_size(uint32_t len)
+{
+    return (len / SHM_PARTS + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
 /* Where in the area the last part begins. */

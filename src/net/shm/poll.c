@@ -47,6 +47,26 @@ static void leave_cell(struct shm_peer *peer, const struct shm_in_cell *in_cell)
         tell_sender(peer);
 }
 
+/* Should the sender's cells be told in parts? */
+static ALWAYS_INLINE void want_parts(struct shm_peer *peer, bool wanted)
+{
+    if (unlikely(atomic_load_explicit(&peer->in->parts, memory_order_relaxed) != wanted))
+        atomic_store_explicit(&peer->in->parts, wanted, memory_order_relaxed);
+}
+
+/* It brings something to who has a processor to wait on, where lines are near. */
+static bool parts_pay(const struct shm_peer *peer)
+{
+    return !peer->pace.is_far && atomic_load_explicit(&progress.first_polls, memory_order_relaxed) > 1;
+}
+
+/* Has this part come, not the first? With the last one, all have. */
+static ALWAYS_INLINE bool has_part(const void *cell, int part, uint64_t stamp)
+{
+    /* acquire pairs with shm_send_parts */
+    return atomic_load_explicit(&shm_part(cell, part)->stamp, memory_order_acquire) == stamp;
+}
+
 static NOINLINE bool take_cell(struct shm *shm, struct shm_peer *peer, const struct shm_slot *slot)
 {
     struct shm_in_cell in_cell;
@@ -54,6 +74,11 @@ static NOINLINE bool take_cell(struct shm *shm, struct shm_peer *peer, const str
 
     memcpy(&in_cell, slot->payload, sizeof in_cell);
     cell = shm_cell(shm->area, peer->ep.proc, in_cell.index);
+    if (in_cell.stamp) {
+        want_parts(peer, false); /* nobody waits for it who would read it so */
+        if (!has_part(cell, SHM_PARTS - 1, in_cell.stamp))
+            return false;
+    }
     if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, cell, slot->len & ~SHM_IN_CELL))
         return false;
     leave_cell(peer, &in_cell);
@@ -149,7 +174,44 @@ static NOINLINE void read_measured(struct shm_peer *peer, void *buf, const void 
     pace_end(&peer->pace, len, start);
 }
 
-/* The rest of shm_take, for a record that is more than one slot. Long ones are left to the sink. */
+/* Wait for a part for as long as a short message is waited for: false if its writer has been stopped in between. */
+static bool part_comes(const void *cell, int part, uint64_t stamp)
+{
+    PROGRESS_LOOK_FIRST {
+        if (has_part(cell, part, stamp))
+            return true;
+    }
+    return false;
+}
+
+/* A cell while it is written. False: it is not all there; what has been copied will be copied again. Whether lines are
+ * near is measured on one that is all there. */
+static bool read_parts(struct shm_peer *peer, char *buf, const char *cell, uint32_t len, uint64_t stamp)
+{
+    const uint32_t size = shm_part_size(len);
+    uint64_t start = pace_start(&peer->pace, len);
+
+    if (unlikely(start)) {
+        if (!part_comes(cell, SHM_PARTS - 1, stamp))
+            return false;
+        start = clock_ns();
+        shared_read(buf, cell, len);
+        pace_end(&peer->pace, len, start);
+        want_parts(peer, parts_pay(peer));
+        return true;
+    }
+    shared_read(buf, cell, size);
+    for (int part = 1; part < SHM_PARTS; part++) {
+        const uint32_t at = size * (uint32_t)part;
+        if (unlikely(!part_comes(cell, part, stamp)))
+            return false;
+        shared_read(buf + at, cell + at, part < SHM_PARTS - 1 ? size : len - at);
+    }
+    return true;
+}
+
+/* The rest of shm_take, for a record that is more than one slot. Long ones are left to the sink, unless they come in
+ * parts; where lines are near they will. */
 static NOINLINE int take_longer(struct shm_peer *peer, const struct shm_slot *slot, void *buf, size_t max)
 {
     struct shm *shm = (struct shm *)(void *)peer->ep.net;
@@ -157,7 +219,7 @@ static NOINLINE int take_longer(struct shm_peer *peer, const struct shm_slot *sl
     struct shm_in_cell in_cell;
     const void *cell;
 
-    if (len > max || len > SHM_TAKE_MAX)
+    if (len > max)
         return NET_NOT_THIS;
     if (!(slot->len & SHM_IN_CELL)) {
         advance(peer, gather(peer, slot, buf));
@@ -165,10 +227,19 @@ static NOINLINE int take_longer(struct shm_peer *peer, const struct shm_slot *sl
     }
     memcpy(&in_cell, slot->payload, sizeof in_cell);
     cell = shm_cell(shm->area, peer->ep.proc, in_cell.index);
-    if (len < PACE_MIN)
-        shared_read(buf, cell, len);
-    else
+    if (in_cell.stamp) {
+        if (!read_parts(peer, buf, cell, len, in_cell.stamp))
+            return NET_NOT_THIS;
+    } else if (len >= SHM_PARTS_MIN) {
+        want_parts(peer, parts_pay(peer));
+        if (len > SHM_TAKE_MAX)
+            return NET_NOT_THIS;
         read_measured(peer, buf, cell, len);
+    } else if (len < PACE_MIN) {
+        shared_read(buf, cell, len);
+    } else {
+        read_measured(peer, buf, cell, len);
+    }
     leave_cell(peer, &in_cell);
     return (int)len;
 }

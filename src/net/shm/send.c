@@ -62,6 +62,15 @@ static ALWAYS_INLINE void fetch_ahead(struct shm_peer *peer, struct shm_slot *sl
     peer->in_pos_at_send = peer->in_pos;
 }
 
+/* Something has just been stored that the receiver waits for: does it look, or is it to be called? */
+static ALWAYS_INLINE int tell_receiver(struct shm_peer *peer)
+{
+    if (likely(atomic_load_explicit(&peer->out->hot, memory_order_relaxed) &&
+               !atomic_load_explicit(peer->alert, memory_order_relaxed)))
+        return 0;
+    return call_receiver(peer);
+}
+
 /* Make `n` slots visible that start at `slot`, the next one. */
 static ALWAYS_INLINE int publish(struct shm_peer *peer, struct shm_slot *slot, uint32_t n)
 {
@@ -71,10 +80,7 @@ static ALWAYS_INLINE int publish(struct shm_peer *peer, struct shm_slot *slot, u
     peer->ep.room -= (int)n;
     slot += n;
     peer->out_slot = likely(slot < peer->out_end) ? slot : slot - SHM_SLOTS;
-    if (likely(atomic_load_explicit(&peer->out->hot, memory_order_relaxed) &&
-               !atomic_load_explicit(peer->alert, memory_order_relaxed)))
-        return 0;
-    return call_receiver(peer);
+    return tell_receiver(peer);
 }
 
 /* 41 to 160 bytes: the following slots first. */
@@ -195,21 +201,50 @@ void shm_release(struct net_ep *ep, const struct net_buffer *buffer)
     shm->cells_free |= UINT32_C(1) << buffer->index;
 }
 
+/* The cell `index` is the next record. There is room. */
+static void publish_cell(struct shm_peer *peer, struct net_head head, uint32_t index, uint32_t len, uint64_t stamp)
+{
+    struct shm *shm = (struct shm *)(void *)peer->ep.net;
+    struct shm_slot *slot = peer->out_slot;
+
+    slot->len = len | SHM_IN_CELL;
+    slot->head = head;
+    memcpy(slot->payload, &(struct shm_in_cell){ index, peer->in_pos, stamp }, sizeof(struct shm_in_cell));
+    publish(peer, slot, 1);
+    shm->cells[index] = (struct shm_cell){ peer, peer->out_pos };
+    peer->last_cell = (uint8_t)index;
+}
+
 int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len)
 {
-    struct shm *shm = (struct shm *)(void *)ep->net;
     struct shm_peer *peer = (struct shm_peer *)(void *)ep;
-    struct shm_slot *slot = peer->out_slot;
 
     if (seems_full(peer) && !look_for_room(peer, 1))
         return NET_AGAIN;
-    slot->len = len | SHM_IN_CELL;
-    slot->head = head;
-    memcpy(slot->payload, &(struct shm_in_cell){ buffer->index, peer->in_pos }, sizeof(struct shm_in_cell));
-    publish(peer, slot, 1);
-    shm->cells[buffer->index] = (struct shm_cell){ peer, peer->out_pos };
-    peer->last_cell = (uint8_t)buffer->index;
+    publish_cell(peer, head, buffer->index, len, 0);
     return 0;
+}
+
+int shm_send_parts(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
+{
+    struct shm_peer *peer = (struct shm_peer *)(void *)ep;
+    struct shm *shm = (struct shm *)(void *)ep->net;
+    const uint32_t size = shm_part_size(len);
+    struct net_buffer cell;
+
+    if (len < SHM_PARTS_MIN || !atomic_load_explicit(&peer->out->parts, memory_order_relaxed))
+        return NET_NOT_THIS;
+    if ((seems_full(peer) && !look_for_room(peer, 1)) || shm_alloc(ep, &cell))
+        return NET_AGAIN;
+    shared_write(cell.data, payload, size, false);
+    publish_cell(peer, head, cell.index, len, ++shm->stamp);
+    for (int part = 1; part < SHM_PARTS; part++) {
+        const uint32_t at = size * (uint32_t)part;
+        shared_write((char *)cell.data + at, (const char *)payload + at, part < SHM_PARTS - 1 ? size : len - at, false);
+        /* release pairs with has_part in poll.c: the part is written */
+        atomic_store_explicit(&shm_part(cell.data, part)->stamp, shm->stamp, memory_order_release);
+    }
+    return tell_receiver(peer);
 }
 
 void shm_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out)

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "net/net_suite.h"
-#include "net/shm/layout.h"
+#include "net/shm/int_shm.h"
 #include "progress/progress.h"
 #include "sys/wake.h"
 
@@ -157,6 +157,54 @@ static int note_arrival(void *arg, int proc, struct net_head head, const void *p
     return 0;
 }
 
+static int keep_arrival(void *arg, int proc, struct net_head head, const void *payload, uint32_t len)
+{
+    (void)proc, (void)head;
+    memcpy(arg, payload, len);
+    return 0;
+}
+
+/* A cell of which the first part is there is taken only when the last one has come, by the sink as well. It is told in
+ * parts once a call that waits has met one that was not, until the sink gets one. */
+static void test_parts(void)
+{
+    enum { LEN = 10000 };
+    static char payload[LEN], took[LEN], arrived[SHM_CELL_SIZE];
+    struct job_head *segment = segment_create(2);
+    struct net_config config = config_of(segment, 1, 2, 0);
+    const struct net_head head = { { 1, 2 } };
+    struct net_ep *a, *b;
+    struct net *from, *to;
+    _Atomic uint64_t *last;
+
+    for (int i = 0; i < LEN; i++)
+        payload[i] = (char)(i % 101);
+    config.sink = (struct net_sink){ .arrive = keep_arrival, .arg = arrived };
+    CHECK(!shm_ops.open(&config, &to) && !shm_ops.connect(to, 0, &b));
+    config.proc = 0;
+    CHECK(!shm_ops.open(&config, &from) && !shm_ops.connect(from, 1, &a));
+    CHECK_INT(shm_ops.send_parts(a, head, payload, LEN), NET_NOT_THIS);
+    atomic_store(&((struct shm_peer *)(void *)a)->out->parts, 1);
+    for (int round = 0; round < 3; round++) {
+        CHECK_INT(shm_ops.send_parts(a, head, payload, LEN), 0);
+        last = &shm_part(shm_cell(((struct shm *)(void *)from)->area, 0, 0), SHM_PARTS - 1)->stamp;
+        atomic_fetch_xor(last, 1);
+        CHECK_INT(shm_ops.take(b, head, took, LEN), NET_NOT_THIS);
+        if (round == 2)
+            CHECK_INT(shm_ops.poll(to) + shm_ops.poll(to), 0);
+        atomic_fetch_xor(last, 1);
+        if (round < 2)
+            CHECK_INT(shm_ops.take(b, head, took, LEN), LEN);
+        else
+            CHECK(shm_ops.poll(to) + shm_ops.poll(to) == 1);
+        CHECK(!memcmp(round < 2 ? took : arrived, payload, LEN));
+    }
+    CHECK_INT(shm_ops.send_parts(a, head, payload, LEN), NET_NOT_THIS);
+    shm_ops.close(from);
+    shm_ops.close(to);
+    segment_destroy(segment, 2);
+}
+
 /* What is sent in a lane arrives in that lane, also if the other end opens it later; a full one holds up no other. */
 static void test_lanes(void)
 {
@@ -227,6 +275,7 @@ int main(void)
     test_suite(NET_LANES - 1);
     test_renew(0);
     test_renew(NET_LANES - 1);
+    test_parts();
     test_lanes();
     test_many();
     test_full_ring();
