@@ -34,9 +34,11 @@ const struct coll_algorithm coll_algorithms[] = {
     { "linear", coll_gather_linear, FOR(GATHER) | FOR(GATHERV), 0, NO_PARAMETER },
     { "throttled", coll_gather_throttled, FOR(GATHER) | FOR(GATHERV), 0, WINDOW(8) },
     { "binomial", coll_gather_binomial, FOR(GATHER), 0, NO_PARAMETER },
+    { "two_level", coll_gather_levels, FOR(GATHER), 0, NO_PARAMETER },
     { "linear", coll_scatter_linear, FOR(SCATTER) | FOR(SCATTERV), 0, NO_PARAMETER },
     { "throttled", coll_scatter_throttled, FOR(SCATTER) | FOR(SCATTERV), 0, WINDOW(8) },
     { "binomial", coll_scatter_binomial, FOR(SCATTER), 0, NO_PARAMETER },
+    { "two_level", coll_scatter_levels, FOR(SCATTER), 0, NO_PARAMETER },
 
     { "dissemination", coll_allgather_dissemination, FOR(ALLGATHER), 0, NO_PARAMETER },
     { "ring", coll_allgather_ring, FOR(ALLGATHER) | FOR(ALLGATHERV), 0, NO_PARAMETER },
@@ -68,6 +70,7 @@ const struct coll_algorithm coll_algorithms[] = {
       NO_PARAMETER },
     { "pairs", coll_reduce_scatter_pairs, FOR(REDUCE_SCATTER) | FOR(REDUCE_SCATTER_BLOCK), 0, NO_PARAMETER },
     { "ring", coll_reduce_scatter_ring, FOR(REDUCE_SCATTER) | FOR(REDUCE_SCATTER_BLOCK), COMMUTATIVE, NO_PARAMETER },
+    { "two_level", coll_reduce_scatter_levels, FOR(REDUCE_SCATTER) | FOR(REDUCE_SCATTER_BLOCK), RUNS, NO_PARAMETER },
 
     { "doubling", coll_scan_doubling, FOR(SCAN) | FOR(EXSCAN), 0, NO_PARAMETER },
     { "chain", coll_scan_chain, FOR(SCAN) | FOR(EXSCAN), 0, SEGMENT(16384) },

@@ -12,8 +12,8 @@
 coll_build_fn coll_barrier_dissemination, coll_barrier_tree, coll_barrier_levels;
 coll_build_fn coll_bcast_tree, coll_bcast_scatter_ring, coll_bcast_scatter_doubling, coll_bcast_chain,
     coll_bcast_pipelined, coll_bcast_double_tree, coll_bcast_levels;
-coll_build_fn coll_gather_linear, coll_gather_throttled, coll_gather_binomial;
-coll_build_fn coll_scatter_linear, coll_scatter_throttled, coll_scatter_binomial;
+coll_build_fn coll_gather_linear, coll_gather_throttled, coll_gather_binomial, coll_gather_levels;
+coll_build_fn coll_scatter_linear, coll_scatter_throttled, coll_scatter_binomial, coll_scatter_levels;
 coll_build_fn coll_allgather_dissemination, coll_allgather_ring, coll_allgather_doubling, coll_allgather_neighbors,
     coll_allgather_packed, coll_allgather_levels;
 coll_build_fn coll_alltoall_pairs, coll_alltoall_in_place, coll_alltoall_bruck, coll_alltoall_levels;
@@ -22,7 +22,7 @@ coll_build_fn coll_reduce_binomial, coll_reduce_ordered, coll_reduce_halving, co
 coll_build_fn coll_allreduce_doubling, coll_allreduce_halving, coll_allreduce_ring, coll_allreduce_reduce_bcast,
     coll_allreduce_levels;
 coll_build_fn coll_reduce_scatter_tree, coll_reduce_scatter_halving, coll_reduce_scatter_pairs,
-    coll_reduce_scatter_ring;
+    coll_reduce_scatter_ring, coll_reduce_scatter_levels;
 coll_build_fn coll_scan_doubling, coll_scan_chain;
 
 /* --- on topologies and intercommunicators, for all operations --- */

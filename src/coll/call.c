@@ -15,7 +15,7 @@
  *
  * A persistent operation keeps its tags, since processes may start several of them in any order. */
 #include "base/err.h"
-#include "coll/algorithms.h"
+#include "coll/levels.h"
 #include "coll/node.h"
 #include "coll/spanning.h"
 
@@ -191,6 +191,16 @@ static void number(struct sched *s, enum coll_form form)
         s->local_tag = tag_of_call(coll_count_call(comm->local, s->call), COLL_INTERNAL, 0);
 }
 
+void coll_set_choice(struct sched *s, const struct coll_args *args, const struct coll_choice *choice)
+{
+    s->parameter = choice->parameter;
+    s->layout = s->comm->spread ? &s->comm->spread->layout : NULL;
+    if (args->op) {
+        s->op = args->op;
+        op_ref(s->op);
+    }
+}
+
 static int choose_and_build(struct sched *s, const struct coll_args *args)
 {
     struct coll_choice choice;
@@ -198,12 +208,7 @@ static int choose_and_build(struct sched *s, const struct coll_args *args)
 
     if (rc)
         return rc;
-    s->parameter = choice.parameter;
-    s->layout = s->comm->spread ? &s->comm->spread->layout : NULL;
-    if (args->op) {
-        s->op = args->op;
-        op_ref(s->op);
-    }
+    coll_set_choice(s, args, &choice);
     if (s->is_kept)
         return kept_build(s, args, choice.algorithm->build);
     choice.algorithm->build(s, args);
@@ -211,6 +216,18 @@ static int choose_and_build(struct sched *s, const struct coll_args *args)
 }
 
 /* A call with an error counts too: the other processes, which may have found none, have counted it. */
+static int count_and_check(struct sched *s, const struct coll_args *args, enum coll_form form)
+{
+    describe(s, args);
+    number(s, form);
+    return check(s->comm, args);
+}
+
+int coll_count_and_check(struct sched *s, const struct coll_args *args)
+{
+    return count_and_check(s, args, COLL_BLOCKING);
+}
+
 static int build(struct sched *s, const struct coll_args *args, enum coll_form form)
 {
     int rc;
@@ -219,9 +236,7 @@ static int build(struct sched *s, const struct coll_args *args, enum coll_form f
         number(s, form);
         return args->op ? check_reduction(s->comm, args) : 0;
     }
-    describe(s, args);
-    number(s, form);
-    rc = check(s->comm, args);
+    rc = count_and_check(s, args, form);
     return rc ? rc : choose_and_build(s, args);
 }
 
@@ -246,6 +261,8 @@ int coll_run(struct comm *comm, const struct coll_args *args)
     int rc;
 
     if (comm->shelf.number >= 0 && !(coll_by_messages >> args->operation & 1) && node_try(comm, args, &rc))
+        return rc;
+    if (unlikely(comm->spread) && !(coll_by_messages >> args->operation & 1) && coll_levels_here(comm, args, &rc))
         return rc;
     s = kept_take(comm, args);
     if (unlikely(!s))

@@ -181,7 +181,7 @@ void coll_choice_fini(void)
 
 /* --- the choice --- */
 
-static size_t bytes_of(const struct comm *comm, const struct coll_args *args)
+size_t coll_choice_bytes(const struct comm *comm, const struct coll_args *args)
 {
     const bool is_root = args->root == comm->rank;
     const struct coll_data *data = &args->recv;
@@ -249,7 +249,7 @@ static struct coll_shape shape_of(const struct comm *comm, const struct coll_arg
         .ranks = comm->size,
         .nodes = spread ? spread->layout.nodes : 1,
         .node_ranks = spread ? spread->most : comm->size,
-        .bytes = bytes_of(comm, args),
+        .bytes = coll_choice_bytes(comm, args),
         .is_commutative = !args->op || args->op->is_commutative,
         .is_in_place = is_in_place(args),
         .is_crowded = !spread && progress_is_oversubscribed(), /* each node knows that of itself */

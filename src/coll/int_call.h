@@ -69,6 +69,8 @@ enum coll_operation coll_find_operation(const char *text, size_t len);
 /* The same one on all processes of the communicator. Error: MPI_ERR_OTHER if the user has asked for one that cannot
  * do this. */
 int coll_choose(struct comm *comm, const struct coll_args *args, struct coll_choice *choice);
+/* `bytes` of the shape of a call. */
+size_t coll_choice_bytes(const struct comm *comm, const struct coll_args *args);
 /* Read what the user has set; errors say what is wrong with it. */
 int coll_choice_init(void);
 void coll_choice_fini(void);
@@ -76,6 +78,11 @@ void coll_choice_fini(void);
  * reductions are to be reproducible: calls of different operations that meet by mistake are told of if both go one
  * way. */
 extern uint32_t coll_by_messages;
+
+/* call.c. What a blocking call begins with: name, number, tags, checks. It counts also after an error. */
+int coll_count_and_check(struct sched *s, const struct coll_args *args);
+/* What building needs to know beside the communicator. */
+void coll_set_choice(struct sched *s, const struct coll_args *args, const struct coll_choice *choice);
 
 /* sched_run.c. Do all of it now; blocks. 0 or the first error. */
 int sched_run(struct sched *s);

@@ -13,6 +13,18 @@
 
 enum { SHELF_TAG = -(1 << 30) - 32 }; /* below the tags of calls, above those of leaders (coll.h) */
 
+/* What carries messages between the members: the communicator, or that of all of them. */
+static struct comm *carrier(struct comm *comm)
+{
+    return comm->whole ? comm->whole : comm;
+}
+
+/* A member's rank there. */
+static int rank_of(const struct comm *comm, int rank)
+{
+    return comm->whole ? group_rank_of(comm->whole->group, group_proc(comm->group, rank)) : rank;
+}
+
 /* To rank 0 and back: can all of them? */
 static int agree(struct comm *comm, bool *can)
 {
@@ -20,14 +32,15 @@ static int agree(struct comm *comm, bool *can)
     int rc = 0;
 
     if (comm->rank)
-        rc = coll_send(comm, SHELF_TAG, &block, 0);
+        rc = coll_send(carrier(comm), SHELF_TAG, &block, rank_of(comm, 0));
     for (int rank = 1; comm->rank == 0 && rank < comm->size && !rc; rank++) {
         bool other;
 
-        rc = coll_recv(comm, SHELF_TAG, &(struct coll_block){ &other, sizeof other, block.type }, rank);
+        rc = coll_recv(carrier(comm), SHELF_TAG, &(struct coll_block){ &other, sizeof other, block.type },
+                       rank_of(comm, rank));
         *can = *can && other;
     }
-    return rc ? rc : coll_group_bcast(comm, comm->group, can, sizeof *can, SHELF_TAG);
+    return rc ? rc : coll_group_bcast(carrier(comm), comm->group, can, sizeof *can, SHELF_TAG);
 }
 
 /* Rank 0 takes a shelf and tells the others. */
@@ -38,7 +51,7 @@ static bool ask(struct comm *comm)
 
     if (comm->rank == 0)
         shelf = shelf_take(comm);
-    if (coll_group_bcast(comm, comm->group, &shelf, sizeof shelf, SHELF_TAG) || !shelf.number)
+    if (coll_group_bcast(carrier(comm), comm->group, &shelf, sizeof shelf, SHELF_TAG) || !shelf.number)
         return false;
     if (comm->rank)
         can = shelf_open(comm, shelf);
@@ -114,13 +127,15 @@ bool node_describe_wait(const struct progress_long *told, struct blocked *out)
 {
     const struct wait *wait = told->arg;
     const struct comm *comm;
+    int peer;
 
     if (told->is_done != is_over)
         return false;
-    comm = wait->call->comm;
+    comm = carrier(wait->call->comm);
+    peer = rank_of(wait->call->comm, wait->next < wait->end ? wait->next : 0);
     *out = (struct blocked){ .call = comm->coll_outer ? comm->coll_outer : comm->coll_call, .comm = comm,
                              .way = BLOCKED_RECEIVING, .is_coll = true, .sequence = comm->coll_sequence,
-                             .peer = wait->next < wait->end ? wait->next : 0, .count = -1 };
+                             .peer = peer, .count = -1 };
     return true;
 }
 
@@ -161,16 +176,23 @@ struct words {
     char text[96];
 };
 
-/* "MPI_Bcast(root 0, 8 bytes)" */
-static struct words describe_call(uint32_t what, uint64_t bytes)
+static bool is_rooted(enum coll_operation operation)
+{
+    return (operation >= COLL_BCAST && operation <= COLL_SCATTERV) || operation == COLL_REDUCE;
+}
+
+/* "MPI_Bcast(root 0, 8 bytes)". Of members on a node, which do a part of a call, the root may be nothing that the user
+ * has named. */
+static struct words describe_call(const struct comm *comm, uint32_t what, uint64_t bytes)
 {
     struct words words;
-    const char *name = coll_name((enum coll_operation)(what >> NODE_WHAT_OP), COLL_BLOCKING);
+    const enum coll_operation operation = (enum coll_operation)(what >> NODE_WHAT_OP);
+    const char *name = coll_name(operation, COLL_BLOCKING);
     const int root = (int)(what & NODE_WHAT_ROOT);
     char place[24] = "", size[32] = "";
 
-    if (root != NODE_NO_ROOT)
-        snprintf(place, sizeof place, "root %d", root);
+    if (root != NODE_NO_ROOT && (!comm->whole || is_rooted(operation)))
+        snprintf(place, sizeof place, "root %d", rank_of(comm, root));
     if (bytes)
         snprintf(size, sizeof size, "%s%llu bytes", *place ? ", " : "", (unsigned long long)bytes);
     snprintf(words.text, sizeof words.text, *place || *size ? "%s(%s%s)" : "%s", name, place, size);
@@ -179,25 +201,30 @@ static struct words describe_call(uint32_t what, uint64_t bytes)
 
 static COLD int disagree(const struct node_call *call, uint32_t round, int rank)
 {
-    const struct comm *comm = call->comm;
+    const struct comm *comm = call->comm, *all = carrier(call->comm);
     const struct shelf_line *line = shelf_line(comm, rank, round);
     const uint32_t what = (uint32_t)atomic_load_explicit(&line->stamp, memory_order_relaxed);
     const bool is_first = comm->rank < rank;
-    const struct words own = describe_call(call->what, call->bytes), other = describe_call(what, line->bytes);
+    const struct words own = describe_call(comm, call->what, call->bytes),
+                       other = describe_call(comm, what, line->bytes);
     int class = what == call->what ? MPI_ERR_TRUNCATE : MPI_ERR_ROOT;
 
     if ((what ^ call->what) >> NODE_WHAT_OP)
         class = MPI_ERR_OTHER;
     return err(class, "E0700: ranks disagree in collective call number %u on %s: rank %d calls %s, rank %d calls %s",
-               comm->coll_sequence, *comm->name ? comm->name : "a communicator", is_first ? comm->rank : rank,
-               is_first ? own.text : other.text, is_first ? rank : comm->rank, is_first ? other.text : own.text);
+               all->coll_sequence, *all->name ? all->name : "a communicator",
+               rank_of(comm, is_first ? comm->rank : rank), is_first ? own.text : other.text,
+               rank_of(comm, is_first ? rank : comm->rank), is_first ? other.text : own.text);
 }
 
 /* --- rounds --- */
 
 int node_begin(struct node_call *call, struct comm *comm, enum coll_operation op, int root, size_t bytes)
 {
-    *call = (struct node_call){ comm, node_what(op, root), 0, 0, bytes };
+    /* a part of another call goes by that one's name */
+    const enum coll_operation told = unlikely(comm->whole) ? comm->whole->spread->operation : op;
+
+    *call = (struct node_call){ comm, node_what(told, root), 0, 0, bytes };
     call->tag = coll_begin(comm, op, coll_name(op, COLL_BLOCKING));
     return 0;
 }

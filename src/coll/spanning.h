@@ -11,6 +11,7 @@ struct spread {
     bool has_runs;      /* the members of each node are neighbours by rank */
     int most;           /* members on the node that has most */
     struct comm here;   /* those on this node, in the order of their ranks; without messages */
+    enum coll_operation operation; /* that is going on in `here` */
     int *node_of;       /* what layout.node_of points to */
 };
 
