@@ -393,11 +393,11 @@ static struct sim_counts run_test(struct test *t, const struct sim_config *confi
 
 /* --- all of them --- */
 
-static struct coll_shape shape_of(const struct test *t, const struct coll_layout *layout, bool has_runs)
+static struct coll_shape shape_of(const struct test *t, const struct coll_layout *layout, bool runs)
 {
     return (struct coll_shape){ .operation = t->operation, .ranks = t->size, .nodes = layout ? layout->nodes : 1,
                                 .is_commutative = !t->is_ordered, .is_in_place = t->is_in_place,
-                                .has_runs = has_runs };
+                                .has_runs = runs };
 }
 
 static bool is_reduction(enum coll_operation operation)
@@ -405,23 +405,46 @@ static bool is_reduction(enum coll_operation operation)
     return operation >= COLL_REDUCE && operation <= COLL_EXSCAN;
 }
 
-/* One node; nodes of a few neighbouring ranks, not all of one size; nodes that take turns. Numbered by first ranks. */
+enum { ONE_NODE, NODES_OF_NEIGHBOURS, NODES_IN_TURNS, ANY_NODES, LAYOUTS };
+
+static int any_node(int kind, int width, int rank)
+{
+    switch (kind) {
+    case NODES_OF_NEIGHBOURS: return (rank + 1) / width;
+    case NODES_IN_TURNS: return rank % width;
+    default: return (int)any((unsigned)width);
+    }
+}
+
+/* One node; nodes of a few neighbouring ranks, not all of one size; nodes that take turns; ranks anywhere. Numbered by
+ * first ranks. */
 static const struct coll_layout *make_layout(int kind, int size, struct coll_layout *layout, int *node_of)
 {
-    const int width = 1 + (int)any(5);
+    const int width = 1 + (int)any(kind == ANY_NODES ? 12 : 5);
+    int number[65];
 
-    if (!kind)
+    if (kind == ONE_NODE)
         return NULL;
+    memset(number, -1, sizeof number);
     layout->nodes = 0;
     for (int rank = 0; rank < size; rank++) {
-        node_of[rank] = kind == 1 ? (rank + 1) / width : rank % width;
-        if (kind == 1)
-            node_of[rank] -= width == 1; /* the first number is 0 */
-        if (node_of[rank] >= layout->nodes)
-            layout->nodes = node_of[rank] + 1;
+        const int node = any_node(kind, width, rank);
+
+        if (number[node] < 0)
+            number[node] = layout->nodes++;
+        node_of[rank] = number[node];
     }
     layout->node_of = node_of;
     return layout;
+}
+
+static bool has_runs(const struct coll_layout *layout, int size)
+{
+    int rank = 1;
+
+    while (layout && rank < size && layout->node_of[rank] >= layout->node_of[rank - 1])
+        rank++;
+    return !layout || rank >= size;
 }
 
 static void test_one(struct test t, int kind)
@@ -429,7 +452,7 @@ static void test_one(struct test t, int kind)
     int node_of[64];
     struct coll_layout memory;
     const struct coll_layout *layout = make_layout(kind, t.size, &memory, node_of);
-    const struct coll_shape shape = shape_of(&t, layout, kind < 2);
+    const struct coll_shape shape = shape_of(&t, layout, has_runs(layout, t.size));
     const struct sim_config config = { .size = t.size, .seed = any(4) ? 1 + any(1 << 30) : 0, .is_rendezvous = any(2),
                                        .alpha = 1e-6, .beta = 1e-10, .layout = layout };
 
@@ -480,7 +503,7 @@ static void test_size(const struct coll_algorithm *algorithm, enum coll_operatio
         t.is_in_place = operation != COLL_BARRIER && operation != COLL_BCAST &&
                         (algorithm->needs & COLL_NEEDS_IN_PLACE || any(2));
         t.is_ordered = is_reduction(operation) && any(2);
-        test_one(t, (int)any(3));
+        test_one(t, (int)any(LAYOUTS));
     }
 }
 
@@ -581,6 +604,31 @@ static void test_counts(int n)
     CHECK_INT(counts_of("halving", COLL_ALLREDUCE, n, m).most_bytes, 2L * 8 * m / n * (n - 1));
     CHECK(counts_of("scatter_ring", COLL_BCAST, n, m).time <= log2n + n - 1);
     CHECK_INT(counts_of("scatter_doubling", COLL_BCAST, n, m).time, 2 * log2n);
+}
+
+/* Of two-level algorithms, whatever the layout. */
+static void test_far(int n)
+{
+    static const struct {
+        enum coll_operation operation;
+        int kind;     /* of the number of messages between h nodes: */
+    } cases[] = {
+        { COLL_BCAST, 0 }, { COLL_GATHER, 0 }, { COLL_SCATTER, 0 }, { COLL_REDUCE, 0 },             /* h - 1 */
+        { COLL_BARRIER, 1 },                                                                       /* h log2 h */
+        { COLL_ALLGATHER, 2 }, { COLL_ALLTOALL, 2 }, { COLL_REDUCE_SCATTER_BLOCK, 2 },              /* h (h - 1) */
+        { COLL_REDUCE_SCATTER, 2 },
+    };
+    struct coll_layout layout;
+    int node_of[64];
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct sim_config config = { .alpha = 1, .layout = make_layout(1 + (int)any(3), n, &layout, node_of) };
+        const int h = layout.nodes, expected[] = { h - 1, h * log_of(h, 2), h * (h - 1) };
+        const struct sim_counts counts = counts_with(config, "two_level", cases[i].operation, n, 3);
+
+        CHECK_INT(counts.far_messages, expected[cases[i].kind]);
+        CHECK((counts.far_bytes > 0) == (h > 1 && cases[i].operation != COLL_BARRIER));
+    }
 }
 
 /* The model of costs has to agree with what the algorithms are for. */
@@ -745,6 +793,8 @@ int main(int argc, char **argv)
     }
     for (int n = 1; n <= 33; n++)
         test_counts(n);
+    for (int n = 1; n <= 64; n++)
+        test_far(n);
     test_costs();
     test_many(1000);
     test_many(4096);

@@ -291,7 +291,8 @@ static int do_reduce_scatter(struct here *h)
 {
     const struct coll_data *recv = &h->args->recv;
     struct coll_block value = { recv->buf, 0, recv->type };
-    struct coll_data from = { .type = recv->type, .counts.width = sizeof(MPI_Count), .displs.width = sizeof(MPI_Count) };
+    struct coll_data from = { .type = recv->type, .counts.width = sizeof(MPI_Count),
+                              .displs.width = sizeof(MPI_Count) };
     struct coll_data to = COLL_SAME(recv->buf, count_of(recv, h->comm->rank), recv->type);
     struct coll_share share;
     MPI_Count *counts;

@@ -47,8 +47,8 @@ struct coll_bundle {
 
 /* With room for it. */
 struct coll_bundle coll_bundle_of(struct sched *s, const struct coll_levels *l, size_t len);
-/* The blocks between this node and all others, and those for each process of the node to where they are sent from, in the
- * order of their sources. */
+/* The blocks between this node and all others, and those for each process of the node to where they are sent from, in
+ * the order of their sources. */
 int coll_bundle_swap(struct sched *s, const struct coll_bundle *b, int after);
 
 /* Of a gather: a leader's blocks of its node, `len` bytes each, to the root, which puts those of other nodes in their

@@ -150,10 +150,15 @@ static const struct coll_block *block_of(const struct sim *sim, const struct sim
     return &sim->ranks[m->rank].sched.steps[m->step].from;
 }
 
-static void count_message(struct sim *sim, const struct sim_message *send)
+static void count_message(struct sim *sim, const struct sim_message *send, int dest)
 {
+    const struct coll_layout *layout = sim->config.layout;
     struct sim_rank *from = &sim->ranks[send->rank];
 
+    if (layout && layout->node_of[send->rank] != layout->node_of[dest]) {
+        sim->counts.far_messages++;
+        sim->counts.far_bytes += send->len;
+    }
     sim->counts.messages++;
     sim->counts.bytes += send->len;
     from->messages++;
@@ -233,7 +238,7 @@ static void begin_message(struct sim *sim, int rank, int i)
         return;
     }
     if (is_send)
-        count_message(sim, &mine);
+        count_message(sim, &mine, dest);
     if (is_send && !sim->config.is_rendezvous)
         leave(sim, &mine, dest);
     other = find(sim, mine.key, is_send);

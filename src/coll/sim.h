@@ -22,6 +22,8 @@ struct sim_config {
 struct sim_counts {
     long messages, most_messages; /* of all; that one process has sent */
     size_t bytes, most_bytes;
+    long far_messages;          /* between nodes of the layout */
+    size_t far_bytes;
     int depth;                  /* messages one after the other, on the longest way */
     double time;                /* until the last one is through; in a random order without meaning */
 };
