@@ -8,9 +8,9 @@
  *   allreduce  up, doubling between leaders, down: 2 log2 k + log2 h (+ 2) rounds of m bytes
  *
  * Those that carry blocks: levels_blocks.c. */
-#include <string.h>
-
 #include "coll/levels.h"
+
+#include <string.h>
 
 /* Ranks sorted by nodes, stable: count, then place. */
 static void sort_ranks(struct coll_levels *l, int size)
