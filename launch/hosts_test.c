@@ -259,6 +259,21 @@ static void test_rankfiles(void)
     CHECK(strstr(rankfile("rank -1=a\n"), "'rank -1=a'"));
 }
 
+static void check_word(const char *word)
+{
+    struct hosts hosts = { 0 };
+
+    if (setjmp(dead)) {
+        CHECK(strstr(last_text, "E0101") || strstr(last_text, "more than"));
+        return;
+    }
+    hosts_add_list(&hosts, "-host", word);
+    for (int i = 0; i < hosts.count; i++) {
+        CHECK(*hosts.at[i].name && *hosts.at[i].name != '-' && !strpbrk(hosts.at[i].name, " ;'\"$[]@,*"));
+        CHECK(hosts.at[i].slots >= 0);
+    }
+}
+
 /* Whatever is written, it ends: in a list whose names are names, or in a message. */
 static void test_random(void)
 {
@@ -267,21 +282,11 @@ static void test_random(void)
 
     srand(1);
     for (int i = 0; i < RANDOM_WORDS; i++) {
-        struct hosts hosts = { 0 };
         const int length = rand() % (int)(sizeof word - 1);
         for (int k = 0; k < length; k++)
             word[k] = pieces[(size_t)rand() % (sizeof pieces - 1)];
         word[length] = 0;
-        if (setjmp(dead)) {
-            CHECK(strstr(last_text, "E0101") || strstr(last_text, "more than"));
-            continue;
-        }
-        hosts_add_list(&hosts, "-host", word);
-        for (int k = 0; k < hosts.count; k++) {
-            CHECK(*hosts.at[k].name && *hosts.at[k].name != '-' && !strpbrk(hosts.at[k].name, " ;'\"$[]@,*"));
-            CHECK(hosts.at[k].slots >= 0);
-        }
-        mem_free(hosts.at);
+        check_word(word);
     }
 }
 
