@@ -484,6 +484,18 @@ unsigned p2p_box_pending(const struct comm *comm)
     return comm->p2p->box->parcels_moving;
 }
 
+struct progress_hint p2p_box_hint(const struct comm *comm, int rank)
+{
+    struct progress_hint hint = { NULL, NULL };
+    struct peer *peer;
+
+    p2p_box_lock(comm);
+    if (!peer_get_rank(&comm->p2p->channel[0], rank, &peer))
+        hint = (struct progress_hint){ lane_poll_peer, peer }; /* our own may be what waits for room */
+    p2p_box_unlock(comm);
+    return hint;
+}
+
 void p2p_box_lock(const struct comm *comm)
 {
     lane_lock(comm->p2p->channel[0].lane);

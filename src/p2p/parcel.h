@@ -32,6 +32,9 @@ int p2p_parcel_send(struct comm *comm, int rank, uint32_t word, const void *data
 /* Parcels that have not gone, and that are on their way in. With the lock. */
 unsigned p2p_box_pending(const struct comm *comm);
 
+/* Where a parcel to this process will come from. */
+struct progress_hint p2p_box_hint(const struct comm *comm, int rank);
+
 /* For what the user of a box shares with its sink: that of the communicator's lane. Does nothing with one thread;
  * recursive. */
 void p2p_box_lock(const struct comm *comm);

@@ -31,7 +31,7 @@ static void tell(const struct win *win, int rank, enum win_parcel word, const ch
     struct telling t = { { win, call, rank, is_told }, word };
 
     if (unlikely(!is_told(&t.wait)))
-        win_wait_for(&t.wait);
+        win_wait_for_messages(&t.wait, -1);
 }
 
 void win_far_posted(struct win *win, int rank, const char *call)
@@ -86,7 +86,7 @@ void win_far_await_lock(struct win *win, int rank, const char *call)
                            rank < 0 ? 0 : rank, rank < 0 ? win->size : rank + 1 };
 
     if (!have_locks(&w.wait))
-        win_wait_for(&w.wait);
+        win_wait_for_messages(&w.wait, rank);
 }
 
 void win_far_unlock(struct win *win, int rank, bool is_shared, const char *call)

@@ -460,7 +460,7 @@ int win_message_flush(struct win *win, int rank, bool is_local, const char *call
                        .m = messages_of(win), .rank = rank, .is_local = is_local };
 
     if (!is_flushed(&f.wait))
-        win_wait_for(&f.wait);
+        win_wait_for_messages(&f.wait, rank);
     return win->create_flavor == MPI_WIN_FLAVOR_DYNAMIC ? take_error(&f) : 0;
 }
 
@@ -505,7 +505,7 @@ void win_message_close(struct win *win)
     if (!m)
         return;
     if (!is_empty(&wait))
-        win_wait_for(&wait);
+        win_wait_for_messages(&wait, -1);
     win_serve_close(m);
     p2p_box_close(win->comm);
     mem_free(m);

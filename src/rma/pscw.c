@@ -47,6 +47,14 @@ static bool have_all_come(struct win_wait *wait)
     return true;
 }
 
+static void await(struct pair_wait *w)
+{
+    if (unlikely(w->wait.win->has_far))
+        win_wait_for_messages(&w->wait, -1);
+    else
+        win_wait_for(&w->wait);
+}
+
 static void use_up(const struct pair_wait *w, uint32_t *seen)
 {
     for (int i = 0; i < w->count; i++)
@@ -96,7 +104,7 @@ int win_start(struct win *win, struct group *group, int assertion)
         rc = translate(win, group, win->start_ranks);
     if (rc)
         return rc;
-    win_wait_for(&w.wait);
+    await(&w);
     use_up(&w, win->taken);
     win->is_open = false;
     win->epoch = WIN_EPOCH_START;
@@ -156,7 +164,7 @@ int win_wait(struct win *win)
 
     if (win->post_count < 0)
         return win_bad_epoch(win, "MPI_Win_wait");
-    win_wait_for(&w.wait);
+    await(&w);
     end_exposure(win, &w);
     return 0;
 }

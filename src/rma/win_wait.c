@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: rma. Waiting for other ranks of a window, what is told of it, and checks that several files share. */
 #include "base/err.h"
+#include "p2p/parcel.h"
 #include "rma/int_rma.h"
 
 static bool is_over(void *arg)
@@ -13,6 +14,16 @@ static bool is_over(void *arg)
 void win_wait_for(struct win_wait *wait)
 {
     progress_wait_look(is_over, wait);
+}
+
+void win_wait_for_messages(struct win_wait *wait, int rank)
+{
+    static _Atomic uint32_t nothing;
+
+    if (rank < 0)
+        progress_wait_until(is_over, wait);
+    else
+        progress_wait_hinted(is_over, wait, p2p_box_hint(wait->win->comm, rank), &nothing);
 }
 
 bool rma_describe_wait(const struct progress_long *told, struct blocked *out)

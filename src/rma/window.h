@@ -222,5 +222,7 @@ struct win_wait {
 
 /* Return when is_over says so. Who stores what it looks at calls win_wake. */
 void win_wait_for(struct win_wait *wait);
+/* The same for what messages of a rank bring; -1: of any, or what others store as well. */
+void win_wait_for_messages(struct win_wait *wait, int rank);
 
 #endif
