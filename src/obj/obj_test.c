@@ -418,9 +418,15 @@ static void test_user_memory(void)
     CHECK_INT(user_memory_alloc(100, NULL, &base), 0);
     CHECK((uintptr_t)base % CACHE_LINE == 0);
     user_memory_free(base);
-    mem_fail_after(0);
-    CHECK_INT(err_class(user_memory_alloc(100, NULL, &base)), MPI_ERR_NO_MEM);
-    mem_fail_after(-1);
+    CHECK_INT(user_memory_alloc(9 << 20, NULL, &base), 0);
+    CHECK((uintptr_t)base % (2 << 20) == 0); /* for huge pages */
+    memset(base, 1, 9 << 20);
+    user_memory_free(base);
+    for (MPI_Aint size = 100; size < 10 << 20; size += 9 << 20) {
+        mem_fail_after(0);
+        CHECK_INT(err_class(user_memory_alloc(size, NULL, &base)), MPI_ERR_NO_MEM);
+        mem_fail_after(-1);
+    }
     user_memory_free(NULL);
 }
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: obj. MPI_Alloc_mem and MPI_Free_mem (MPI 5.0 §9.2): on one machine the system's memory is as good as any.
+/* Room: obj. MPI_Alloc_mem and MPI_Free_mem (MPI 5.0 §9.2): on one machine the system's memory is as good as any. Much
+ * of it is asked for in huge pages, since for copies between processes the system counts users page by page.
  * Knows: base, infos. */
 #include "obj/user_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "obj/info.h"
 
-enum { ALIGN_MAX = 1 << 30 };
+enum { ALIGN_MAX = 1 << 30, HUGE_PAGE = 2 << 20, HUGE_MIN = 2 * HUGE_PAGE };
 
 int user_memory_alignment(struct info *info, size_t *align)
 {
@@ -33,15 +35,28 @@ int user_memory_alignment(struct info *info, size_t *align)
     return 0;
 }
 
+/* In whole pages of HUGE_PAGE, which the system need not have. NULL: not even memory. */
+static void *alloc_huge(size_t align, size_t size)
+{
+    void *base = mem_alloc_aligned(align > HUGE_PAGE ? align : HUGE_PAGE, size);
+
+    if (base)
+        (void)madvise(base, size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    return base;
+}
+
 int user_memory_alloc(MPI_Aint size, struct info *info, void *base_out)
 {
     size_t align = CACHE_LINE;
-    void *base;
+    void *base = NULL;
     const int rc = user_memory_alignment(info, &align);
 
     if (rc)
         return rc;
-    base = mem_alloc_aligned(align, size > 0 ? (size_t)size : 1);
+    if (size >= HUGE_MIN)
+        base = alloc_huge(align, (size_t)size);
+    if (!base)
+        base = mem_alloc_aligned(align, size > 0 ? (size_t)size : 1);
     if (!base)
         return err(MPI_ERR_NO_MEM, "no memory for %lld bytes", (long long)size);
     memcpy(base_out, &base, sizeof base);
