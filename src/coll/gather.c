@@ -47,9 +47,10 @@ void coll_scatter_linear(struct sched *s, const struct coll_args *args)
         sched_recv(s, coll_data_block(&args->recv, 0), args->root, 0, AT_ONCE);
         return;
     }
-    for (int dest = 0; dest < s->comm->size; dest++) {
-        if (dest != rank)
-            sched_send(s, coll_data_block(&args->send, dest), dest, 0, AT_ONCE);
+    for (int i = 1; i < s->comm->size; i++) { /* the next ones first: one of them may be the root of the next call */
+        const int dest = (rank + i) % s->comm->size;
+
+        sched_send(s, coll_data_block(&args->send, dest), dest, 0, AT_ONCE);
     }
     take_own(s, args);
 }

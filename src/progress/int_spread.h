@@ -26,7 +26,7 @@ int spread_goal(const struct spread_count *count, int cpu, const struct cpus *al
  * clock_ns. */
 void spread_look(uint64_t now);
 
-/* A long yield has shown that others use the processors, too. */
+/* A yield was long: perhaps others than ranks use the processor. */
 void spread_foreign(uint64_t now);
 
 #endif

@@ -251,11 +251,6 @@ static bool yield(const struct wait *wait)
     const uint64_t is_long = YIELD_LONG_NS + (uint64_t)YIELD_LONG_RANK_NS * (uint64_t)progress.local_ranks;
     uint64_t now = start;
 
-    if (progress.is_oversubscribed && progress.segment &&
-        start >= atomic_load_explicit(&progress.next_look_ns, memory_order_relaxed)) {
-        atomic_store_explicit(&progress.next_look_ns, start + SPREAD_EVERY_NS, memory_order_relaxed);
-        spread_look(start);
-    }
     for (int i = 0; (i < most || now - start < YIELD_MIN_NS) && now < end; i++) {
         const uint64_t before = now;
         sched_yield();
@@ -346,10 +341,23 @@ static NOINLINE COLD void sleep_on(const struct wait *wait, uint64_t limit_ns, b
         watch->leave(&told);
 }
 
+/* Now and then, do ranks share the processors evenly? */
+static void look_around(void)
+{
+    const uint64_t now = clock_ns();
+
+    if (now < atomic_load_explicit(&progress.next_look_ns, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&progress.next_look_ns, now + SPREAD_EVERY_NS, memory_order_relaxed);
+    spread_look(now);
+}
+
 static NOINLINE void wait_long(const struct wait *wait)
 {
     bool has_moved = false;
 
+    if (progress.is_oversubscribed && progress.segment)
+        look_around();
     if (!use_up(&progress.skip_spins) && !is_crowded() && spin(wait))
         return;
     if (!use_up(&progress.skip_yields) && yield(wait))

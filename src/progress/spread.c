@@ -4,7 +4,8 @@
  * All say in the job segment where they are. Of the ranks on a processor the last one moves, after it has seen twice
  * that another processor has two less. Its mask is as before at once: the system may move it again. If that does, the
  * next move waits longer, twice as long each time. Where others than ranks use the processors, the system knows better:
- * who has to wait for the other processor goes back, and neither he nor who has long yields moves for a while.
+ * who has to wait for the other processor goes back, and neither he nor who yields for long after a move moves for a
+ * while. (A long yield alone shows nothing: the others may be copying much.)
  * Knows: sys (the job segment, processors). Does not know: what is being waited for. */
 #include "progress/int_spread.h"
 
@@ -14,15 +15,15 @@
 #include "sys/clock.h"
 #include "sys/job.h"
 
-#define BUSY_PAUSE_NS UINT64_C(8000000000) /* … after one or more to such a processor */
-
 enum {
     SEEN_MIN = 2,              /* looks in a row that must show a heap */
     PAUSE_MIN_NS = 2000000,    /* between two moves */
     PAUSE_MAX_NS = 512000000,
     CALM_NS = 100000000,       /* after that long it begins anew */
-    BUSY_NS = 300000,          /* a move that takes so long was to a processor that somebody else uses */
-    FOREIGN_NS = 100000000,    /* no move after a long yield, … */
+    BUSY_NS = 300000,          /* a move that takes so long was to a processor that somebody else uses … */
+    BUSY_PAUSE_NS = 1000000000, /* … and the next one waits so long */
+    FRESH_MS = 20,             /* who has waited so long ago is still at work, even if it sleeps now */
+    CPU_BITS = 11,             /* of what is told; above: when, in ms */
 };
 
 /* Of this process; threads that wait at once may lose a look. */
@@ -43,36 +44,45 @@ int spread_goal(const struct spread_count *count, int cpu, const struct cpus *al
     return count->ranks[goal] + 1 < count->ranks[cpu] ? goal : -1;
 }
 
-/* Those of the first world on this machine who do not sleep. */
-static void count_ranks(struct spread_count *count, int cpu)
+static uint32_t stamp_of(uint64_t now)
+{
+    return (uint32_t)(now / 1000000) << CPU_BITS;
+}
+
+/* Where a rank is; -1: not known, or it sleeps for long. */
+static int cpu_of(const struct job_proc *place, uint64_t now)
+{
+    const uint32_t told = atomic_load_explicit(&place->cpu, memory_order_relaxed);
+    const uint32_t age = (stamp_of(now) - (told & ~0U << CPU_BITS)) >> CPU_BITS;
+    const bool sleeps = atomic_load_explicit(&place->sleep, memory_order_relaxed);
+
+    return sleeps && age > FRESH_MS ? -1 : (int)(told & ((1U << CPU_BITS) - 1)) - 1;
+}
+
+/* Those of the first world on this machine. */
+static void count_ranks(struct spread_count *count, int cpu, uint64_t now)
 {
     *count = (struct spread_count){ .last = -1 };
     for (int proc = 0; proc < (int)progress.segment->size; proc++) {
-        const struct job_proc *place;
-        uint32_t at;
+        const int at = job_is_near(progress.segment, progress.proc, proc)
+                           ? cpu_of(job_proc(progress.segment, proc), now) : -1;
 
-        if (!job_is_near(progress.segment, progress.proc, proc))
-            continue;
-        place = job_proc(progress.segment, proc);
-        at = atomic_load_explicit(&place->cpu, memory_order_relaxed) - 1;
-        if (at >= SPREAD_CPUS || atomic_load_explicit(&place->sleep, memory_order_relaxed))
-            continue;
-        count->ranks[at]++;
-        if ((int)at == cpu)
+        if (at >= 0 && at < SPREAD_CPUS)
+            count->ranks[at]++;
+        if (at == cpu)
             count->last = proc;
     }
 }
 
 /* The place of this rank, told to the others; -1: not known, or beyond what is counted. */
-static int tell_cpu(void)
+static int tell_cpu(uint64_t now)
 {
-    _Atomic uint32_t *told = &job_proc(progress.segment, progress.proc)->cpu;
     const int cpu = sched_getcpu();
 
     if (cpu < 0 || cpu >= SPREAD_CPUS)
         return -1;
-    if (atomic_load_explicit(told, memory_order_relaxed) != (uint32_t)cpu + 1)
-        atomic_store_explicit(told, (uint32_t)cpu + 1, memory_order_relaxed);
+    atomic_store_explicit(&job_proc(progress.segment, progress.proc)->cpu, stamp_of(now) | (uint32_t)(cpu + 1),
+                          memory_order_relaxed);
     return cpu;
 }
 
@@ -82,8 +92,9 @@ static void set_pause(uint64_t pause, uint64_t now)
     atomic_store_explicit(&spread.next_ns, now + pause, memory_order_relaxed);
 }
 
-/* From processor `cpu`. A move was of no use if the next one follows soon. */
-static void move(int cpu, int goal, const struct cpus *allowed, uint64_t now)
+/* From processor `cpu` to another one, on which no rank is if that `is_free`. A move was of no use if the next one
+ * follows soon. */
+static void move(int cpu, int goal, bool is_free, const struct cpus *allowed, uint64_t now)
 {
     const uint64_t next = atomic_load_explicit(&spread.next_ns, memory_order_relaxed), before = clock_ns();
     uint64_t pause = 2 * atomic_load_explicit(&spread.pause_ns, memory_order_relaxed);
@@ -93,12 +104,12 @@ static void move(int cpu, int goal, const struct cpus *allowed, uint64_t now)
     if (now - next > CALM_NS || pause < PAUSE_MIN_NS)
         pause = PAUSE_MIN_NS;
     pause = pause < PAUSE_MAX_NS ? pause : PAUSE_MAX_NS;
-    if (clock_ns() - before > BUSY_NS) {
+    if (is_free && clock_ns() - before > BUSY_NS) {
         cpus_go(cpu, allowed);
         pause = BUSY_PAUSE_NS;
     }
     set_pause(pause, now);
-    tell_cpu();
+    tell_cpu(now);
 }
 
 void spread_foreign(uint64_t now)
@@ -107,9 +118,7 @@ void spread_foreign(uint64_t now)
     const uint64_t next = atomic_load_explicit(&spread.next_ns, memory_order_relaxed);
 
     if (pause && now < next && now - (next - pause) < CALM_NS)
-        set_pause(BUSY_PAUSE_NS, now); /* it has just moved */
-    else if (now + FOREIGN_NS > next)
-        atomic_store_explicit(&spread.next_ns, now + FOREIGN_NS, memory_order_relaxed);
+        set_pause(BUSY_PAUSE_NS, now);
 }
 
 /* Where this rank, the last one on processor `cpu`, should go; -1: it may stay. */
@@ -122,19 +131,19 @@ static int find_goal(const struct spread_count *count, int cpu, struct cpus *all
 
 void spread_look(uint64_t now)
 {
-    const int cpu = tell_cpu();
+    const int cpu = tell_cpu(now);
     struct spread_count count;
     struct cpus allowed;
     uint32_t seen = 0;
     int goal = -1;
 
     if (cpu >= 0) {
-        count_ranks(&count, cpu);
+        count_ranks(&count, cpu, now);
         goal = find_goal(&count, cpu, &allowed);
     }
     if (goal >= 0)
         seen = atomic_load_explicit(&spread.seen, memory_order_relaxed) + 1;
     atomic_store_explicit(&spread.seen, seen, memory_order_relaxed);
     if (seen >= SEEN_MIN)
-        move(cpu, goal, &allowed, now);
+        move(cpu, goal, !count.ranks[goal], &allowed, now);
 }

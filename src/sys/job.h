@@ -213,7 +213,7 @@ struct job_proc {
      * wakes it. */
     alignas(CACHE_LINE) _Atomic uint32_t sleep; /* [R] [O] futex word, meaning owned by progress */
     _Atomic uint32_t generation;                /* [O] counts wakes */
-    _Atomic uint32_t cpu;       /* [R] the processor on which it has last waited, and 1 more; 0: not known */
+    _Atomic uint32_t cpu;       /* [R] where and when it has last waited; meaning owned by progress */
 
     /* Line 2 and on. */
     alignas(CACHE_LINE) uint64_t bound[JOB_BOUND_CPUS / 64]; /* [L] processors that it is started on, a bit each; none:
