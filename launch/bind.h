@@ -77,7 +77,7 @@ void bind_job(struct job *job);
 /* After the start, and at each TIMER_BINDING: have ranks more busy threads than the default leaves processors to? */
 void bind_watch(struct job *job);
 
-/* The picture, to stderr. */
-void bind_show(const struct topology *topology, const struct bind_plan *plan, int ranks);
+/* The picture, to stderr; the plan's ranks are called so. */
+void bind_show(const struct topology *topology, const struct bind_plan *plan, const int *names, int ranks);
 
 #endif

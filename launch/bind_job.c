@@ -61,15 +61,37 @@ static void tell_ranks(struct job *job)
     for (int rank = 0; rank < job->size; rank++) {
         const struct cpus *mask = &job->masks[rank];
 
-        if (cpus_next(mask, JOB_BOUND_CPUS) == CPUS_MAX)
+        if (!is_far(job, rank) && cpus_next(mask, JOB_BOUND_CPUS) == CPUS_MAX)
             memcpy(job_proc(job->head, rank)->bound, mask->word, JOB_BOUND_CPUS / 8);
     }
+}
+
+/* The plan is for the ranks of this machine, in their order. */
+static struct cpus *give_masks(const struct job *job, const struct bind_plan *plan)
+{
+    struct cpus *masks = need((size_t)job->size * sizeof *masks);
+
+    for (int rank = 0, place = 0; rank < job->size; rank++)
+        if (!is_far(job, rank))
+            masks[rank] = plan->masks[place++];
+    return masks;
+}
+
+static void show(const struct job *job, const struct topology *topology, const struct bind_plan *plan)
+{
+    int *names = need((size_t)job->size * sizeof *names), count = 0;
+
+    for (int rank = 0; rank < job->size; rank++)
+        if (!is_far(job, rank))
+            names[count++] = rank;
+    bind_show(topology, plan, names, count);
+    mem_free(names);
 }
 
 void bind_job(struct job *job)
 {
     const struct binding *binding = &job->options.binding;
-    const int threads = threads_of(&job->options);
+    const int threads = threads_of(&job->options), ranks = ranks_here(job);
     struct topology topology;
     struct bind_plan plan;
     struct cpus allowed;
@@ -79,16 +101,20 @@ void bind_job(struct job *job)
     if (!cpus_allowed(&allowed))
         return; /* the system tells nothing, so nothing can be asked of it */
     job->head->cpus = (uint32_t)(count = cpus_count(&allowed));
-    if (!is_asked(binding) && (job->size == 1 || (long long)job->size * threads > count))
+    if (!is_asked(binding) && (ranks <= 1 || (long long)ranks * threads > count))
         return;
+    if (ranks == 0)
+        return; /* all are on other machines */
     read_machine(binding, &allowed, &topology);
-    bind_make(binding, &topology, job->size, threads, cpus_within_quota(count), &plan);
+    bind_make(binding, &topology, ranks, threads, cpus_within_quota(count), &plan);
     if (binding->is_shown)
-        bind_show(&topology, &plan, job->size);
+        show(job, &topology, &plan);
     job->head->cpus = (uint32_t)plan.cpus;
-    job->masks = plan.masks;
-    if (plan.masks)
+    if (plan.masks) {
+        job->masks = give_masks(job, &plan);
         tell_ranks(job);
+    }
+    bind_free(&plan);
     job->is_bound_as_asked = binding->to != BIND_SHARE || binding->width || binding->only;
     topology_free(&topology);
 }

@@ -98,7 +98,7 @@ static void write_head(const struct topology *topology, const struct bind_plan *
     fputs("\n  # bound, . not; [ ] package, | between NUMA nodes or L3 caches\n", stderr);
 }
 
-void bind_show(const struct topology *topology, const struct bind_plan *plan, int ranks)
+void bind_show(const struct topology *topology, const struct bind_plan *plan, const int *names, int ranks)
 {
     const size_t room = (size_t)topology->count * 8 + 16;
     struct line picture = { need(room), 0 }, list = { need(room), 0 };
@@ -114,7 +114,7 @@ void bind_show(const struct topology *topology, const struct bind_plan *plan, in
         const struct cpus *mask = plan->masks ? &plan->masks[rank] : &all;
         draw(topology, mask, is_wide, &picture);
         write_list(mask, &list);
-        fprintf(stderr, "  rank %-4d %s  %s\n", rank, picture.text, list.text);
+        fprintf(stderr, "  rank %-4d %s  %s\n", names[rank], picture.text, list.text);
         if (!plan->masks && ranks > 1) {
             fprintf(stderr, "  and so the other ranks\n");
             break;

@@ -13,8 +13,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "agent.h"
 #include "base/diagnostic.h"
 #include "base/mem.h"
+#include "far.h"
 #include "launch.h"
 #include "source.h"
 #include "sys/pass.h"
@@ -30,6 +32,14 @@ static bool is_consequence(const struct control_message *message)
     return message->header.kind == CONTROL_ABORT && diagnostic_id(message->text) == PEER_HAS_ENDED;
 }
 
+/* Of a rank on another machine that has been done there. */
+static void add_site(const struct control_message *message, int pid, char *text, size_t size)
+{
+    const uint64_t site = message->header.call_site;
+
+    diagnostic_add_site(message->text, site ? source_line(pid, site) : NULL, text, size);
+}
+
 static void abort_job(struct job *job, int rank, const struct control_message *message)
 {
     const struct job_proc *proc = job_proc(job->head, rank);
@@ -39,7 +49,7 @@ static void abort_job(struct job *job, int rank, const struct control_message *m
     job->ranks[rank].has_aborted = true;
     if (is_consequence(message) && job->failed_rank != -1)
         return;
-    diagnostic_add_site(message->text, source_line(proc->pid, message->header.call_site), text, sizeof text);
+    add_site(message, proc->pid, text, sizeof text);
     report_error(job, rank, text);
     job_failed(job, rank, exit_code, true);
 }
@@ -64,10 +74,16 @@ static void take_request(struct job *job, int rank, const struct control_message
     r->request_size = 0;
 }
 
-static void take(struct job *job, int rank, const struct control_message *message)
+void control_taken(struct job *job, int rank)
 {
     struct job_proc *proc = job_proc(job->head, rank);
 
+    atomic_fetch_add_explicit(&proc->acknowledged, 1, memory_order_release);
+    wake_all(&proc->acknowledged);
+}
+
+static void take(struct job *job, int rank, const struct control_message *message)
+{
     if (message->header.kind == CONTROL_DIAGNOSE)
         report_text(job, rank, message->text);
     else if (message->header.kind == CONTROL_ABORT)
@@ -76,8 +92,10 @@ static void take(struct job *job, int rank, const struct control_message *messag
         mpir_update(job, rank);
     else if (message->header.kind >= CONTROL_MORE && message->header.kind <= CONTROL_LOOKUP)
         take_request(job, rank, message);
-    atomic_fetch_add_explicit(&proc->acknowledged, 1, memory_order_release);
-    wake_all(&proc->acknowledged);
+    if (is_far(job, rank))
+        far_taken(job, rank, message->header.kind >= CONTROL_SPAWN);
+    else
+        control_taken(job, rank);
 }
 
 static bool is_open(int fd)
@@ -87,14 +105,10 @@ static bool is_open(int fd)
     return poll(&end, 1, 0) == 0;
 }
 
-static void handle(struct job *job, int rank, struct control_message *message, size_t size)
+void control_far(struct job *job, int rank, struct control_message *message)
 {
-    const size_t length = size_min(size - sizeof message->header, message->header.length);
     struct rank *r = &job->ranks[rank];
 
-    message->text[length] = 0;
-    message->header.length = (uint32_t)length;
-    forward_rank_over(job, rank); /* what it printed before comes before */
     if (!is_consequence(message) || job->failed_rank != -1 || r->held) {
         take(job, rank, message);
         return;
@@ -102,6 +116,32 @@ static void handle(struct job *job, int rank, struct control_message *message, s
     r->held = need(sizeof *message); /* the rank waits for its acknowledgement */
     *r->held = *message;
     timer_set(job, TIMER_HELD, HELD_SECONDS);
+}
+
+/* As mpiexec gets it from an agent; it acknowledges it. */
+static void relay(struct job *job, int rank, struct control_message *message)
+{
+    char text[CONTROL_TEXT_MAX + 512];
+
+    if (message->header.kind == CONTROL_ABORT) {
+        add_site(message, job_proc(job->head, rank)->pid, text, sizeof text);
+        message->header.length = (uint32_t)size_min(strlen(text), CONTROL_TEXT_MAX);
+        memcpy(message->text, text, message->header.length);
+    }
+    agent_said(job, rank, message);
+}
+
+static void handle(struct job *job, int rank, struct control_message *message, size_t size)
+{
+    const size_t length = size_min(size - sizeof message->header, message->header.length);
+
+    message->text[length] = 0;
+    message->header.length = (uint32_t)length;
+    forward_rank_over(job, rank); /* what it printed before comes before */
+    if (job->root)
+        relay(job, rank, message);
+    else
+        control_far(job, rank, message);
 }
 
 void control_held(struct job *job)
@@ -204,7 +244,8 @@ static void guest_ready(struct job *job, struct source *source, uint32_t events)
         hang_want_for(job, source);
         return;
     }
-    if (!is_known || hello.kind != CONTROL_HELLO || hello.rank >= (uint32_t)job->used) {
+    if (!is_known || hello.kind != CONTROL_HELLO || hello.rank >= (uint32_t)job->used ||
+        is_far(job, (int)hello.rank)) {
         source_remove(job, source);
         return;
     }

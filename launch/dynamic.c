@@ -271,6 +271,10 @@ static bool spawn(struct call *call, struct texts *texts, char *request)
     bool is_started;
     int total, first;
 
+    if (call->job->links) {
+        mem_free(request);
+        return refuse(call, "E1014: processes cannot be started yet in a job on several machines");
+    }
     if (!take_call(call, texts) || (total = count_ranks(call)) < 0 || !has_files(call, total) || !prepare(call)) {
         free_apps(call);
         mem_free(request);

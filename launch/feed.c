@@ -3,7 +3,10 @@
  * is there for who comes next. Several get copies: of a file each opens its own, of a pipe or a terminal we
  * read and hand on, at most WINDOW bytes ahead of the slowest one that still reads.
  *
- *   stdin -> [data: from the slowest rank's position to the fastest's] -> a pipe for each rank */
+ *   stdin -> [data: from the slowest rank's position to the fastest's] -> a pipe for each rank
+ *
+ * A rank on another machine gets copies, too: its agent is sent at most INPUT_WINDOW bytes that the rank has not got
+ * yet. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -11,7 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent.h"
 #include "base/mem.h"
+#include "far.h"
 #include "launch.h"
 #include "options.h"
 
@@ -42,13 +47,37 @@ static void watch(struct job *job, struct source *source, bool *is_watched, uint
     *is_watched = events != 0;
 }
 
+static bool is_open(const struct feed *feed)
+{
+    return feed->source.fd >= 0 || feed->is_far;
+}
+
 static void close_feed(struct job *job, struct feed *feed)
 {
+    feed->is_far = false;
     if (feed->source.fd < 0)
         return;
     watch(job, &feed->source, &feed->is_watched, 0);
     close(feed->source.fd);
     feed->source.fd = -1;
+}
+
+/* Send a rank on another machine what may be on its way. */
+static void push_far(struct job *job, struct feed *feed)
+{
+    const struct input *input = job->input;
+    const uint64_t end = input->begin + input->length;
+
+    while (feed->given < end && feed->given - feed->fed < INPUT_WINDOW) {
+        const size_t size = size_min(FRAME_PIECE, (size_t)(end - feed->given));
+
+        far_input(job, feed->source.rank, input->data + (feed->given - input->begin), size);
+        feed->given += size;
+    }
+    if (feed->given == end && input->is_over) {
+        far_input(job, feed->source.rank, NULL, 0);
+        close_feed(job, feed);
+    }
 }
 
 /* Give a rank what its pipe takes. */
@@ -80,7 +109,7 @@ static bool trim(struct job *job)
     uint64_t least = UINT64_MAX;
 
     for (int i = 0; i < job->size; i++)
-        if (job->ranks[i].in.source.fd >= 0 && job->ranks[i].in.given < least)
+        if (is_open(&job->ranks[i].in) && job->ranks[i].in.given < least)
             least = job->ranks[i].in.given;
     if (least == UINT64_MAX)
         return false;
@@ -107,7 +136,10 @@ static void read_input(struct job *job)
     else if (got == 0 || (errno != EINTR && errno != EAGAIN))
         input->is_over = true;
     for (int i = 0; i < job->size; i++)
-        push(job, &job->ranks[i].in);
+        if (job->ranks[i].in.is_far)
+            push_far(job, &job->ranks[i].in);
+        else
+            push(job, &job->ranks[i].in);
 }
 
 /* Read while there is room and somebody to read for, a file without being told that it is ready. */
@@ -142,21 +174,13 @@ static void feed_ready(struct job *job, struct source *source, uint32_t events)
 
 void feed_rank_over(struct job *job, int rank)
 {
-    if (job->ranks[rank].in.source.fd < 0)
+    struct feed *feed = &job->ranks[rank].in;
+
+    if (!is_open(feed))
         return;
-    close_feed(job, &job->ranks[rank].in);
-    go_on(job);
-}
-
-/* A description of our stdin's file of its own, at the same place; -1: it cannot be had. */
-static int open_again(void)
-{
-    const off_t place = lseek(STDIN_FILENO, 0, SEEK_CUR);
-    const int fd = open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
-
-    if (fd >= 0 && place > 0)
-        lseek(fd, place, SEEK_SET);
-    return fd;
+    close_feed(job, feed);
+    if (!job->root)
+        go_on(job);
 }
 
 static void begin_input(struct job *job)
@@ -170,6 +194,101 @@ static void begin_input(struct job *job)
     job->input->is_file = !job->input->is_watched;
 }
 
+void feed_open_far(struct job *job, int rank)
+{
+    struct feed *feed = &job->ranks[rank].in;
+
+    if (!options_has_rank(job->options.stdin_ranks, rank))
+        return;
+    *feed = (struct feed){ .source = { .fd = -1, .rank = rank }, .is_far = true };
+    if (!job->input)
+        begin_input(job);
+}
+
+void feed_go(struct job *job)
+{
+    if (job->input && job->input->is_file)
+        go_on(job);
+}
+
+void feed_far(struct job *job, int rank, size_t size)
+{
+    struct feed *feed = &job->ranks[rank].in;
+
+    if (!feed->is_far)
+        return;
+    if (size == 0)
+        close_feed(job, feed);
+    else
+        feed->fed += size;
+    if (feed->is_far)
+        push_far(job, feed);
+    go_on(job);
+}
+
+/* --- of an agent --- */
+
+/* Give the rank what has come for it and its pipe takes. */
+static void push_own(struct job *job, struct feed *feed)
+{
+    size_t taken = 0;
+
+    while (feed->source.fd >= 0 && feed->length > 0) {
+        const ssize_t done = write(feed->source.fd, feed->data + feed->start, feed->length);
+        if (done < 0 && errno == EAGAIN)
+            break;
+        if (done < 0 && errno != EINTR) {
+            close_feed(job, feed);
+            agent_fed(job, feed->source.rank, 0);
+        } else if (done > 0) {
+            feed->start += (size_t)done;
+            feed->length -= (size_t)done;
+            taken += (size_t)done;
+        }
+    }
+    if (taken > 0)
+        agent_fed(job, feed->source.rank, taken);
+    if (feed->length == 0 && feed->is_ending)
+        close_feed(job, feed);
+    if (feed->source.fd >= 0)
+        watch(job, &feed->source, &feed->is_watched, feed->length > 0 ? EPOLLOUT : 0);
+}
+
+static void own_ready(struct job *job, struct source *source, uint32_t events)
+{
+    (void)events;
+    push_own(job, CONTAINER_OF(source, struct feed, source));
+}
+
+void feed_take(struct job *job, int rank, const char *data, size_t size)
+{
+    struct feed *feed = &job->ranks[rank].in;
+
+    if (feed->source.fd < 0)
+        return;
+    feed->is_ending |= size == 0;
+    if (feed->length > 0)
+        memmove(feed->data, feed->data + feed->start, feed->length);
+    feed->start = 0;
+    if (feed->length + size > feed->room)
+        feed->data = need_more(feed->data, feed->room = feed->length + size);
+    if (size > 0)
+        memcpy(feed->data + feed->length, data, size);
+    feed->length += size;
+    push_own(job, feed);
+}
+
+/* A description of our stdin's file of its own, at the same place; -1: it cannot be had. */
+static int open_again(void)
+{
+    const off_t place = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    const int fd = open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0 && place > 0)
+        lseek(fd, place, SEEK_SET);
+    return fd;
+}
+
 static int open_pipe(struct job *job, int rank)
 {
     struct feed *feed = &job->ranks[rank].in;
@@ -178,7 +297,9 @@ static int open_pipe(struct job *job, int rank)
     if (pipe2(ends, O_CLOEXEC))
         die(EXIT_SYSTEM, "E0106: no pipe for the stdin of rank %d: %s", rank, strerror(errno));
     fcntl(ends[1], F_SETFL, O_NONBLOCK); /* our end only */
-    *feed = (struct feed){ .source = { .ready = feed_ready, .fd = ends[1], .rank = rank } };
+    *feed = (struct feed){ .source = { .ready = job->root ? own_ready : feed_ready, .fd = ends[1], .rank = rank } };
+    if (job->root)
+        return ends[0];
     if (!job->input)
         begin_input(job);
     if (job->input->is_file) /* whose readiness nobody tells */
@@ -203,9 +324,9 @@ void feed_init(struct job *job)
             job->stdin_rank = i;
             count++;
         }
-    if (count > 1)
+    if (count > 1 || job->root || (job->stdin_rank >= 0 && is_far(job, job->stdin_rank)))
         job->stdin_rank = -1;
-    job->has_terminal = isatty(STDIN_FILENO);
+    job->has_terminal = !job->root && isatty(STDIN_FILENO);
 }
 
 int feed_open(struct job *job, int rank)
@@ -215,7 +336,7 @@ int feed_open(struct job *job, int rank)
     if (rank == job->stdin_rank)
         return -1;
     if (rank < job->size && options_has_rank(job->options.stdin_ranks, rank)) {
-        if (is_regular(STDIN_FILENO))
+        if (!job->root && is_regular(STDIN_FILENO))
             fd = open_again();
         return fd >= 0 ? fd : open_pipe(job, rank);
     }

@@ -7,7 +7,10 @@
  * if nothing else was written meanwhile, else after 1 s; but after 5 s if it came in blocks of 4096 bytes,
  * for then it is where the rank's buffer was full. If another rank writes while such a beginning stands
  * there, that gets a line of its own. Reading stops while a sink's queue is long, so a slow reader slows the
- * ranks down and not our memory. */
+ * ranks down and not our memory.
+ *
+ * Ranks on other machines: their agent reads the pipes and sends what comes as it is, at most OUTPUT_WINDOW bytes of a
+ * stream before mpiexec has taken them; lines, prefixes and sinks are here. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent.h"
 #include "base/mem.h"
+#include "far.h"
 #include "launch.h"
 
 enum {
@@ -32,19 +37,36 @@ enum {
 #define FLUSH_BUSY_SECONDS  1.0
 #define FLUSH_BLOCK_SECONDS 5.0
 
+static bool is_error(const struct job *job, const struct stream *stream)
+{
+    return stream == &job->ranks[stream->source.rank].err;
+}
+
 /* Wait until `sink` has room. */
 static void pause_stream(struct job *job, struct stream *stream, struct sink *sink)
 {
-    epoll_ctl(job->epoll_fd, EPOLL_CTL_DEL, stream->source.fd, NULL);
+    if (!stream->is_far)
+        epoll_ctl(job->epoll_fd, EPOLL_CTL_DEL, stream->source.fd, NULL);
     stream->is_paused = true;
     sink->has_paused = true;
+}
+
+/* What has come from another machine has been taken; a small amount is not worth a message. */
+static void pay(struct job *job, struct stream *stream)
+{
+    if (stream->unpaid < OUTPUT_WINDOW / 4)
+        return;
+    far_credit(job, stream->source.rank, is_error(job, stream), stream->unpaid);
+    stream->unpaid = 0;
 }
 
 static void resume_stream(struct job *job, struct stream *stream, const struct sink *sink)
 {
     if (stream->is_paused && (stream->sink == sink || stream->copy == sink)) {
         stream->is_paused = false;
-        if (stream->source.fd >= 0) /* else it was closed meanwhile */
+        if (stream->is_far)
+            pay(job, stream);
+        else if (stream->source.fd >= 0) /* else it was closed meanwhile */
             source_add(job, &stream->source);
     }
 }
@@ -57,6 +79,19 @@ void forward_resume(struct job *job, const struct sink *sink)
     }
 }
 
+static bool is_open(const struct stream *stream)
+{
+    return stream->source.fd >= 0 || stream->is_far;
+}
+
+static void close_stream(struct job *job, struct stream *stream)
+{
+    if (!stream->is_far)
+        source_remove(job, &stream->source);
+    stream->is_far = false;
+    job->streams_open--;
+}
+
 void forward_break(struct job *job, const struct sink *sink)
 {
     for (int i = 0; i < job->used; i++) {
@@ -66,10 +101,11 @@ void forward_break(struct job *job, const struct sink *sink)
                 resume_stream(job, streams[s], sink);
                 streams[s]->copy = NULL; /* the file goes on */
             }
-            if (streams[s]->sink == sink && streams[s]->source.fd >= 0) {
-                source_remove(job, &streams[s]->source);
+            if (streams[s]->sink == sink && is_open(streams[s])) {
+                if (streams[s]->is_far)
+                    far_broken(job, i, s == 1);
+                close_stream(job, streams[s]);
                 streams[s]->is_paused = false; /* or it would be watched again when the sink has drained */
-                job->streams_open--;
             }
         }
     }
@@ -175,10 +211,22 @@ static void stream_end(struct job *job, struct stream *stream)
     mem_free(stream->partial);
     stream->partial = NULL;
     stream->room = 0;
-    if (stream->source.fd >= 0) {
-        source_remove(job, &stream->source);
-        job->streams_open--;
-    }
+    if (is_open(stream))
+        close_stream(job, stream);
+}
+
+static void relay(struct job *job, struct stream *stream, const char *data, size_t size)
+{
+    agent_output(job, stream->source.rank, is_error(job, stream), data, size);
+    stream->unpaid += size;
+}
+
+static void drain(struct job *job, struct stream *stream)
+{
+    if (stream->sink)
+        sink_drain(job, stream->sink);
+    if (stream->copy)
+        sink_drain(job, stream->copy);
 }
 
 /* Read at most `reads` times; the pipe does not block. */
@@ -192,16 +240,36 @@ static void read_stream(struct job *job, struct stream *stream, int reads)
             job->ranks[stream->source.rank].has_written = true;
             other_mpi_look(job, stream->source.rank);
         }
-        if (got > 0)
+        if (got > 0 && job->root)
+            relay(job, stream, block, (size_t)got);
+        else if (got > 0)
             take(job, stream, block, (size_t)got);
-        else if (got == 0)
+        if (got == 0 && job->root)
+            relay(job, stream, NULL, 0);
+        if (got == 0)
             stream_end(job, stream);
         if (got < (ssize_t)sizeof block)
             break;
     }
-    sink_drain(job, stream->sink);
-    if (stream->copy)
-        sink_drain(job, stream->copy);
+    drain(job, stream);
+}
+
+/* Is a sink of the stream full, so that it has to wait? */
+static bool pause_if_full(struct job *job, struct stream *stream)
+{
+    if (stream->sink && sink_is_full(stream->sink))
+        pause_stream(job, stream, stream->sink);
+    else if (stream->copy && sink_is_full(stream->copy))
+        pause_stream(job, stream, stream->copy);
+    else
+        return false;
+    return true;
+}
+
+static void pause_relay(struct job *job, struct stream *stream)
+{
+    epoll_ctl(job->epoll_fd, EPOLL_CTL_DEL, stream->source.fd, NULL);
+    stream->is_paused = true;
 }
 
 static void stream_ready(struct job *job, struct source *source, uint32_t events)
@@ -209,11 +277,9 @@ static void stream_ready(struct job *job, struct source *source, uint32_t events
     struct stream *stream = CONTAINER_OF(source, struct stream, source);
 
     (void)events;
-    if (sink_is_full(stream->sink))
-        pause_stream(job, stream, stream->sink);
-    else if (stream->copy && sink_is_full(stream->copy))
-        pause_stream(job, stream, stream->copy);
-    else
+    if (job->root && stream->unpaid >= OUTPUT_WINDOW)
+        pause_relay(job, stream);
+    else if (!pause_if_full(job, stream))
         read_stream(job, stream, READS_AT_ONCE);
 }
 
@@ -223,7 +289,8 @@ void forward_init(struct job *job)
 
     sink_init(&job->sinks[0], STDOUT_FILENO);
     sink_init(&job->sinks[1], STDERR_FILENO);
-    job->is_direct = job->size == 1 && !options->label && !options->timestamp && !options->prefix &&
+    job->is_direct = job->size == 1 && !is_far(job, 0) && !job->root &&
+                     !options->label && !options->timestamp && !options->prefix &&
                      !options->out_pattern && !options->err_pattern;
 }
 
@@ -282,8 +349,63 @@ static void open_stream(struct job *job, struct stream *stream, int rank, int fd
 
 void forward_open(struct job *job, int rank, int out_fd, int err_fd)
 {
-    open_stream(job, &job->ranks[rank].out, rank, out_fd, &job->sinks[0]);
-    open_stream(job, &job->ranks[rank].err, rank, err_fd, error_sink(job));
+    open_stream(job, &job->ranks[rank].out, rank, out_fd, job->root ? NULL : &job->sinks[0]);
+    open_stream(job, &job->ranks[rank].err, rank, err_fd, job->root ? NULL : error_sink(job));
+}
+
+static void open_far(struct job *job, struct stream *stream, int rank, struct sink *sink)
+{
+    *stream = (struct stream){ .source = { .fd = -1, .rank = rank }, .sink = sink, .is_far = true };
+    output_place(job, rank, stream == &job->ranks[rank].err, stream);
+    job->streams_open++;
+}
+
+/* As forward_pipes does it there. */
+void forward_open_far(struct job *job, int rank)
+{
+    if (job->options.only_rank >= 0 && job->options.only_rank != rank)
+        return;
+    open_far(job, &job->ranks[rank].out, rank, &job->sinks[0]);
+    if (!job->options.merge)
+        open_far(job, &job->ranks[rank].err, rank, error_sink(job));
+}
+
+void forward_far(struct job *job, int rank, bool error, const char *data, size_t size)
+{
+    struct stream *stream = error ? &job->ranks[rank].err : &job->ranks[rank].out;
+
+    if (!stream->is_far) /* given up, or never open */
+        return;
+    if (size == 0) {
+        stream_end(job, stream);
+        drain(job, stream);
+        return;
+    }
+    job->ranks[rank].has_written = true;
+    take(job, stream, data, size);
+    drain(job, stream);
+    stream->unpaid += size;
+    if (stream->is_far && !stream->is_paused && !pause_if_full(job, stream))
+        pay(job, stream);
+}
+
+void forward_credit(struct job *job, int rank, bool error, size_t size)
+{
+    struct stream *stream = error ? &job->ranks[rank].err : &job->ranks[rank].out;
+
+    stream->unpaid -= size_min(size, stream->unpaid);
+    if (!stream->is_paused || stream->source.fd < 0 || stream->unpaid >= OUTPUT_WINDOW)
+        return;
+    stream->is_paused = false;
+    source_add(job, &stream->source);
+}
+
+void forward_unwanted(struct job *job, int rank, bool error)
+{
+    struct stream *stream = error ? &job->ranks[rank].err : &job->ranks[rank].out;
+
+    if (stream->source.fd >= 0)
+        close_stream(job, stream);
 }
 
 void forward_rank_over(struct job *job, int rank)

@@ -197,7 +197,7 @@ static void set_timer(struct job *job)
 
 void hang_start(struct job *job)
 {
-    if (job->options.hang_report > 0)
+    if (job->options.hang_report > 0 && !job->links)
         timer_set(job, TIMER_HANG, job->options.hang_report);
 }
 
@@ -253,6 +253,27 @@ static void ask(struct job *job, const struct hang_view *view, int rank)
         bell_wake(-1, job->head, &proc->sleep);
 }
 
+static void tell_askers(struct job *job, const char *text)
+{
+    struct hang *hang = job->hang;
+
+    for (int i = 0; i < hang->asker_count; i++)
+        control_reply(job, hang->askers[i], text);
+    hang->asker_count = 0;
+}
+
+/* The report is out, or there is none; now what has waited for it. */
+static void go_on(struct job *job)
+{
+    const unsigned wanted = job->hang->wanted;
+
+    job->hang->wanted = 0;
+    if (wanted & HANG_SIGNAL)
+        signals_quit(job);
+    if (wanted & HANG_LIMIT)
+        job_limit(job);
+}
+
 void hang_want(struct job *job, enum hang_purpose purpose)
 {
     struct hang *hang = hang_of(job);
@@ -262,6 +283,11 @@ void hang_want(struct job *job, enum hang_purpose purpose)
     hang->wanted |= purpose;
     if (is_asking)
         return;
+    if (job->links) {
+        tell_askers(job, "there is no report yet for jobs on several machines\n");
+        go_on(job);
+        return;
+    }
     view = pages_read(job, false);
     remember(hang, view);
     for (int i = 0; i < view->size; i++)
@@ -301,15 +327,6 @@ static bool has_mpi(const struct hang_view *view)
     return false;
 }
 
-static void tell_askers(struct job *job, const char *text)
-{
-    struct hang *hang = job->hang;
-
-    for (int i = 0; i < hang->asker_count; i++)
-        control_reply(job, hang->askers[i], text);
-    hang->asker_count = 0;
-}
-
 static void mark_told(struct hang *hang, const struct hang_view *view)
 {
     for (int i = 0; i < view->size; i++)
@@ -345,7 +362,6 @@ void hang_answers(struct job *job)
 {
     struct hang *hang = job->hang;
     struct hang_view *view;
-    unsigned wanted;
 
     if (!hang || !hang->wanted)
         return;
@@ -357,12 +373,7 @@ void hang_answers(struct job *job)
     find_stuck(job, view, SETTLED_SECONDS);
     tell(job, view);
     pages_free(view);
-    wanted = hang->wanted;
-    hang->wanted = 0;
-    if (wanted & HANG_SIGNAL)
-        signals_quit(job);
-    if (wanted & HANG_LIMIT)
-        job_limit(job);
+    go_on(job);
 }
 
 void hang_want_for(struct job *job, struct source *asker)

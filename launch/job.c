@@ -6,6 +6,8 @@
  * the same way and be reported together, they get TERM, 2 s later KILL. While a TERM or INT of the user is on
  * its way, deaths are what was asked for: the grace time of the options counts instead. Processes that are not
  * connected with the one that has failed (MPI 5.0 §11.10.4) go on. */
+#include "agent.h"
+#include "far.h"
 #include "launch.h"
 
 #include <errno.h>
@@ -47,25 +49,24 @@ static const char *program_of(const struct job *job, int rank)
 }
 
 /* An unexpected KILL: by whom? */
-static void report_killed(struct job *job, int rank)
+static void report_killed(struct job *job, int rank, enum oom oom)
 {
-    const struct oom_kills now = memory_oom_kills();
     const char *more = "";
 
-    if (now.group > job->oom_kills.group && job->oom_kills.group >= 0) {
+    if (oom == OOM_GROUP) {
         report_rank(job, rank, "E0118: %s was ended because the memory of its cgroup had run out (signal 9)",
                     program_of(job, rank));
         return;
     }
-    if (now.machine > job->oom_kills.machine && job->oom_kills.machine >= 0)
+    if (oom == OOM_MACHINE)
         more = "\nthe out-of-memory killer has ended processes on this machine meanwhile";
-    else if (now.group < 0 && now.machine < 0)
+    else if (oom == OOM_UNKNOWN)
         more = "\nif nobody killed it, look for the out-of-memory killer in the kernel's log (dmesg)";
     report_rank(job, rank, "E0110: %s was ended by signal 9 (Killed)%s", program_of(job, rank),
                 *more ? more : "\nsomebody has killed it; it was not for want of memory");
 }
 
-static void ended_by_signal(struct job *job, int rank, int status)
+static void ended_by_signal(struct job *job, int rank, int status, enum oom oom)
 {
     const int signal = WTERMSIG(status);
     const bool is_expected = job->is_ending || job->ranks[rank].is_doomed || was_sent(job, signal) ||
@@ -73,7 +74,7 @@ static void ended_by_signal(struct job *job, int rank, int status)
                              (signal == SIGPIPE && job->has_broken_sink);
 
     if (!is_expected && signal == SIGKILL)
-        report_killed(job, rank);
+        report_killed(job, rank, oom);
     else if (!is_expected)
         report_rank(job, rank, "E0110: %s was ended by signal %d (%s)%s", program_of(job, rank), signal,
                     strsignal(signal), WCOREDUMP(status) ? ", core dumped" : "");
@@ -103,30 +104,45 @@ static void ended_by_exit(struct job *job, int rank, int code, enum job_state st
     }
 }
 
+void job_judge(struct job *job, int rank, int status, enum job_state state, enum oom oom)
+{
+    struct rank *r = &job->ranks[rank];
+
+    r->is_over = true;
+    r->status = status;
+    r->is_clean = state == JOB_FINALISED && WIFEXITED(status);
+    job->running--;
+    names_drop(&job->names, rank);
+    if (!r->world->is_cancelled && WIFSIGNALED(status))
+        ended_by_signal(job, rank, status, oom);
+    else if (!r->world->is_cancelled)
+        ended_by_exit(job, rank, WEXITSTATUS(status), state);
+    if (job->running == 0 && job->streams_open > 0)
+        timer_set(job, TIMER_LINGER, LINGER_SECONDS);
+}
+
 static void rank_over(struct job *job, int rank, int status)
 {
     struct rank *r = &job->ranks[rank];
     struct job_proc *proc = job_proc(job->head, rank);
     enum job_state state;
+    enum oom oom;
 
     control_rank_over(job, rank);
     forward_rank_over(job, rank);
     feed_rank_over(job, rank);
-    r->is_over = true;
-    r->status = status;
     if (r->group && kill(-r->group, 0) && errno == ESRCH)
         r->group = 0; /* nothing of it is left; the number may mean another group soon */
     proc->exit_status = status;
     state = atomic_exchange(&proc->state, JOB_EXITED);
-    r->is_clean = state == JOB_FINALISED && WIFEXITED(status);
+    oom = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? memory_verdict(job) : OOM_UNKNOWN;
+    if (!job->root) {
+        job_judge(job, rank, status, state, oom);
+        return;
+    }
+    r->is_over = true;
     job->running--;
-    names_drop(&job->names, rank);
-    if (!r->world->is_cancelled && WIFSIGNALED(status))
-        ended_by_signal(job, rank, status);
-    else if (!r->world->is_cancelled)
-        ended_by_exit(job, rank, WEXITSTATUS(status), state);
-    if (job->running == 0 && job->streams_open > 0)
-        timer_set(job, TIMER_LINGER, LINGER_SECONDS);
+    agent_over(job, rank, &(struct frame_over){ status, state, oom });
 }
 
 /* Whoever has started it sees how it has ended; we know whether it had left MPI. */
@@ -147,12 +163,14 @@ void job_reap(struct job *job)
     int status;
     pid_t pid;
 
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        far_reaped(job, pid, status);
         for (int i = 0; i < job->used; i++)
-            if (job->ranks[i].pid == pid && !job->ranks[i].is_over) {
+            if (job->ranks[i].pid == pid && !job->ranks[i].is_over && !is_far(job, i)) {
                 rank_over(job, i, status);
                 break;
             }
+    }
 }
 
 void job_stop(struct job *job, int signal)
@@ -164,6 +182,7 @@ void job_stop(struct job *job, int signal)
     job->is_ending = true;
     atomic_compare_exchange_strong(&job->head->end, &running,
                                    job_end(job->failed_rank < 0 ? -1 : job->failed_rank, job->exit_code));
+    far_end(job);
     for (int i = 0; i < job->used; i++) {
         signals_send(job, i, signal);
         signals_send(job, i, SIGCONT); /* a stopped process takes no signal */
@@ -193,6 +212,7 @@ static void linger(struct job *job)
         return;
     }
     job->has_lingered = true;
+    far_bye(job);
     job_clean(job);
     timer_set(job, TIMER_LINGER, GIVE_UP_SECONDS);
 }
@@ -228,6 +248,9 @@ void job_timer(struct job *job, enum timer timer)
         break;
     case TIMER_LOOK: other_mpi_look_at_all(job); break;
     case TIMER_BINDING: bind_watch(job); break;
+    case TIMER_LINKS: far_look(job); break;
+    case TIMER_LAUNCH: far_late(job); break;
+    case TIMER_ADDRESSES: address_watch(job); break;
     case TIMER_HANG: hang_look(job); break;
     case TIMER_ANSWERS: hang_answers(job); break;
     case TIMERS: break;
@@ -239,36 +262,41 @@ bool job_is_over(const struct job *job)
     return job->running == 0 && forward_is_done(job);
 }
 
-/* Kill every child we have: as the subreaper we inherit what ranks have left behind. */
-static void kill_children(void)
+/* Kill every child we have, but for our ways to other machines: as the subreaper we inherit what ranks have left
+ * behind. True: there may be some left. */
+static bool kill_children(const struct job *job)
 {
     char path[64];
     FILE *file;
-    int pid;
+    int pid, count = 0;
 
     snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
     file = fopen(path, "re");
     if (!file)
-        return;
+        return true;
     while (fscanf(file, "%d", &pid) == 1)
-        kill(pid, SIGKILL);
+        if (!far_is_way(job, pid)) {
+            kill(pid, SIGKILL);
+            count++;
+        }
     fclose(file);
+    return count > 0;
 }
 
 void job_clean(struct job *job)
 {
     const struct timespec moment = { .tv_nsec = 1000000 };
+    int status;
     pid_t pid;
 
     for (int i = 0; i < job->used; i++)
-        if (job->ranks[i].group)
+        if (job->ranks[i].group && !is_far(job, i))
             kill(-job->ranks[i].group, SIGKILL);
     for (int round = 0; round < CLEAN_ROUNDS; round++) {
-        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
-        }
-        if (pid < 0)
+        while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+            far_reaped(job, pid, status);
+        if (pid < 0 || !kill_children(job))
             return;
-        kill_children();
         nanosleep(&moment, NULL);
     }
 }

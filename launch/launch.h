@@ -19,6 +19,8 @@
  *   mpir.c      what parallel debuggers read          nodes.h    the machines of the job
  *   hosts.h     lists of hosts                        map.h      ranks to hosts
  *   remote.c    how other machines are reached
+ *   far.h       ranks on other machines               agent.h    mpiexec --agent, there
+ *   address.c   addresses of processes to those of other machines
  *
  * struct job is the only state; it lives in main. */
 #ifndef LAUNCH_LAUNCH_H
@@ -101,6 +103,7 @@ struct options {
     struct app *apps;
     int app_count;
     struct strings set; /* NAME=VALUE for all programs */
+    size_t set_by_user; /* so many of them; the rest is of --profile */
     struct pass pass;
     bool label;              /* "[rank] " before each line */
     bool timestamp;          /* date and time before each line */
@@ -121,6 +124,7 @@ struct options {
     struct strings notes; /* what was asked for and cannot be had, said once */
     double time_limit; /* seconds; 0: none */
     double hang_report; /* seconds without any movement until ranks that wait for ever are told of; 0: never */
+    double launch_limit; /* seconds that other machines have to answer */
     double grace;      /* seconds between a forwarded INT or TERM and KILL */
     int errhandler;     /* enum job_errhandler */
     int universe;       /* MPI_UNIVERSE_SIZE; 0: not said */
@@ -139,6 +143,8 @@ struct options {
     const char *launcher_exec; /* the program for that; NULL: not said */
     const char *agent_prefix;  /* where Parley is on other machines; NULL: where it is here */
     struct binding binding;
+    struct strings exported; /* variables named with -x: they go to other machines whatever they are */
+    struct strings binding_words; /* what it was made from: names and values in turns, "" for none */
     struct debug debug;
     const char *profile; /* what the names of its files begin with; NULL: none is made */
     const char *trace;   /* its file; NULL: none */
@@ -177,7 +183,9 @@ struct stream {
     size_t length, room;
     int64_t begun_ns; /* when it began; 0: nothing there */
     bool is_block; /* the last bytes came in full blocks: the rank's buffer was full, there is more to come */
-    bool is_paused; /* the sink is full */
+    bool is_paused; /* the sink is full, or mpiexec has not taken enough of what we have sent it */
+    bool is_far;    /* open on another machine */
+    size_t unpaid;  /* bytes that an agent has sent and mpiexec has not given credit for, on both sides */
 };
 
 /* stdin of a rank that gets a copy of ours. */
@@ -185,6 +193,11 @@ struct feed {
     struct source source; /* writing end of its pipe */
     uint64_t given;       /* bytes that went there */
     bool is_watched;
+    bool is_far;          /* on another machine, and it still reads … */
+    uint64_t fed;         /* … and has got so many of them */
+    bool is_ending;       /* of an agent: no more will come … */
+    char *data;           /* … than these */
+    size_t start, length, room;
 };
 
 enum { OTHER_MPI_SIZE = 64 };
@@ -216,6 +229,7 @@ struct rank {
     bool is_adopted;  /* it has started us, and is not our child */
     bool is_over;     /* reaped */
     bool is_clean;    /* and it had left MPI */
+    bool has_address; /* that the others have been told */
     bool has_aborted; /* it told so */
     bool has_written; /* to one of its pipes */
     char other_mpi[OTHER_MPI_SIZE]; /* library of another MPI that it uses; "": none is known of */
@@ -254,6 +268,9 @@ enum timer {
     TIMER_HELD,
     TIMER_MPIR,
     TIMER_CONSOLE,
+    TIMER_LINKS,
+    TIMER_LAUNCH,
+    TIMER_ADDRESSES,
     TIMERS
 };
 
@@ -266,12 +283,19 @@ struct inherited {
 };
 
 struct hang;
+struct control_message;
+struct link;
+struct orders;
+struct root;
 
 /* Processes that the out-of-memory killer has ended; -1: not known. */
 struct oom_kills {
     int64_t group;   /* of our control group */
     int64_t machine; /* of all; looked at if the group does not tell */
 };
+
+/* What they say about a rank that was killed. */
+enum oom { OOM_UNKNOWN, OOM_NONE, OOM_MACHINE, OOM_GROUP };
 
 struct job {
     struct options options;
@@ -281,6 +305,11 @@ struct job {
     struct rank *ranks;  /* by their places in the segment: those of the first world have their ranks */
     struct world first_world;
     struct nodes nodes;
+    char *folder;        /* that we were called in; NULL: nobody needs it */
+    struct link *links;  /* to agents, by nodes; NULL: there are none */
+    struct orders *orders; /* of an agent: job_text.h */
+    struct root *root;   /* we are an agent: the way to mpiexec; NULL: we are mpiexec itself */
+    int address_looks;   /* of address.c, since the last one that was new */
     int worlds;          /* the number of the last one */
     struct name *names;  /* published services; NULL: none */
     struct job_head *head;
@@ -310,6 +339,7 @@ struct job {
     int streams_open;
     int failed_rank; /* first rank that failed, -1: none, -2: mpiexec itself */
     int exit_code;
+    bool is_closing;    /* agents are to go */
     bool is_ending;     /* we have begun to end the ranks */
     bool has_lingered;  /* pipes stay open after all ranks are over, and we have seen to it */
     bool has_judged;    /* ranks of another MPI have been looked for, at the end */
@@ -323,7 +353,25 @@ struct job {
     bool is_quit_for_group; /* SIGQUIT came to our whole process group */
 };
 
+/* Why a program cannot be run. */
+struct refusal {
+    int exit_code;
+    char text[1024]; /* with its id */
+};
+
 /* mpiexec.c */
+/* Have the loop run until that is so, or at once if it is. */
+void loop_until(struct job *job, bool (*is_so)(struct job *job));
+/* What is to be done before the first rank starts, the same on every machine, in this order. */
+void prepare_process(struct job *job); /* its descriptors, signals, children */
+bool prepare_programs(struct job *job, struct refusal *refusal); /* of the ranks here. False, and why */
+void prepare_ranks(struct job *job);   /* job->ranks are there, with their nodes */
+/* Another machine has the rank. */
+static inline bool is_far(const struct job *job, int rank)
+{
+    return job->ranks[rank].node != job->nodes.here;
+}
+int ranks_here(const struct job *job); /* of the command line */
 void source_add(struct job *job, struct source *source);    /* watch for input */
 void source_remove(struct job *job, struct source *source); /* stop watching, close */
 /* From now on; an earlier time that is already set stays. */
@@ -332,6 +380,7 @@ int64_t now_ns(void);
 void *need(size_t size); /* zeroed memory, or the end of mpiexec */
 void *need_more(void *old, size_t size);
 void strings_add(struct strings *strings, char *text);
+void complain(const char *text); /* mpiexec's own message, at once; with its remedy */
 _Noreturn void die(int exit_code, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* options.c */
@@ -339,13 +388,10 @@ void options_read(struct options *options, char **argv); /* does not come back f
 
 /* program.c */
 enum { RANK_VARIABLES = 5 };
-/* Why a program cannot be run. */
-struct refusal {
-    int exit_code;
-    char text[1024]; /* with its id */
-};
 /* Find its file and make its environment. False, and why. */
 bool program_prepare(const struct options *options, struct app *app, struct refusal *refusal);
+/* Set NAME=VALUE, in place of what is there. */
+void program_set(struct strings *environment, char *text);
 /* Give back what it holds, but not the words that came with it. */
 void program_free(struct app *app);
 void program_set_rank(struct job *job, int rank); /* write the rank's variables into its app's env */
@@ -446,6 +492,12 @@ void make_pipe(int ends[2]); /* at exec both are closed */
 void forward_pipes(const struct job *job, int rank, int out[2], int err[2]);
 void forward_open(struct job *job, int rank, int out_fd, int err_fd);
 void forward_rank_over(struct job *job, int rank);        /* take what is in its pipes now */
+/* A rank on another machine: its streams are open; what it has written on one, nothing if that has ended. */
+void forward_open_far(struct job *job, int rank);
+void forward_far(struct job *job, int rank, bool is_error, const char *data, size_t size);
+/* Of an agent: mpiexec has taken so many bytes of the stream; it takes no more of it. */
+void forward_credit(struct job *job, int rank, bool is_error, size_t size);
+void forward_unwanted(struct job *job, int rank, bool is_error);
 void forward_flush_partial(struct job *job, int64_t now); /* lines that began a while ago */
 void forward_close(struct job *job);                      /* give up on pipes still open */
 void forward_print(struct job *job, const char *text);    /* mpiexec's own words on stderr, a whole line */
@@ -471,6 +523,12 @@ void feed_init(struct job *job); /* before the first rank */
 /* What becomes the rank's stdin; -1: it keeps ours. Other numbers are the caller's to close. */
 int feed_open(struct job *job, int rank);
 void feed_rank_over(struct job *job, int rank);
+/* A rank on another machine gets stdin if it is to; it has got so many bytes more, 0: it reads no more. */
+void feed_open_far(struct job *job, int rank);
+void feed_go(struct job *job); /* all of them are open */
+void feed_far(struct job *job, int rank, size_t size);
+/* Of an agent: stdin for a rank, nothing if it has ended. */
+void feed_take(struct job *job, int rank, const char *data, size_t size);
 
 /* control.c */
 void control_listen(struct job *job);
@@ -478,6 +536,10 @@ void control_ready(struct job *job, struct source *source, uint32_t events);
 void control_rank_over(struct job *job, int rank); /* take what it said last */
 void control_reply(struct job *job, struct source *source, const char *text); /* to who wants a report; closes */
 void control_held(struct job *job);                /* take what was held until the cause is known */
+/* What a rank on another machine has said. */
+void control_far(struct job *job, int rank, struct control_message *message);
+/* Of an agent: mpiexec has taken a message of the rank. */
+void control_taken(struct job *job, int rank);
 
 /* signals.c */
 void signals_init(struct job *job);
@@ -488,6 +550,8 @@ void signals_quit(struct job *job); /* the report is out: now SIGQUIT goes on */
 
 /* job.c */
 void job_reap(struct job *job);
+/* The end of a rank is known, and all that it has said before. */
+void job_judge(struct job *job, int rank, int status, enum job_state state, enum oom oom);
 void job_adopted_over(struct job *job, int rank); /* a process that is not our child has ended */
 void job_failed(struct job *job, int rank, int exit_code, bool ends_others);
 void job_stop(struct job *job, int signal); /* begin to end all ranks */
@@ -508,10 +572,18 @@ const char *door_missing(const char *library);
 void other_mpi_init(struct job *job);
 void other_mpi_look(struct job *job, int rank); /* whether the rank, if it has not come to us, has loaded one */
 void other_mpi_look_at_all(struct job *job);
+/* Of a rank of an agent that has ended: the library that it used; "": none is known of. */
+const char *other_mpi_of(struct job *job, int rank);
 void other_mpi_report(struct job *job); /* once, when all are over */
 
 /* memory.c */
 struct oom_kills memory_oom_kills(void);
+enum oom memory_verdict(const struct job *job); /* since the job began */
+
+/* address.c: job_place.address of processes goes to those on other machines. */
+void address_watch(struct job *job); /* look for new ones here, now and every so often */
+/* That of a process of another machine. */
+void address_store(struct job *job, int rank, const void *address, size_t size);
 
 /* report.c */
 void report_rank(struct job *job, int rank, const char *format, ...) PRINTF_LIKE(3, 4);

@@ -59,3 +59,14 @@ struct oom_kills memory_oom_kills(void)
         kills.machine = read_counter("/proc/vmstat", "oom_kill");
     return kills;
 }
+
+enum oom memory_verdict(const struct job *job)
+{
+    const struct oom_kills now = memory_oom_kills();
+
+    if (now.group > job->oom_kills.group && job->oom_kills.group >= 0)
+        return OOM_GROUP;
+    if (now.machine > job->oom_kills.machine && job->oom_kills.machine >= 0)
+        return OOM_MACHINE;
+    return now.group < 0 && now.machine < 0 ? OOM_UNKNOWN : OOM_NONE;
+}

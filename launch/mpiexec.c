@@ -15,8 +15,10 @@
 #include <unistd.h>
 
 #include "base/diagnostic.h"
+#include "agent.h"
 #include "base/mem.h"
 #include "explain.h"
+#include "far.h"
 #include "sys/control.h"
 
 enum { EVENTS = 64 };
@@ -29,16 +31,10 @@ int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void die(int exit_code, const char *format, ...)
+void complain(const char *text)
 {
-    char text[4096];
-    const char *remedy;
-    va_list args;
+    const char *remedy = strchr(text, '\n') ? NULL : diagnostic_remedy(diagnostic_id(text));
 
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    remedy = strchr(text, '\n') ? NULL : diagnostic_remedy(diagnostic_id(text));
     fputs("parley: mpiexec: ", stderr);
     for (const char *at = text; *at; at++) {
         fputc(*at, stderr);
@@ -48,6 +44,17 @@ void die(int exit_code, const char *format, ...)
     if (remedy)
         fprintf(stderr, "\n        %s", remedy);
     fputc('\n', stderr);
+}
+
+void die(int exit_code, const char *format, ...)
+{
+    char text[4096];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    complain(text);
     exit(exit_code);
 }
 
@@ -127,25 +134,44 @@ static void run_timers(struct job *job)
         }
 }
 
-static void loop(struct job *job)
+/* What has been put for other machines goes now. */
+static void flush(struct job *job)
+{
+    if (job->links)
+        far_flush(job);
+    if (job->root)
+        agent_flush(job);
+}
+
+void loop_until(struct job *job, bool (*is_so)(struct job *job))
 {
     struct epoll_event events[EVENTS];
 
-    while (!job_is_over(job)) {
-        const int count = epoll_wait(job->epoll_fd, events, EVENTS, next_timer(job));
+    while (!is_so(job)) {
+        int count;
+
+        flush(job);
+        count = epoll_wait(job->epoll_fd, events, EVENTS, next_timer(job));
         for (int i = 0; i < count; i++) {
             struct source *source = events[i].data.ptr;
             if (source->fd >= 0) /* else closed by an event before it */
                 source->ready(job, source, events[i].events);
         }
         run_timers(job);
-        if (job->running == 0 && job->streams_open == 0) {
-            if (!job->has_judged)
-                other_mpi_report(job);
-            job->has_judged = true;
-            report_print(job);
-        }
     }
+    flush(job);
+}
+
+/* What can be told when all have ended is told before the last output has gone. */
+static bool is_over(struct job *job)
+{
+    if (job->running == 0 && job->streams_open == 0) {
+        if (!job->has_judged)
+            other_mpi_report(job);
+        job->has_judged = true;
+        report_print(job);
+    }
+    return job_is_over(job);
 }
 
 /* Descriptors 0, 1 and 2 must not become something of ours. */
@@ -188,34 +214,49 @@ static void make_ranks(struct job *job)
     nodes_place(job);
 }
 
-static void prepare_programs(struct job *job)
+int ranks_here(const struct job *job)
 {
-    struct refusal refusal;
+    int count = 0;
 
-    for (int i = 0; i < job->options.app_count; i++) {
-        job->options.apps[i].errhandler = job->options.errhandler;
-        if (!program_prepare(&job->options, &job->options.apps[i], &refusal))
-            die(refusal.exit_code, "%s", refusal.text);
-    }
+    for (int i = 0; i < job->size; i++)
+        count += !is_far(job, i);
+    return count;
 }
 
-static void prepare(struct job *job, char **argv)
+/* Has the program ranks here? */
+static bool is_app_here(const struct job *job, int app)
 {
-    open_standard();
-    explain_if_asked(argv);
-    options_read(&job->options, argv);
+    for (int i = 0; i < job->size; i++)
+        if (job->ranks[i].appnum == app && !is_far(job, i))
+            return true;
+    return false;
+}
+
+bool prepare_programs(struct job *job, struct refusal *refusal)
+{
+    for (int i = 0; i < job->options.app_count; i++) {
+        job->options.apps[i].errhandler = job->options.errhandler;
+        if (is_app_here(job, i) && !program_prepare(&job->options, &job->options.apps[i], refusal))
+            return false;
+    }
+    return true;
+}
+
+void prepare_process(struct job *job)
+{
     leave_outer_job();
     signals_init(job);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    profile_prepare(&job->options);
-    prepare_programs(job);
-    make_ranks(job);
-    spawn_raise_limits(job);
-    feed_init(job);
-    debug_prepare(job);
     job->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (job->epoll_fd < 0)
         die(EXIT_SYSTEM, "E0106: no descriptor for waiting: %s", strerror(errno));
+}
+
+void prepare_ranks(struct job *job)
+{
+    spawn_raise_limits(job);
+    feed_init(job);
+    debug_prepare(job);
     segment_create(job);
     bind_job(job);
     segment_set_universe(job);
@@ -223,6 +264,23 @@ static void prepare(struct job *job, char **argv)
     signals_watch(job);
     control_listen(job);
     forward_init(job);
+}
+
+static void prepare(struct job *job, char **argv)
+{
+    struct refusal refusal;
+
+    open_standard();
+    explain_if_asked(argv);
+    if (argv[1] && !strcmp(argv[1], "--agent"))
+        agent_main(job);
+    options_read(&job->options, argv);
+    prepare_process(job);
+    make_ranks(job);
+    profile_prepare(&job->options);
+    if (!prepare_programs(job, &refusal))
+        die(refusal.exit_code, "%s", refusal.text);
+    prepare_ranks(job);
     if (job->options.debug.place == DEBUG_CONSOLE)
         console_init(job);
     mpir_prepare(job);
@@ -247,14 +305,6 @@ static void show_map(struct job *job)
         nodes_show(job);
 }
 
-static void need_here(const struct job *job)
-{
-    for (int i = 0; i < job->nodes.count; i++)
-        if (job->nodes.at[i].ranks > 0 && !job->nodes.at[i].is_here)
-            die(EXIT_USAGE, "E0102: host %s: this version starts processes on this machine only, not on several hosts\n"
-                "this machine is localhost or %s", job->nodes.at[i].name, job->nodes.at[job->nodes.here].name);
-}
-
 int main(int argc, char **argv)
 {
     static struct job job = { .failed_rank = -1, .squeezed_rank = -1 };
@@ -267,8 +317,9 @@ int main(int argc, char **argv)
         nodes_show_hosts(&job);
     if (job.options.is_dry)
         return 0;
-    need_here(&job);
+    far_start(&job);
     spawn_all(&job);
+    far_go(&job);
     other_mpi_init(&job);
     bind_watch(&job);
     mpir_started(&job);
@@ -276,7 +327,8 @@ int main(int argc, char **argv)
     if (job.options.time_limit > 0)
         timer_set(&job, TIMER_LIMIT, job.options.time_limit);
     hang_start(&job);
-    loop(&job);
+    loop_until(&job, is_over);
+    far_close(&job);
     signals_close(&job);
     job_clean(&job);
     return job.exit_code;

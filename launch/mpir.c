@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "far.h"
 #include "launch.h"
 #include "sys/wake.h"
 
@@ -71,6 +72,14 @@ static char *own_host(void)
     return copy_of(name);
 }
 
+/* On another machine the name is all we know. */
+static const char *program_of(const struct job *job, int rank)
+{
+    const struct app *app = job->ranks[rank].app;
+
+    return is_far(job, rank) ? app->argv.at[0] : app->program;
+}
+
 /* What process `pid` runs; else the program as we found it. */
 static char *executable_of(const struct job *job, int rank, int pid)
 {
@@ -78,9 +87,9 @@ static char *executable_of(const struct job *job, int rank, int pid)
     ssize_t length;
 
     snprintf(link, sizeof link, "/proc/%d/exe", pid);
-    length = readlink(link, path, sizeof path - 1);
+    length = is_far(job, rank) ? -1 : readlink(link, path, sizeof path - 1);
     if (length <= 0)
-        return copy_of(job->ranks[rank].app->program);
+        return copy_of(program_of(job, rank));
     path[length] = '\0';
     return copy_of(path);
 }
@@ -116,13 +125,15 @@ static void release(struct job *job)
     MPIR_Breakpoint();
     atomic_store_explicit(&job->head->hold, 0, memory_order_release);
     wake_all(&job->head->hold);
+    far_release(job);
 }
 
 /* Have all ranks come to MPI_Init, or ended? */
 static bool are_all_there(const struct job *job)
 {
     for (int i = 0; i < job->size; i++)
-        if (!job->ranks[i].is_over && !atomic_load_explicit(&job_proc(job->head, i)->pid, memory_order_relaxed))
+        if (!job->ranks[i].is_over && !is_far(job, i) &&
+            !atomic_load_explicit(&job_proc(job->head, i)->pid, memory_order_relaxed))
             return false;
     return true;
 }
@@ -133,7 +144,7 @@ void mpir_started(struct job *job)
     char *host = own_host();
 
     for (int i = 0; i < job->size; i++)
-        table[i] = (MPIR_PROCDESC){ .host_name = host };
+        table[i].host_name = is_far(job, i) ? copy_of(job->nodes.at[job->ranks[i].node].name) : host;
     MPIR_proctable = table;
     for (int i = 0; i < job->size; i++)
         mpir_update(job, i);

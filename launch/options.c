@@ -349,7 +349,8 @@ void options_read(struct options *result, char **argv)
     struct reader reader = { .options = result, .at = argv + 1 };
 
     *result = (struct options){
-        .grace = 10, .hang_report = 10, .errhandler = JOB_ERRORS_ARE_FATAL, .only_rank = -1, .stdin_ranks = "0"
+        .grace = 10, .launch_limit = 60, .hang_report = 10,
+        .errhandler = JOB_ERRORS_ARE_FATAL, .only_rank = -1, .stdin_ranks = "0"
     };
     if (limit && *limit)
         result->time_limit = options_number("timeout (from MPIEXEC_TIMEOUT)", limit, 0, 1e9);

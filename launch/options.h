@@ -152,6 +152,7 @@ void options_apply_clock_limit(struct reader *reader, const char *name, char **v
 void options_apply_hang_report(struct reader *reader, const char *name, char **values);
 void options_apply_adopt(struct reader *reader, const char *name, char **values);
 void options_apply_report(struct reader *reader, const char *name, char **values);
+void options_apply_launch_limit(struct reader *reader, const char *name, char **values);
 void options_apply_grace(struct reader *reader, const char *name, char **values);
 void options_apply_errhandler(struct reader *reader, const char *name, char **values);
 void options_apply_ft(struct reader *reader, const char *name, char **values);

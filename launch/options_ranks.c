@@ -235,7 +235,7 @@ void options_apply_arch(struct reader *reader, const char *name, char **values)
     if (options_is_arch(values[0], system.machine))
         return;
     die(EXIT_USAGE,
-        "E0102: -%s %s: this machine is %s, and this version starts processes on this machine only", name,
+        "E0102: -%s %s: this machine is %s, and programs for others are not looked for", name,
         values[0], system.machine);
 }
 
@@ -266,6 +266,10 @@ void options_apply_tool(struct reader *reader, const char *name, char **values)
 
 void options_apply_binding(struct reader *reader, const char *name, char **values)
 {
+    struct strings *words = &reader->options->binding_words;
+
     bind_option(&reader->options->binding, name, values[0]);
     map_option(&reader->options->map, name, values[0]);
+    strings_add(words, strcpy(need(strlen(name) + 1), name)); /* it may not last */
+    strings_add(words, values[0] ? values[0] : need(1));
 }

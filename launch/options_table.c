@@ -105,6 +105,8 @@ const struct option options_table[] = {
     { "timeout maxtime", "SECONDS", TOPIC_ENDING | COMMON, DO(time_limit),
       "end the job then, exit code 124" },
     { "t time", "TIME", TOPIC_ENDING, DO(clock_limit), "the same: minutes, M:S, H:M:S, D-H, as in srun" },
+    { "launch-timeout", "SECONDS", TOPIC_ENDING, DO(launch_limit),
+      "for other machines to answer (default 60, 0: none)" },
     { "hang-report", "SECONDS", TOPIC_ENDING, DO(hang_report),
       "tell of ranks stuck for so long (default 10, 0: never)" },
     { "report", "PID", TOPIC_ENDING | COMMON, DO(report), "who waits for whom in the job of that mpiexec" },

@@ -89,6 +89,8 @@ void options_apply_export(struct reader *reader, const char *name, char **values
         strings_add(&reader->app->set, values[0]);
     else if (reader->app->pass.is_list)
         strings_add(&reader->app->pass.names, values[0]);
+    else
+        strings_add(&reader->options->exported, values[0]);
 }
 
 /* Cut a list at its commas. */
@@ -393,6 +395,11 @@ void options_apply_report(struct reader *reader, const char *name, char **values
 {
     (void)reader;
     ask_report(options_whole_number(name, values[0], 1, INT_MAX));
+}
+
+void options_apply_launch_limit(struct reader *reader, const char *name, char **values)
+{
+    reader->options->launch_limit = options_number(name, values[0], 0, 1e9);
 }
 
 void options_apply_grace(struct reader *reader, const char *name, char **values)

@@ -180,7 +180,7 @@ void other_mpi_look(struct job *job, int rank)
 {
     struct rank *r = &job->ranks[rank];
 
-    if (job->size > 1 && r->pid && !r->is_over && !*r->other_mpi && !has_come(job, rank))
+    if (job->size > 1 && r->pid && !is_far(job, rank) && !r->is_over && !*r->other_mpi && !has_come(job, rank))
         find_in_process(r->pid, r->other_mpi, 0);
 }
 
@@ -333,15 +333,24 @@ static void report_app(struct job *job, int app)
         struct rank *r = &job->ranks[i];
         if (r->appnum != app || has_come(job, i))
             continue;
-        if (!*r->other_mpi && !is_known) {
+        if (!*r->other_mpi && !is_known && !is_far(job, i)) {
             find_in_program(&job->options.apps[app], name);
             is_known = true;
         }
-        if (!*r->other_mpi)
+        if (!*r->other_mpi && !is_far(job, i))
             memcpy(r->other_mpi, name, sizeof name);
         if (*r->other_mpi)
             report(job, i);
     }
+}
+
+const char *other_mpi_of(struct job *job, int rank)
+{
+    struct rank *r = &job->ranks[rank];
+
+    if (job->size > 1 && !*r->other_mpi && !has_come(job, rank))
+        find_in_program(r->app, r->other_mpi);
+    return has_come(job, rank) ? "" : r->other_mpi;
 }
 
 void other_mpi_report(struct job *job)

@@ -77,6 +77,7 @@ void profile_prepare(struct options *options)
     const char *preload = getenv("LD_PRELOAD");
     char path[VARIABLE_SIZE], behind[VARIABLE_SIZE] = "";
 
+    options->set_by_user = options->set.count;
     if (!options->profile && !options->trace)
         return;
     find_library(path);

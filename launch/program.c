@@ -72,17 +72,16 @@ static bool is_named(const struct strings *names, const char *text)
     return false;
 }
 
-/* Set NAME=VALUE, in place of what is there. */
-static void set(struct strings *env, char *text)
+void program_set(struct strings *environment, char *text)
 {
     const size_t length = strcspn(text, "=");
 
-    for (size_t i = 0; i < env->count; i++)
-        if (is_variable(env->at[i], text, length)) {
-            env->at[i] = text;
+    for (size_t i = 0; i < environment->count; i++)
+        if (is_variable(environment->at[i], text, length)) {
+            environment->at[i] = text;
             return;
         }
-    strings_add(env, text);
+    strings_add(environment, text);
 }
 
 const char *program_variable(const struct app *app, const char *name)
@@ -98,7 +97,7 @@ const char *program_variable(const struct app *app, const char *name)
 void program_set_variable(struct app *app, char *text)
 {
     strings_add(&app->kept, text);
-    set(&app->env, text);
+    program_set(&app->env, text);
 }
 
 /* A program that is started elsewhere must not find our directory in PWD. */
@@ -109,7 +108,7 @@ static void set_pwd(struct app *app)
     strings_add(&app->kept, text);
     if (full) {
         snprintf(text, PATH_MAX + 4, "PWD=%s", full);
-        set(&app->env, text);
+        program_set(&app->env, text);
     }
     free(full);
 }
@@ -138,9 +137,9 @@ static void make_environment(const struct options *options, struct app *app)
     if (app->wdir)
         set_pwd(app);
     for (size_t i = 0; i < options->set.count; i++)
-        set(&app->env, options->set.at[i]);
+        program_set(&app->env, options->set.at[i]);
     for (size_t i = 0; i < app->set.count; i++)
-        set(&app->env, app->set.at[i]);
+        program_set(&app->env, app->set.at[i]);
     snprintf(ranks, sizeof ranks, "%d", app->ranks);
     set_request(app, "PARLEY_MAXPROCS", ranks);
     set_request(app, "PARLEY_ERRHANDLER", job_errhandler_name(app->errhandler));
@@ -161,6 +160,16 @@ void program_free(struct app *app)
     mem_free(app->kept.at);
 }
 
+/* How many of the world's processes are on this machine, before number `end`. */
+static int count_local(const struct job *job, const struct world *world, int end)
+{
+    int count = 0;
+
+    for (int number = 0; number < end; number++)
+        count += !is_far(job, world->first + number);
+    return count;
+}
+
 void program_set_rank(struct job *job, int rank)
 {
     const struct rank *r = &job->ranks[rank];
@@ -170,8 +179,8 @@ void program_set_rank(struct job *job, int rank)
 
     snprintf(at[0], VARIABLE_SIZE, "PARLEY_RANK=%d", r->number);
     snprintf(at[1], VARIABLE_SIZE, "PARLEY_SIZE=%d", r->world->size);
-    snprintf(at[2], VARIABLE_SIZE, "PARLEY_LOCAL_RANK=%d", r->number);
-    snprintf(at[3], VARIABLE_SIZE, "PARLEY_LOCAL_SIZE=%d", r->world->size);
+    snprintf(at[2], VARIABLE_SIZE, "PARLEY_LOCAL_RANK=%d", count_local(job, r->world, r->number));
+    snprintf(at[3], VARIABLE_SIZE, "PARLEY_LOCAL_SIZE=%d", count_local(job, r->world, r->world->size));
     snprintf(at[4], VARIABLE_SIZE, CONTROL_JOB_VARIABLE "=%d:%d:%d:%d:%016llx%016llx:%d:%d:%d:%u", CONTROL_VERSION,
              (int)getpid(), job->segment_fd, job->rank_control_fd, (unsigned long long)head->token[0],
              (unsigned long long)head->token[1], r->number, r->world->size, rank, head->slots);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent.h"
 #include "base/diagnostic.h"
 
 #define MERGE_SECONDS 0.05
@@ -79,9 +80,12 @@ static void add_rank(struct job *job, struct note *note, int rank)
 
 void report_text(struct job *job, int rank, const char *text)
 {
-    struct note *note = find_note(job, text);
+    struct note *note = job->root ? NULL : find_note(job, text);
 
-    add_rank(job, note ? note : add_note(job, text), rank);
+    if (job->root)
+        agent_note(job, rank, text);
+    else
+        add_rank(job, note ? note : add_note(job, text), rank);
 }
 
 /* Comes too late to be printed with those that say the same. */

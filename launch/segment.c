@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "job_text.h"
 #include "sys/segment.h"
 
 enum { SPARE_PLACES = 128 }; /* for processes that are started later, if nothing is said */
@@ -79,10 +80,33 @@ static long nodes_wanted(int ranks)
     return nodes < ranks ? nodes : ranks;
 }
 
+/* As those of the other machines. */
+static void make_alike(struct job_head *head, const struct orders *orders)
+{
+    if ((int)head->slots != orders->slots)
+        die(EXIT_SYSTEM, "E0106: the job segment has %u places here, %d are needed", head->slots, orders->slots);
+    memcpy(head->token, orders->token, sizeof head->token);
+    atomic_store_explicit(&head->hold, orders->hold, memory_order_relaxed);
+}
+
+/* What the maker does not know. */
+static void fill_places(struct job *job)
+{
+    if (job->orders)
+        make_alike(job->head, job->orders);
+    if (job->nodes.count > 1)
+        job->head->here = (uint32_t)ranks_here(job);
+    for (int i = 0; i < job->size; i++) {
+        job_proc(job->head, i)->appnum = job_place(job->head, i)->appnum = (uint32_t)job->ranks[i].appnum;
+        if (job->nodes.count > 1)
+            job_place(job->head, i)->node = (uint32_t)job->ranks[i].node;
+    }
+}
+
 void segment_create(struct job *job)
 {
     const struct segment_plan plan = { .size = job->size,
-                                       .nodes = (int)nodes_wanted(job->size),
+                                       .nodes = job->nodes.count > 1 ? 1 : (int)nodes_wanted(job->size),
                                        .spare = (int)segment_spare(job),
                                        .apps = job->options.app_count,
                                        .errhandler = job->options.errhandler,
@@ -98,8 +122,7 @@ void segment_create(struct job *job)
     if (fd < 0)
         die(EXIT_SYSTEM, "E0106: no descriptor left: %s", strerror(errno));
     job->rank_control_fd = move_up(fd);
-    for (int i = 0; i < job->size; i++)
-        job_proc(job->head, i)->appnum = job_place(job->head, i)->appnum = (uint32_t)job->ranks[i].appnum;
+    fill_places(job);
     write_psets(&job->options, job->head);
 }
 
@@ -109,6 +132,8 @@ size_t segment_spare(const struct job *job)
     const int most = job->size < JOB_SLOTS_MAX ? JOB_SLOTS_MAX - job->size : 0;
     struct rlimit space;
 
+    if (job->orders) /* the same as on all other machines */
+        return (size_t)(job->orders->slots - job->size);
     /* places take address room in every rank; where that is limited, only who asks for them gets some */
     if (!job->options.universe && !getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY)
         return 0;

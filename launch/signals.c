@@ -6,6 +6,8 @@
  * the terminal; what comes to the whole group, from the terminal or from a shell's fg and kill %1, it has got
  * already. A process of our own in the group, the witness, shows which signals do: they stay pending there. A
  * signal that is ignored when we start (nohup, background jobs of scripts) stays ignored, here and in the ranks. */
+#include "agent.h"
+#include "far.h"
 #include "launch.h"
 
 #include <errno.h>
@@ -41,7 +43,9 @@ void signals_send(struct job *job, int rank, int signal)
 {
     const struct rank *r = &job->ranks[rank];
 
-    if (r->pid && !r->is_over)
+    if (is_far(job, rank) && !r->is_over)
+        far_signal(job, rank, signal);
+    else if (r->pid && !r->is_over)
         kill(r->group ? -r->group : r->pid, signal);
 }
 
@@ -112,7 +116,7 @@ static bool is_for_group(struct job *job, const struct signalfd_siginfo *info)
 static void send_all(struct job *job, int signal, bool is_group)
 {
     for (int i = 0; i < job->used; i++)
-        if (job->ranks[i].group || !is_group)
+        if (job->ranks[i].group || !is_group || is_far(job, i))
             signals_send(job, i, signal);
     job->forwarded |= UINT64_C(1) << signal;
 }
@@ -142,6 +146,11 @@ static void pass_on(struct job *job, const struct signalfd_siginfo *info)
     const int signal = (int)info->ssi_signo;
     const bool is_group = job->has_terminal && is_for_group(job, info);
 
+    if (job->root) { /* mpiexec passes on what the ranks are to have; this is for us alone */
+        if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
+            agent_end(job);
+        return;
+    }
     if (job->running == 0 && (signal == SIGINT || signal == SIGTERM || signal == SIGHUP))
         _exit(EXIT_SIGNAL + signal); /* only a reader of our output keeps us */
     if (signal == SIGQUIT) { /* most programs end with it, so the report comes first */

@@ -215,7 +215,7 @@ void spawn_raise_limits(struct job *job)
     const struct options *options = &job->options;
     const rlim_t each =
         3u + (options->out_pattern != NULL) + (options->err_pattern != NULL) + (job->stdin_rank < 0);
-    const rlim_t needed = (rlim_t)job->size * each + OWN_FILES, wanted = needed + GUEST_FILES;
+    const rlim_t needed = (rlim_t)(job->size + job->nodes.count) * each + OWN_FILES, wanted = needed + GUEST_FILES;
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted)
@@ -259,10 +259,11 @@ void spawn_all(struct job *job)
         return;
     }
     for (int i = 0; i < job->size; i++) {
-        if (spawn_rank(job, i, &refusal))
+        if (is_far(job, i) || spawn_rank(job, i, &refusal))
             continue;
         for (int started = 0; started < i; started++)
-            signals_send(job, started, SIGKILL);
+            if (!is_far(job, started))
+                signals_send(job, started, SIGKILL);
         die(refusal.exit_code, "%s", refusal.text);
     }
 }

@@ -25,7 +25,7 @@ FAULTS = object()
 PLAIN = object()  # a file that is no program
 EXPECTED = {
     101: ['-frob', 'true'],
-    102: ['-host', 'elsewhere', 'true'],
+    102: ['-arch', 'elsewhere', 'true'],
     103: ['no-such-program'],
     104: [PLAIN],
     105: ['-wdir', '/no/such', 'true'],

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: where processes on different machines reach each other. A process writes its address into its job_place when
+ * its network is open; whoever has started it finds it there and sees that it gets into the segments of all other
+ * machines, where those that sleep are woken, for one may wait for it. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "far.h"
+#include "launch.h"
+#include "sys/wake.h"
+
+#define FIRST_SECONDS 0.001
+
+enum { LOOKS = 5 }; /* the pause between looks is doubled so often: 32 ms */
+
+/* Tell the others of an address that is new. */
+static bool look(struct job *job, int rank)
+{
+    struct rank *r = &job->ranks[rank];
+
+    if (!atomic_load_explicit(&job_place(job->head, rank)->size, memory_order_acquire))
+        return false;
+    r->has_address = true;
+    if (job->root)
+        agent_address(job, rank);
+    else
+        far_address(job, rank);
+    return true;
+}
+
+void address_watch(struct job *job)
+{
+    bool is_waiting = false, has_found = false;
+
+    if (!job->root && !job->links)
+        return;
+    for (int rank = 0; rank < job->size; rank++) {
+        if (is_far(job, rank) || job->ranks[rank].is_over || job->ranks[rank].has_address)
+            continue;
+        if (look(job, rank))
+            has_found = true;
+        else
+            is_waiting = true;
+    }
+    job->address_looks = has_found ? 0 : job->address_looks + (job->address_looks < LOOKS);
+    if (is_waiting)
+        timer_set(job, TIMER_ADDRESSES, FIRST_SECONDS * (1 << job->address_looks));
+}
+
+static void wake(struct job *job, int rank)
+{
+    struct job_proc *proc = job_proc(job->head, rank);
+
+    if (atomic_exchange(&proc->sleep, 0))
+        wake_all(&proc->sleep);
+}
+
+void address_store(struct job *job, int rank, const void *address, size_t size)
+{
+    struct job_place *place = job_place(job->head, rank);
+
+    if (atomic_load_explicit(&place->size, memory_order_relaxed))
+        return;
+    memcpy(place->address, address, size);
+    atomic_store_explicit(&place->size, (uint32_t)size, memory_order_release);
+    for (int i = 0; i < job->size; i++)
+        if (!is_far(job, i) && !job->ranks[i].is_over)
+            wake(job, i);
+}

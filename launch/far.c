@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: what goes to agents and comes from them while ranks run, and the end of it. The end of a connection is the
+ * end of the ranks behind it, and so of the job. */
+#include "far.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/diagnostic.h"
+#include "far_link.h"
+#include "sys/control.h"
+
+#define CLOSE_SECONDS 5.0 /* an agent has killed and reaped everything long before */
+
+/* --- to agents --- */
+
+static bool is_open(const struct link *link)
+{
+    return link->state == LINK_READY || link->state == LINK_RUNS;
+}
+
+static void put(struct job *job, int rank, enum frame_kind kind, uint32_t value, const void *data, size_t size)
+{
+    if (job->links && is_open(link_of(job, rank)))
+        channel_put(&link_of(job, rank)->channel, kind, rank, value, data, size);
+}
+
+static void put_all(struct job *job, enum frame_kind kind, uint32_t value, const void *data, size_t size)
+{
+    for (int i = 0; job->links && i < job->nodes.count; i++)
+        if (is_open(&job->links[i]))
+            channel_put(&job->links[i].channel, kind, -1, value, data, size);
+}
+
+void far_signal(struct job *job, int rank, int signal)
+{
+    put(job, rank, FRAME_SIGNAL, (uint32_t)signal, NULL, 0);
+}
+
+void far_end(struct job *job)
+{
+    const uint64_t end = atomic_load(&job->head->end);
+
+    put_all(job, FRAME_END, 0, &end, sizeof end);
+}
+
+void far_release(struct job *job)
+{
+    put_all(job, FRAME_RELEASE, 0, NULL, 0);
+}
+
+void far_bye(struct job *job)
+{
+    put_all(job, FRAME_BYE, 0, NULL, 0);
+}
+
+void far_taken(struct job *job, int rank, bool with_reply)
+{
+    const struct job_desk *desk = job_desk(job->head, rank); /* nobody else uses it here */
+    char reply[3 * sizeof(uint32_t) + JOB_REPLY_SIZE];
+    const uint32_t head[3] = { desk->reply_error, (uint32_t)desk->reply_first, desk->reply_count };
+
+    memcpy(reply, head, sizeof head);
+    memcpy(reply + sizeof head, desk->reply, sizeof desk->reply);
+    put(job, rank, FRAME_TAKEN, 0, reply, with_reply ? sizeof reply : 0);
+}
+
+void far_credit(struct job *job, int rank, bool is_error, size_t size)
+{
+    const char which = is_error;
+
+    put(job, rank, FRAME_CREDIT, (uint32_t)size, &which, 1);
+}
+
+void far_broken(struct job *job, int rank, bool is_error)
+{
+    put(job, rank, FRAME_BROKEN, is_error, NULL, 0);
+}
+
+void far_input(struct job *job, int rank, const void *data, size_t size)
+{
+    put(job, rank, FRAME_INPUT, 0, data, size);
+}
+
+void far_address(struct job *job, int rank)
+{
+    const struct job_place *place = job_place(job->head, rank);
+    const uint32_t size = atomic_load_explicit(&place->size, memory_order_acquire);
+
+    for (int i = 0; job->links && i < job->nodes.count; i++)
+        if (i != job->ranks[rank].node && is_open(&job->links[i]))
+            channel_put(&job->links[i].channel, FRAME_ADDRESS, rank, 0, place->address, size);
+}
+
+void far_flush(struct job *job)
+{
+    for (int i = 0; i < job->nodes.count; i++)
+        if (job->links[i].state != LINK_NONE)
+            channel_flush(job, &job->links[i].channel);
+}
+
+void far_go(struct job *job)
+{
+    if (!job->links)
+        return;
+    put_all(job, FRAME_START, job->head->universe, NULL, 0);
+    for (int i = 0; i < job->nodes.count; i++)
+        if (job->links[i].state == LINK_READY)
+            job->links[i].state = LINK_RUNS;
+    for (int rank = 0; rank < job->size; rank++) {
+        if (!is_far(job, rank))
+            continue;
+        job->running++;
+        forward_open_far(job, rank);
+        feed_open_far(job, rank);
+    }
+    feed_go(job);
+    address_watch(job);
+}
+
+/* --- from agents --- */
+
+static void take_said(struct job *job, int rank, const char *data, size_t size)
+{
+    struct control_message message = { .header = { .rank = (uint32_t)rank } };
+    struct frame_said said;
+
+    memcpy(&said, data, sizeof said);
+    message.header.kind = said.kind;
+    message.header.code = said.code;
+    message.header.length = (uint32_t)(size - sizeof said);
+    memcpy(message.text, data + sizeof said, size - sizeof said);
+    control_far(job, rank, &message);
+}
+
+static void take_over(struct job *job, int rank, const char *data, size_t size)
+{
+    struct rank *r = &job->ranks[rank];
+    struct frame_over over;
+
+    memcpy(&over, data, sizeof over);
+    snprintf(r->other_mpi, sizeof r->other_mpi, "%.*s", (int)(size - sizeof over), data + sizeof over);
+    feed_rank_over(job, rank);
+    job_judge(job, rank, over.status, (enum job_state)over.state, (enum oom)over.oom);
+}
+
+/* A rank could not be started, though its program is there. */
+static void take_refusal(struct job *job, const struct link *link, int rank, int exit_code, const char *text)
+{
+    struct rank *r = &job->ranks[rank];
+
+    r->is_over = true;
+    job->running--;
+    forward_far(job, rank, false, NULL, 0);
+    forward_far(job, rank, true, NULL, 0);
+    feed_rank_over(job, rank);
+    if (*text)
+        report_rank(job, rank, "%.*son %s: %s", DIAGNOSTIC_ID_LENGTH, text, job->nodes.at[link->node].name,
+                    text + DIAGNOSTIC_ID_LENGTH);
+    job_failed(job, rank, exit_code, true);
+}
+
+static void take_address(struct job *job, int rank, const char *data, size_t size)
+{
+    address_store(job, rank, data, size);
+    far_address(job, rank);
+}
+
+/* Is the rank one of that machine's, and still there for what is said of it? */
+static bool is_its(const struct job *job, const struct link *link, const struct frame *frame)
+{
+    if (frame->rank < 0)
+        return true;
+    return job->ranks[frame->rank].node == link->node &&
+           (!job->ranks[frame->rank].is_over || (frame->kind != FRAME_OVER && frame->kind != FRAME_REFUSED));
+}
+
+bool link_take(struct job *job, struct link *link, const struct frame *frame, char *data)
+{
+    const int rank = frame->rank;
+    char text[8192 + 1];
+
+    if (link->state != LINK_RUNS || !is_its(job, link, frame))
+        return false;
+    switch ((enum frame_kind)frame->kind) {
+    case FRAME_STARTED: job->ranks[rank].pid = (pid_t)frame->value; return true;
+    case FRAME_OUTPUT: forward_far(job, rank, frame->value, data, frame->length); return true;
+    case FRAME_SAID: take_said(job, rank, data, frame->length); return true;
+    case FRAME_OVER: take_over(job, rank, data, frame->length); return true;
+    case FRAME_FED: feed_far(job, rank, frame->value); return true;
+    case FRAME_ADDRESS: take_address(job, rank, data, frame->length); return true;
+    case FRAME_NOTE:
+    case FRAME_REFUSED:
+        snprintf(text, sizeof text, "%.*s", (int)frame->length, data);
+        if (frame->kind == FRAME_NOTE)
+            report_text(job, rank, text);
+        else if (rank >= 0)
+            take_refusal(job, link, rank, (int)frame->value, text);
+        return true;
+    default: return false;
+    }
+}
+
+/* --- the end --- */
+
+void link_close(struct job *job, struct link *link)
+{
+    channel_close(job, &link->channel);
+    if (link->err.fd >= 0)
+        source_remove(job, &link->err);
+    bytes_free(&link->line);
+    link->state = LINK_OVER;
+}
+
+static const char *write_ranks(const struct job *job, int node, char *text, size_t size)
+{
+    size_t used = 0;
+
+    for (int from = 0, to; from < job->size && used + 40 < size; from = to) {
+        to = from + 1;
+        if (job->ranks[from].node != node)
+            continue;
+        for (; to < job->size && job->ranks[to].node == node; to++) {
+        }
+        used += (size_t)snprintf(text + used, size - used, to - from > 1 ? "%s%d-%d" : "%s%d", used ? ", " : "", from,
+                                 to - 1);
+    }
+    return text;
+}
+
+void link_lost(struct job *job, struct link *link, const char *why)
+{
+    char ranks[256] = "";
+    int first = -2;
+
+    link_close(job, link);
+    if (link->pid)
+        kill(link->pid, SIGTERM);
+    for (int rank = 0; rank < job->size; rank++) {
+        struct rank *r = &job->ranks[rank];
+        if (r->node != link->node)
+            continue;
+        forward_far(job, rank, false, NULL, 0);
+        forward_far(job, rank, true, NULL, 0);
+        if (r->is_over)
+            continue;
+        first = first < 0 ? rank : first;
+        feed_rank_over(job, rank);
+        r->is_over = true;
+        job->running--;
+    }
+    if (first < 0 && job->is_ending)
+        return;
+    report_rank(job, -1, "E0152: the connection to %s is lost, and with it rank%s %s: %s",
+                job->nodes.at[link->node].name, job->nodes.at[link->node].ranks > 1 ? "s" : "",
+                write_ranks(job, link->node, ranks, sizeof ranks), why);
+    job_failed(job, -2, EXIT_SYSTEM, true);
+}
+
+static bool are_gone(struct job *job)
+{
+    for (int i = 0; i < job->nodes.count; i++)
+        if (job->links[i].state != LINK_NONE && (job->links[i].channel.in.fd >= 0 || job->links[i].pid))
+            return !job->timers[TIMER_LAUNCH];
+    return true;
+}
+
+void far_close(struct job *job)
+{
+    if (!job->links)
+        return;
+    far_bye(job);
+    timer_set(job, TIMER_LAUNCH, CLOSE_SECONDS);
+    job->is_closing = true;
+    loop_until(job, are_gone);
+    for (int i = 0; i < job->nodes.count; i++) {
+        struct link *link = &job->links[i];
+        if (link->state == LINK_NONE)
+            continue;
+        if (link->pid)
+            kill(link->pid, SIGKILL);
+        link_close(job, link);
+        link->pid = 0; /* what is left is nobody special, and is killed and reaped with all others */
+    }
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: the way to one other machine: the process of ssh, and an agent behind it. Of far_start.c and far.c. */
+#ifndef LAUNCH_FAR_LINK_H
+#define LAUNCH_FAR_LINK_H
+
+#include "channel.h"
+
+enum link_state {
+    LINK_NONE,     /* our own machine, or one without ranks */
+    LINK_STARTING, /* it has not greeted us */
+    LINK_GREETED,  /* it has the job */
+    LINK_READY,    /* its ranks can start */
+    LINK_RUNS,
+    LINK_OVER,
+};
+
+struct link {
+    enum link_state state;
+    int node;
+    pid_t pid;              /* 0: reaped */
+    int status;             /* as from waitpid, once reaped */
+    struct channel channel; /* closed when the other side has ended */
+    struct source err;
+    struct bytes line;      /* of stderr, as far as it has come */
+    struct bytes said;      /* all lines until it is ready */
+    char *command;          /* for messages */
+    bool has_ended;         /* the channel has come to its end */
+    uint32_t cpus;
+    struct refusal refusal; /* why it cannot start */
+};
+
+static inline struct link *link_of(const struct job *job, int rank)
+{
+    return &job->links[job->ranks[rank].node];
+}
+
+/* A frame from it. False: it makes no sense. */
+bool link_take(struct job *job, struct link *link, const struct frame *frame, char *data);
+/* It has ended, or broken, after its ranks were started. */
+void link_lost(struct job *job, struct link *link, const char *why);
+/* Close what is open of it. */
+void link_close(struct job *job, struct link *link);
+
+#endif

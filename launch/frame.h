@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: what it and its agents, the mpiexec processes on other machines, send each other over the agents' stdin and
+ * stdout. Pure functions on bytes; who sends them: channel.h.
+ *
+ * Each side begins with a line that every version can read, "PARLEY-AGENT " or "PARLEY-MPIEXEC ", version of Parley,
+ * version of the protocol, byte order and bits of an address. Before the agent's line the other machine may have said
+ * anything. If the two lines are not of the same words, the connection ends. Then come frames, each a header and
+ * `length` bytes, numbers as the machines have them:
+ *
+ *   kind         rank      value          bytes
+ *   -- from mpiexec
+ *   JOB          -         -              the job (job_text.h)
+ *   START        -         universe       -                          the ranks may be started
+ *   SIGNAL       rank      signal         -                          goes to the rank and its process group
+ *   END          -         -              8: value of job_head.end
+ *   TAKEN        rank      -              of a request the answer: class, first, count (4 each), text
+ *   CREDIT       rank      bytes          1: of stderr (1) or stdout (0), so many have been taken
+ *   BROKEN       rank      0, 1           -                          nobody reads this stream any more
+ *   INPUT        rank      -              stdin; none: it ends
+ *   ADDRESS      rank      -              address of a process (both ways)
+ *   RELEASE      -         -              -                          job_head.hold is 0
+ *   BYE          -         -              -                          clean and go
+ *   -- from the agent
+ *   READY        -         processors     -                          it can start
+ *   REFUSED      rank, -1  exit code      why, with its id           that rank, or all of the agent's
+ *   STARTED      rank      process id     -
+ *   OUTPUT       rank      0, 1           what it has written; none: the stream ends
+ *   SAID         rank      -              struct frame_said, text    a packet of its control socket
+ *   OVER         rank      -              struct frame_over, text    it has ended; name of another MPI's library
+ *   FED          rank      bytes          -                          so much of its stdin has been read; 0: no more is
+ *   NOTE         rank      -              text to be printed as a message about the rank */
+#ifndef LAUNCH_FRAME_H
+#define LAUNCH_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    FRAME_PROTOCOL = 1,
+    FRAME_HELLO_SIZE = 160,
+    FRAME_PIECE = 65536,         /* of output and input, at most */
+    OUTPUT_WINDOW = 128 << 10,   /* bytes of a stream that may be on their way */
+    INPUT_WINDOW = 256 << 10,    /* and of the stdin of a rank */
+};
+
+enum frame_kind {
+    FRAME_JOB = 1, FRAME_START, FRAME_SIGNAL, FRAME_END, FRAME_TAKEN, FRAME_CREDIT, FRAME_BROKEN, FRAME_INPUT,
+    FRAME_ADDRESS, FRAME_RELEASE, FRAME_BYE,
+    FRAME_READY, FRAME_REFUSED, FRAME_STARTED, FRAME_OUTPUT, FRAME_SAID, FRAME_OVER, FRAME_FED, FRAME_NOTE,
+    FRAME_KINDS
+};
+
+struct frame {
+    uint32_t kind; /* enum frame_kind */
+    int32_t rank;  /* -1: none */
+    uint32_t value;
+    uint32_t length;
+};
+
+/* A packet that a rank has sent (sys/control.h); its text follows. */
+struct frame_said {
+    uint32_t kind;
+    int32_t code;
+};
+
+/* The end of a rank. */
+struct frame_over {
+    int32_t status; /* as from waitpid */
+    uint32_t state; /* enum job_state, before it was over */
+    uint32_t oom;   /* enum oom */
+};
+
+enum frame_side { FRAME_FROM_ROOT, FRAME_FROM_AGENT };
+
+/* The line with which a side begins, and its length. */
+size_t frame_write_hello(enum frame_side side, char line[FRAME_HELLO_SIZE]);
+/* Is `line`, without its end, such a line of that side? *words: what is behind the first word. */
+bool frame_is_hello(enum frame_side side, const char *line, const char **words);
+/* The words of this program. */
+const char *frame_own_words(void);
+
+/* The first frame of `data`, from that side, for a job of so many ranks (0: not known yet). How many bytes it has, 0:
+ * it is not whole yet, -1: that is none, and `frame` says what there was. */
+long frame_next(enum frame_side side, int ranks, const char *data, size_t length, struct frame *frame);
+
+#endif

@@ -1,0 +1,386 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs on several machines: each has an mpiexec of its own that starts the ranks there. Most tests play the other
+machines on this one, with a remote shell (rsh.sh) that ignores the name of the host; a few go through a real sshd.
+
+    agents_test.py --build DIR [--full] [NAME ...]"""
+
+import getpass
+import hashlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, HERE)
+import launch_test as launch  # noqa: E402
+from launch_test import Skipped, check, contains, equal, expect, finish, unique  # noqa: E402
+
+RSH = os.path.join(HERE, 'rsh.sh')
+TWO = ('-host', 'a:2,b:2', '-n', 4)               # two machines, mpiexec on a third
+THREE = ('-host', 'a:1,localhost:1,b:2', '-n', 4) # one of them is this one
+
+
+def environment(**more):
+    return dict(os.environ, PARLEY_RSH=RSH, RSH_DIR=os.path.join(launch.scratch, 'hosts'), **more)
+
+
+def run(*args, **more):
+    more.setdefault('env', environment())
+    return launch.run(*args, **more)
+
+
+def start(*args, **more):
+    return launch.start(*args, env=environment(), **more)
+
+
+def host(name, script):
+    """What the login on that machine does first."""
+    folder = os.path.join(launch.scratch, 'hosts')
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), 'w') as file:
+        file.write(script)
+
+
+def expect_gone(mark):
+    """Nothing of a job is left."""
+    launch.wait_until(lambda: not launch.processes_with(mark), 3, f'all processes with {mark} gone')
+
+
+def agents(process):
+    """The mpiexecs that a job has on other machines."""
+    with open(f'/proc/{process.pid}/task/{process.pid}/children') as file:
+        children = [int(pid) for pid in file.read().split()]
+    found = []
+    for pid in children:
+        with open(f'/proc/{pid}/cmdline') as file:
+            if '--agent' in file.read().split('\0'):
+                found.append(pid)
+    return found
+
+
+# --- where ranks run and what they get
+
+def test_places():
+    script = 'echo $PARLEY_RANK $PARLEY_SIZE $PARLEY_LOCAL_RANK $PARLEY_LOCAL_SIZE $FAR_HOST'
+    expect(run(*TWO, 'sh', '-c', script), 0, ['0 4 0 2 a', '1 4 1 2 a', '2 4 0 2 b', '3 4 1 2 b'])
+    expect(run(*THREE, 'sh', '-c', script), 0, ['0 4 0 1 a', '1 4 0 1', '2 4 0 2 b', '3 4 1 2 b'])
+    expect(run('-host', 'a', 'sh', '-c', script), 0, ['0 1 0 1 a'])
+
+
+def test_programs():
+    """Blocks between colons, each with its own directory and variables."""
+    expect(run('-n', 1, '-env', 'A', 'x', '-host', 'a', 'sh', '-c', 'echo $A $FAR_HOST', ':',
+               '-n', 1, '-wdir', '/tmp', '-host', 'b', 'sh', '-c', 'echo $PWD $(pwd) $FAR_HOST'), 0,
+           ['x a', '/tmp /tmp b'])
+
+
+def test_environment():
+    """What the user has set travels, what belongs to a machine or a login does not; options are as ever."""
+    env = environment(OWN='own one', HOME='/here', HOSTNAME='here', SSH_CLIENT='x', DISPLAY=':7', PARLEY_RANK='77',
+                      PATH=f'/nowhere:{os.environ["PATH"]}', TMPDIR='/no/such')
+    script = 'echo $OWN,$HOME,$USER,$HOSTNAME,$SSH_CLIENT,$DISPLAY,$TMPDIR,${PATH%%:*},$G,$X,$PARLEY_RANK'
+    expect(run('-host', 'a', '-genv', 'G', '1 2', '-x', 'X=y', 'sh', '-c', script, env=env), 0,
+           ['own one,/,far,,,,,/nowhere,1 2,y,0'])
+    expect(run('-host', 'a', '-x', 'HOSTNAME', 'sh', '-c', 'echo $HOSTNAME', env=env), 0, ['here'])
+    expect(run('-host', 'a', '-envnone', '-x', 'PATH', 'sh', '-c', 'echo $OWN,$FAR_HOST', env=env), 0, [','])
+    expect(run('-host', 'a', '-envexcl', 'OWN', 'sh', '-c', 'echo $OWN,$FAR_HOST', env=env), 0, [',a'])
+
+
+def test_directory():
+    """Ranks start where mpiexec was called; a directory that is not there is told before anything starts."""
+    folder = os.path.join(launch.scratch, 'folder')
+    os.makedirs(folder, exist_ok=True)
+    expect(run(*TWO, 'pwd', cwd=folder), 0, [folder] * 4)
+    gone = os.path.join(launch.scratch, 'gone')
+    os.makedirs(gone)
+    host('c', f'rmdir {gone} 2>/dev/null\n')
+    result = run('-host', 'c', 'pwd', cwd=gone)
+    expect(result, 127, [], f'E0105: on c: the working directory {gone}: No such file')
+    expect(run('-wdir', '/no/such', *TWO, 'pwd'), 127, [], 'E0105: on a: the working directory /no/such of pwd')
+
+
+def test_no_program():
+    """Each machine looks for its programs, and says so before any rank runs."""
+    mark = unique()
+    result = run('-n', 1, 'sleep', mark, ':', '-n', 1, '-host', 'b', './no-such-program')
+    expect(result, 127, [], 'E0103: on b: there is no program ./no-such-program')
+    expect_gone(mark)
+
+
+# --- output and input
+
+def test_output():
+    lines = [f'rank {rank} line {i}' for rank in range(4) for i in range(1000)]
+    script = 'i=0; while [ $i -lt 1000 ]; do echo rank $PARLEY_RANK line $i; i=$((i+1)); done'
+    expect(run(*TWO, 'sh', '-c', script), 0, lines)
+    expect(run('-l', *THREE, 'sh', '-c', 'echo out; echo err >&2'), 0, [f'[{i}] out' for i in range(4)], None)
+    result = run('-l', *THREE, 'sh', '-c', 'echo err >&2')
+    equal(sorted(result.stderr.splitlines()), [f'[{i}] err' for i in range(4)], 'stderr')
+    result = run('--merge', *TWO, 'sh', '-c', 'echo out; echo err >&2; echo again')
+    expect(result, 0, ['again', 'err', 'out'] * 4)
+    expect(run('--output-from', 3, *TWO, 'sh', '-c', 'echo $PARLEY_RANK'), 0, ['3'])
+
+
+def test_output_files():
+    folder = os.path.join(launch.scratch, 'output')
+    expect(run('--output-dir', folder, *TWO, 'sh', '-c', 'echo $PARLEY_RANK; echo e$PARLEY_RANK >&2'), 0, [])
+    for rank in range(4):
+        for name, text in (('out', f'{rank}\n'), ('err', f'e{rank}\n')):
+            with open(os.path.join(folder, f'rank.{rank}.{name}')) as file:
+                equal(file.read(), text, file.name)
+
+
+def test_much_output():
+    """More than fits any window, one line that is longer than what is kept together, and no end of line."""
+    size = 20_000_000
+    result = run('-host', 'a', sys.executable, '-c', f'import sys; sys.stdout.write("x" * {size})', binary=True)
+    equal((result.returncode, len(result.stdout), result.stdout.count(b'x')), (0, size, size))
+    script = 'import sys\nfor i in range(200000): print(f"{i:09}" * 3)\n'
+    text = ''.join(f'{i:09}' * 3 + '\n' for i in range(200000)).encode()
+    result = run('-host', 'a,b', '--output-from', 1, '-n', 2, sys.executable, '-c', script, binary=True)
+    equal(hashlib.sha256(result.stdout).hexdigest(), hashlib.sha256(text).hexdigest(), 'digest')
+
+
+def memory_of(pid):
+    with open(f'/proc/{pid}/status') as file:
+        return int(re.search(r'VmRSS:\s+(\d+)', file.read())[1])
+
+
+def test_slow_reader():
+    """Nobody reads: the ranks wait, and neither mpiexec nor the agent keeps what they want to write."""
+    process = start('-host', 'a:2', '-n', 2, 'yes', 'y' * 100)
+    equal(len(process.stdout.read(10)), 10)
+    time.sleep(1)
+    for pid in (process.pid, *agents(process)):
+        check(memory_of(pid) < 40000, 'memory of', pid, 'in KB:', memory_of(pid))
+    process.stdout.close()
+    process.wait(timeout=launch.STOP_AFTER)
+    process.stderr.close()
+
+
+def test_closed_reader():
+    """Whoever reads has gone: the ranks are told by SIGPIPE, as without mpiexec."""
+    process = start('-host', 'a', 'yes')
+    process.stdout.readline()
+    process.stdout.close()
+    equal(process.wait(timeout=launch.STOP_AFTER), 128 + signal.SIGPIPE)
+    equal(process.stderr.read(), '', 'stderr')
+    process.stderr.close()
+
+
+def test_stdin():
+    text = ''.join(f'{i}\n' for i in range(300000))
+    for words, count in ((TWO, 1), (THREE, 1), (('--stdin', 3, *TWO), 1), (('--stdin', 'all', *THREE), 4)):
+        result = run(*words, 'cat', input=text)
+        equal((result.returncode, len(result.stdout)), (0, count * len(text)), words)
+    path = os.path.join(launch.scratch, 'input')
+    with open(path, 'w') as file:
+        file.write(text)
+    with open(path) as file:
+        equal(run(*TWO, 'md5sum', stdin=file).stdout.splitlines()[0].split()[0] != '', True)
+    result = run('-i', path, *THREE, 'sh', '-c', 'cat | md5sum')
+    equal(result.stdout, f'{hashlib.md5(text.encode()).hexdigest()}  -\n' * 4, 'each has read all')
+    expect(run('--stdin', 'none', *TWO, 'cat', input=text), 0, [])
+    expect(run(*TWO, 'head', '-1', input=text), 0, ['0'])
+
+
+# --- ends
+
+def test_exit_codes():
+    expect(run(*TWO, 'true'), 0, [])
+    mark = unique()
+    script = f'test $PARLEY_RANK = 3 && exit 5; sleep {mark}'
+    expect(run(*TWO, 'sh', '-c', script), 5, [], 'rank 3: E0111: sh exited with code 5')
+    expect_gone(mark)
+    script = f'test $PARLEY_RANK = 1 && kill -SEGV $$; sleep {mark}'
+    expect(run(*THREE, 'sh', '-c', script), 139, [], 'rank 1: E0110: sh was ended by signal 11')
+    expect_gone(mark)
+    script = f'test $PARLEY_RANK = 0 && kill -KILL $$; sleep {mark}'
+    expect(run(*THREE, 'sh', '-c', script), 137, [], 'rank 0: E0110: sh was ended by signal 9')
+    expect_gone(mark)
+    result = run(*TWO, 'sh', '-c', 'exit 7')
+    check(result.returncode == 7 and 'E0111' in result.stderr, 'came', result)
+
+
+def test_time_limit():
+    mark = unique()
+    expect(run('-timeout', 0.5, *THREE, 'sleep', mark), 124, [], 'E0114')
+    expect_gone(mark)
+
+
+def test_stubborn():
+    """Ranks that ignore TERM, and processes that have left their group and hold the pipes."""
+    mark = unique()
+    script = f'trap "" TERM; setsid sleep {mark} & test $PARLEY_RANK = 0 && exit 4; sleep {mark}; sleep {mark}'
+    expect(run(*TWO, 'sh', '-c', script), 4, [], 'rank 0: E0111')
+    expect_gone(mark)
+    expect(run(*TWO, 'sh', '-c', f'setsid sleep {mark} & echo x'), 0, ['x'] * 4)
+    expect_gone(mark)
+
+
+def test_signals():
+    for name in ('USR1', 'TERM', 'INT'):
+        process = start(*THREE, *launch.CATCH, name)
+        equal(launch.read_lines(process, 4), [f'ready {i}' for i in range(4)])
+        process.send_signal(getattr(signal, 'SIG' + name))
+        out, err = finish(process)
+        got = sorted(line for line in out.splitlines() if line != 'got CONT') # whoever stops all processes sends that
+        equal((process.returncode, got, err), (0, [f'got {name}'] * 4, ''), name)
+
+
+def test_kill_mpiexec():
+    """On other machines what has left its process group is found, too."""
+    for words, more in ((TWO, 'setsid'), (THREE, '')):
+        mark = unique()
+        process = start(*words, 'sh', '-c', f'{more} sleep {mark} & echo ready; sleep {mark}')
+        launch.read_lines(process, 4)
+        process.kill()
+        process.communicate(timeout=launch.STOP_AFTER)
+        expect_gone(mark)
+
+
+def test_kill_agent():
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV):
+        mark = unique()
+        process = start(*THREE, 'sh', '-c', f'echo ready; sleep {mark}')
+        launch.read_lines(process, 4)
+        os.kill(agents(process)[-1], number)
+        _, err = finish(process)
+        equal(process.returncode, 125, f'exit code; stderr {err!r}')
+        check(re.search(r'E0152: the connection to b is lost, and with it ranks 2-3: \S*rsh.sh b .*--agent.* (was '
+                        r'ended by signal \d+|ended with exit code \d+)\n', err), 'stderr', repr(err))
+        expect_gone(mark)
+
+
+def test_stopped_agent():
+    """One that does not answer any more is no reason not to end."""
+    mark = unique()
+    process = start('-grace', 1, *TWO, 'sh', '-c', f'echo ready; sleep {mark}')
+    launch.read_lines(process, 4)
+    stopped = agents(process)[0]
+    os.kill(stopped, signal.SIGSTOP)
+    try:
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=launch.STOP_AFTER)
+    finally:
+        os.kill(stopped, signal.SIGCONT)
+    expect_gone(mark)
+
+
+# --- machines that cannot be had
+
+def test_cannot_start():
+    host('silent', 'exit 3\n')
+    host('closed', 'echo ssh: connect to host closed port 22: Connection refused >&2; exit 255\n')
+    host('empty', 'echo Welcome; echo "sh: mpiexec: not found" >&2; exit 127\n')
+    mark = unique()
+    result = run('-host', 'a,silent,closed,empty', '-n', 4, 'sleep', mark)
+    expect(result, 125, [], "E0150: mpiexec cannot be started on silent: ")
+    contains(result.stderr, 'ended with exit code 3, and said nothing\n        try that command by hand')
+    contains(result.stderr, 'ended with exit code 255, and said:\n        ssh: connect to host closed port 22')
+    contains(result.stderr, 'ended with exit code 127, and said:\n')
+    contains(result.stderr, '        Welcome\n')
+    expect_gone(mark)
+    expect_gone('--agent')
+
+
+def test_no_remote_shell():
+    result = run('-host', 'a', 'true', env=environment() | {'PARLEY_RSH': '/no/such/ssh -x'})
+    expect(result, 125, [], '/no/such/ssh: No such file or directory')
+
+
+def test_no_answer():
+    host('asleep', 'sleep 1000\n')
+    result = run('--launch-timeout', 0.3, '-host', 'a,asleep', '-n', 2, 'true')
+    expect(result, 125, [], 'E0150: mpiexec cannot be started on asleep: ')
+    contains(result.stderr, 'has not answered within 0.3 s')
+
+
+def test_chatter():
+    """What a login says on stdout and stderr does no harm, and stderr is passed on."""
+    host('chatty', 'echo Welcome to this machine; printf "no end of line"; echo; echo careful >&2\n')
+    result = run('-host', 'chatty', 'echo', 'x')
+    expect(result, 0, ['x'], 'chatty: careful\n')
+
+
+def test_other_version():
+    host('old', 'echo PARLEY-AGENT 0.0.9 protocol 0; sleep 1000\n')
+    expect(run('-host', 'a,old', '-n', 2, 'true'), 125, [],
+           'E0151: on old mpiexec is that of Parley 0.0.9 protocol 0, and here it is 0.1')
+
+
+def own_words():
+    """The greeting of an agent of this version."""
+    process = subprocess.Popen([launch.mpiexec, '--agent'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    line = process.stdout.readline().decode().strip()
+    process.stdin.close()
+    process.wait(timeout=launch.STOP_AFTER)
+    process.stdout.close()
+    return line
+
+
+def test_nonsense():
+    """Something that greets as an agent and then says what is none."""
+    line = own_words()
+    check(line.startswith('PARLEY-AGENT '), line)
+    host('mad', f'echo "{line}"; echo this is no message at all; sleep 1000\n')
+    result = run('-host', 'a,mad', '-n', 2, 'true')
+    expect(result, 125, [], 'E0150: mpiexec cannot be started on mad: ')
+    contains(result.stderr, 'sends what is no message: kind ')
+
+
+def test_by_hand():
+    """An agent that nobody talks to ends with its stdin, and one that somebody else talks to at once."""
+    for text, code in ((b'', 125), (b'hello\n', 2), (b'PARLEY-MPIEXEC 0.0.1\n', 2)):
+        result = subprocess.run([launch.mpiexec, '--agent'], input=text, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, timeout=launch.STOP_AFTER)
+        equal((result.returncode, result.stdout.startswith(b'PARLEY-AGENT ')), (code, True), text)
+
+
+def test_debugger():
+    expect(run('--gdb', *THREE, 'true'), 2, [], 'E0153: --gdb works on this machine only, and rank 0 is on a')
+
+
+def test_tools():
+    """A command in front of the ranks, also of chosen ones."""
+    expect(run('--wrap', 'env WRAPPED=yes', '--tool-ranks', '1,3', *TWO, 'sh', '-c', 'echo $PARLEY_RANK $WRAPPED'), 0,
+           ['0', '1 yes', '2', '3 yes'])
+
+
+# --- with MPI
+
+def test_library_abort():
+    """What an aborting rank has said before arrives, wherever it is."""
+    lines = [f'line {i}' for i in range(300)]
+    for words in (TWO, THREE):
+        result = run(*words, launch.compiled('far'), 'abort')
+        expect(result, 7, lines, 'rank 0: E0113: MPI_Abort')
+        equal(result.stderr.count('parley: '), 1, f'messages in {result.stderr!r};')
+
+
+def test_library_names():
+    """Requests of ranks go to mpiexec, and the answers come back."""
+    result = run(*TWO, launch.compiled('far'), 'publish')
+    equal(result.returncode, 3, f'exit code; stderr {result.stderr!r}')
+    lines = sorted(result.stdout.splitlines())
+    equal(lines[-1], 'found a port')
+    contains(lines[0], 'the service "far" has been published already, by rank 0')
+
+
+def test_library_spawn():
+    """E1014; the text of an error has no id."""
+    result = run(*TWO, launch.compiled('far'), 'spawn')
+    equal(result.returncode, 3, f'exit code; stderr {result.stderr!r}')
+    for rank in range(4):
+        contains(result.stdout, f'{rank}: MPI_Comm_spawn: processes cannot be started yet in a job on several machines')
+
+
+if __name__ == '__main__':
+    sys.exit(launch.main(globals(), __doc__))
