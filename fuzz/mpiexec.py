@@ -118,7 +118,7 @@ while time.monotonic() < end:
     if dice.random() < 0.2:
         at = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            at.connect("\0parley-%016x" % halves[0])
+            at.connect("\0parley-%016x-%s" % (halves[0], launcher))
         except OSError:
             continue
     try:

@@ -60,7 +60,7 @@ static int reach(const struct job_head *head)
     const struct timeval limit = { .tv_sec = ANSWER_SECONDS };
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     const int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, CONTROL_ADDRESS,
-                                (unsigned long long)head->token[0]);
+                                (unsigned long long)head->token[0], head->launcher_pid);
     const socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 

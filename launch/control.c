@@ -284,7 +284,7 @@ void control_listen(struct job *job)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     const int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, CONTROL_ADDRESS,
-                                (unsigned long long)job->head->token[0]);
+                                (unsigned long long)job->head->token[0], job->head->launcher_pid);
     const socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 

@@ -123,7 +123,7 @@ int pm_say_hello(int fd, const struct pm_ticket *ticket, int seconds)
                                           .token = { ticket->token[0], ticket->token[1] } };
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     const int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, CONTROL_ADDRESS,
-                                (unsigned long long)ticket->token[0]);
+                                (unsigned long long)ticket->token[0], ticket->launcher_pid);
     const socklen_t address_size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 
     if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) ||

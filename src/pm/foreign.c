@@ -82,7 +82,8 @@ static int listen_at(uint64_t token)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     const int length =
-        snprintf(address.sun_path + 1, sizeof address.sun_path - 1, CONTROL_ADDRESS, (unsigned long long)token);
+        snprintf(address.sun_path + 1, sizeof address.sun_path - 1, CONTROL_ADDRESS, (unsigned long long)token,
+                 0);
     const socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 

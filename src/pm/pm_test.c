@@ -358,7 +358,7 @@ static int listen_as_launcher(void)
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     const int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, CONTROL_ADDRESS,
-                                (unsigned long long)launcher.head->token[0]);
+                                (unsigned long long)launcher.head->token[0], (int)launcher.head->launcher_pid);
 
     CHECK(!bind(fd, (struct sockaddr *)&address,
                 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)));

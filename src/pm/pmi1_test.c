@@ -107,7 +107,7 @@ static void intrude(const char *value)
     int length;
 
     CHECK(sscanf(value, "%*d:%16llx%16llx:", &high, &low) == 2);
-    length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, CONTROL_ADDRESS, high);
+    length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, CONTROL_ADDRESS, high, 0);
     for (int turn = 0; turn < 4; turn++) {
         const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
         hello.token[0] = high;

@@ -20,8 +20,8 @@
  *   version:launcher pid:segment descriptor:control descriptor:token in 32 hex digits:rank:size:place:places
  * (place and places: in the segment, sys/job.h; the rank of the sender in a message is its place.)
  * If a wrapper has closed the descriptors, the rank connects to the abstract address CONTROL_ADDRESS (made of
- * the token's first half), says HELLO with the whole token, and gets one packet back that carries the
- * segment's descriptor. After that the connection is its control socket.
+ * the token's first half and the launcher's pid), says HELLO with the whole token, and gets one packet back that
+ * carries the segment's descriptor. After that the connection is its control socket.
  *
  * Who wants a report connects to the same address, says REPORT with the token, which it has read from the segment, and
  * gets the text in packets, then the end. */
@@ -72,8 +72,9 @@ struct control_message {
 
 static_assert(sizeof(struct control_header) == 40, "control_header has no holes");
 
-/* printf format of the abstract address, behind its leading zero byte; its argument is token[0]. */
-#define CONTROL_ADDRESS "parley-%016llx"
+/* printf format of the abstract address, behind its leading zero byte; its arguments are token[0] and the number of the
+ * launcher's process, for a job on several machines has several launchers. */
+#define CONTROL_ADDRESS "parley-%016llx-%d"
 
 #define CONTROL_JOB_VARIABLE "PARLEY_JOB"
 
