@@ -279,7 +279,7 @@ static void get_nodes(struct reading *reading, struct nodes *nodes)
 {
     nodes->here = get_int(reading, 0, OPTIONS_MAX_RANKS);
     nodes->count = get_int(reading, 1, OPTIONS_MAX_RANKS);
-    reading->is_wrong |= nodes->here >= nodes->count || nodes->count > reading->end - reading->at;
+    reading->is_wrong |= nodes->here >= nodes->count || nodes->count > (reading->end - reading->at) / 8;
     if (reading->is_wrong)
         return;
     nodes->at = need((size_t)nodes->count * sizeof *nodes->at);
@@ -291,7 +291,8 @@ static void get_apps(struct reading *reading, struct options *options)
 {
     const int count = get_int(reading, 1, OPTIONS_MAX_RANKS);
 
-    if (reading->is_wrong || count > reading->end - reading->at)
+    reading->is_wrong |= count > (reading->end - reading->at) / 64;
+    if (reading->is_wrong)
         return;
     options->apps = need((size_t)count * sizeof *options->apps);
     for (; options->app_count < count && !reading->is_wrong; options->app_count++)
