@@ -354,6 +354,96 @@ def test_tools():
            ['0', '1 yes', '2', '3 yes'])
 
 
+# --- the real one
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+def write(name, text):
+    path = os.path.join(launch.scratch, name)
+    with open(path, 'w') as file:
+        file.write(text)
+    os.chmod(path, 0o600)
+    return path
+
+
+def start_sshd():
+    """An sshd for this user and this test, on a port of its own; the process, and the words for a remote shell that
+    knows it as alpha and beta."""
+    program, folder = shutil.which('sshd', path='/usr/sbin:/usr/local/sbin:/sbin'), launch.scratch
+    if not program or not shutil.which('ssh') or not shutil.which('ssh-keygen'):
+        raise Skipped('no sshd (apt-get install openssh-server)')
+    if os.geteuid() == 0:
+        os.makedirs('/run/sshd', mode=0o755, exist_ok=True)
+    for name in ('host_key', 'own_key'):
+        subprocess.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', os.path.join(folder, name)], check=True)
+    port = free_port()
+    config = write('sshd_config', f'''Port {port}
+ListenAddress 127.0.0.1
+HostKey {folder}/host_key
+AuthorizedKeysFile {folder}/own_key.pub
+PidFile none
+StrictModes no
+UsePAM {'yes' if os.geteuid() == 0 else 'no'}
+PermitRootLogin yes
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+''')
+    client = write('ssh_config', f'''Host alpha beta
+HostName 127.0.0.1
+Port {port}
+User {getpass.getuser()}
+IdentityFile {folder}/own_key
+IdentitiesOnly yes
+UserKnownHostsFile {folder}/known_hosts
+StrictHostKeyChecking no
+LogLevel ERROR
+BatchMode yes
+''')
+    process = subprocess.Popen([program, '-D', '-e', '-f', config], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)
+    shell = ['ssh', '-F', client]
+    for _ in range(50):
+        tried = subprocess.run([*shell, 'alpha', 'true'], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if tried.returncode == 0 or process.poll() is not None:
+            break
+        time.sleep(0.1)
+    if tried.returncode:
+        process.kill()
+        raise Skipped('no login at an sshd of our own: ' + (tried.stderr + process.communicate()[1]).strip()[:300])
+    return process, shell
+
+
+def test_ssh():
+    """Through sshd: output, input, exit codes, and nothing left."""
+    sshd, shell = start_sshd()
+    try:
+        env = dict(os.environ, PARLEY_RSH=' '.join(shell))
+        expect(run('-host', 'alpha:2,beta:2', '-n', 4, 'sh', '-c', 'echo $PARLEY_RANK $PARLEY_LOCAL_RANK', env=env), 0,
+               ['0 0', '1 1', '2 0', '3 1'])
+        text = ''.join(f'{i}\n' for i in range(100000))
+        equal(run('-host', 'alpha,beta', '-n', 2, 'cat', env=env, input=text).stdout, text, 'stdin to stdout')
+        mark = unique()
+        expect(run('-host', 'alpha,beta', '-n', 2, 'sh', '-c', f'test $PARLEY_RANK = 1 && exit 5; sleep {mark}',
+                   env=env), 5, [], 'rank 1: E0111')
+        expect_gone(mark)
+        process = launch.start('-host', 'alpha,beta', '-n', 2, 'sh', '-c', f'echo ready; sleep {mark}', env=env)
+        launch.read_lines(process, 2)
+        process.kill()
+        process.communicate(timeout=launch.STOP_AFTER)
+        expect_gone(mark)
+        env['PARLEY_RSH'] += ' -o BatchMode=yes'
+        result = run('-host', 'alpha,no-such-machine.invalid', '-n', 2, 'sleep', mark, env=env)
+        expect(result, 125, [], 'Could not resolve hostname no-such-machine.invalid')
+        expect_gone(mark)
+    finally:
+        sshd.terminate()
+        sshd.communicate(timeout=launch.STOP_AFTER)
+
+
 # --- with MPI
 
 def test_library_abort():
