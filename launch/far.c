@@ -55,6 +55,8 @@ void far_release(struct job *job)
 
 void far_bye(struct job *job)
 {
+    for (int i = 0; job->links && i < job->nodes.count; i++)
+        job->links[i].has_bye = true;
     put_all(job, FRAME_BYE, 0, NULL, 0);
 }
 
@@ -275,7 +277,6 @@ void far_close(struct job *job)
         return;
     far_bye(job);
     timer_set(job, TIMER_LAUNCH, CLOSE_SECONDS);
-    job->is_closing = true;
     loop_until(job, are_gone);
     for (int i = 0; i < job->nodes.count; i++) {
         struct link *link = &job->links[i];

@@ -24,6 +24,8 @@ struct link {
     struct bytes line;      /* of stderr, as far as it has come */
     struct bytes said;      /* all lines until it is ready */
     char *command;          /* for messages */
+    bool has_bye;           /* it has been told to go */
+    bool has_own;           /* it has been sent our own program */
     bool has_ended;         /* the channel has come to its end */
     uint32_t cpus;
     struct refusal refusal; /* why it cannot start */

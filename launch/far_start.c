@@ -9,14 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/diagnostic.h"
 #include "base/mem.h"
 #include "far.h"
-#include "job_text.h"
 #include "far_link.h"
+#include "job_text.h"
+#include "remote.h"
 
 #define OTHERS_SECONDS 0.5 /* after the first failure, for others to fail, too */
 #define ENDED_SECONDS  1.0 /* from the end of the connection to that of its process */
@@ -116,13 +118,12 @@ static void cannot_start(struct job *job, struct link *link, const char *how)
 {
     char text[4096];
     const int length = link->said.length > 0 ? (int)link->said.length - 1 : 0;
-    const bool is_missing = !link->pid && WIFEXITED(link->status) && WEXITSTATUS(link->status) == 127;
 
-    snprintf(text, sizeof text, "E0150: mpiexec cannot be started on %s: %s %s%s%.*s\n%s", name_of(job, link),
+    snprintf(text, sizeof text, "E0150: mpiexec cannot be started on %s: %s %s%s%.*s\n"
+             "mpiexec --doctor -host tries it step by step; ssh must work without a password or a question",
+             name_of(job, link),
              link->command, how, length ? ", and said:\n" : ", and said nothing", length,
-             length ? link->said.data + link->said.start : "",
-             is_missing ? "Parley must be on that machine, too, in the same place" :
-                          "try that command by hand: it must work without a password or a question");
+             length ? link->said.data + link->said.start : "");
     refuse(job, link, EXIT_SYSTEM, text);
 }
 
@@ -132,7 +133,7 @@ static void broken(struct job *job, struct link *link, const char *how)
     char why[1024];
 
     snprintf(why, sizeof why, "%.700s %s", link->command, how);
-    if (job->is_closing)
+    if (link->has_bye)
         link_close(job, link);
     else if (link->state == LINK_RUNS)
         link_lost(job, link, why);
@@ -175,6 +176,27 @@ static void greet(struct job *job, struct link *link)
     link->state = LINK_GREETED;
 }
 
+/* There is no mpiexec of our version on that machine: it gets ours. */
+static void send_own(struct job *job, struct link *link, const char *machine)
+{
+    static char *own;
+    static size_t size;
+    struct utsname here;
+    char how[256];
+
+    if (!own && remote_is_alike(machine))
+        own = remote_own_file(&size);
+    if (remote_is_alike(machine) && own && !link->has_own) {
+        channel_put_text(&link->channel, own, size);
+        link->has_own = true;
+        return;
+    }
+    uname(&here);
+    snprintf(how, sizeof how, "finds no mpiexec of this version, and this one, for %.60s, cannot be sent to %.60s",
+             here.machine, machine);
+    cannot_start(job, link, how);
+}
+
 /* Lines before the greeting, and it. */
 static void take_greeting(struct job *job, struct link *link)
 {
@@ -182,7 +204,9 @@ static void take_greeting(struct job *job, struct link *link)
     char text[1024];
 
     while (link->state == LINK_STARTING && (line = channel_line(&link->channel))) {
-        if (!frame_is_hello(FRAME_FROM_AGENT, line, &words)) {
+        if (!strncmp(line, REMOTE_SEND, strlen(REMOTE_SEND))) {
+            send_own(job, link, line + strlen(REMOTE_SEND));
+        } else if (!frame_is_hello(FRAME_FROM_AGENT, line, &words)) {
             keep_line(link, line);
         } else if (strcmp(words, frame_own_words()) != 0) {
             snprintf(text, sizeof text,
@@ -256,11 +280,15 @@ static void link_ready(struct job *job, struct source *source, uint32_t events)
 
 /* --- starting --- */
 
-static char *join(const struct strings *words)
+/* For messages: up to the name of the machine. What comes then is long and always the same. */
+static char *write_command(const struct strings *words, const char *target)
 {
     struct bytes text = { 0 };
+    size_t count = words->count;
 
-    for (size_t i = 0; i < words->count; i++) {
+    while (count > 1 && strcmp(words->at[count - 1], target) != 0)
+        count--;
+    for (size_t i = 0; i < count; i++) {
         const bool is_plain = !strpbrk(words->at[i], " '\"\\$*?;&|<>");
         const char *quote = is_plain ? "" : strchr(words->at[i], '\'') ? "\"" : "'";
 
@@ -269,7 +297,7 @@ static char *join(const struct strings *words)
         bytes_add(&text, words->at[i], strlen(words->at[i]));
         bytes_add(&text, quote, strlen(quote));
     }
-    bytes_add(&text, "", 1);
+    bytes_add(&text, " mpiexec --agent", sizeof " mpiexec --agent");
     return text.data;
 }
 
@@ -301,7 +329,7 @@ static void start_link(struct job *job, struct link *link)
     int in[2], out[2], err[2];
 
     nodes_command(job, &job->nodes.at[link->node], &words);
-    link->command = join(&words);
+    link->command = write_command(&words, job->nodes.at[link->node].target);
     make_pipe(in);
     make_pipe(out);
     make_pipe(err);

@@ -339,7 +339,6 @@ struct job {
     int streams_open;
     int failed_rank; /* first rank that failed, -1: none, -2: mpiexec itself */
     int exit_code;
-    bool is_closing;    /* agents are to go */
     bool is_ending;     /* we have begun to end the ranks */
     bool has_lingered;  /* pipes stay open after all ranks are over, and we have seen to it */
     bool has_judged;    /* ranks of another MPI have been looked for, at the end */
