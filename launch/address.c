@@ -2,16 +2,12 @@
 /* mpiexec: where processes on different machines reach each other. A process writes its address into its job_place when
  * its network is open; whoever has started it finds it there and sees that it gets into the segments of all other
  * machines, where those that sleep are woken, for one may wait for it. */
-#include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "agent.h"
 #include "far.h"
 #include "launch.h"
-#include "sys/wake.h"
+#include "sys/bell.h"
 
 #define FIRST_SECONDS 0.001
 
@@ -51,14 +47,6 @@ void address_watch(struct job *job)
         timer_set(job, TIMER_ADDRESSES, FIRST_SECONDS * (1 << job->address_looks));
 }
 
-static void wake(struct job *job, int rank)
-{
-    struct job_proc *proc = job_proc(job->head, rank);
-
-    if (atomic_exchange(&proc->sleep, 0))
-        wake_all(&proc->sleep);
-}
-
 void address_store(struct job *job, int rank, const void *address, size_t size)
 {
     struct job_place *place = job_place(job->head, rank);
@@ -69,5 +57,5 @@ void address_store(struct job *job, int rank, const void *address, size_t size)
     atomic_store_explicit(&place->size, (uint32_t)size, memory_order_release);
     for (int i = 0; i < job->size; i++)
         if (!is_far(job, i) && !job->ranks[i].is_over)
-            wake(job, i);
+            bell_wake(-1, job->head, &job_proc(job->head, i)->sleep);
 }
