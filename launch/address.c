@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiexec: where processes on different machines reach each other. A process writes its address into its job_place when
- * its network is open; whoever has started it finds it there and sees that it gets into the segments of all other
+ * its network is open, and tells who has started it; he sees that it gets into the segments of all other
  * machines, where those that sleep are woken, for one may wait for it. */
 #include <string.h>
 
@@ -9,9 +9,7 @@
 #include "launch.h"
 #include "sys/bell.h"
 
-#define FIRST_SECONDS 0.001
-
-enum { LOOKS = 5 }; /* the pause between looks is doubled so often: 32 ms */
+#define LOOK_SECONDS 0.5 /* in case it could not tell us */
 
 /* Tell the others of an address that is new. */
 static bool look(struct job *job, int rank)
@@ -30,21 +28,17 @@ static bool look(struct job *job, int rank)
 
 void address_watch(struct job *job)
 {
-    bool is_waiting = false, has_found = false;
+    bool is_waiting = false;
 
     if (!job->root && !job->links)
         return;
     for (int rank = 0; rank < job->size; rank++) {
         if (is_far(job, rank) || job->ranks[rank].is_over || job->ranks[rank].has_address)
             continue;
-        if (look(job, rank))
-            has_found = true;
-        else
-            is_waiting = true;
+        is_waiting |= !look(job, rank);
     }
-    job->address_looks = has_found ? 0 : job->address_looks + (job->address_looks < LOOKS);
     if (is_waiting)
-        timer_set(job, TIMER_ADDRESSES, FIRST_SECONDS * (1 << job->address_looks));
+        timer_set(job, TIMER_ADDRESSES, LOOK_SECONDS);
 }
 
 void address_store(struct job *job, int rank, const void *address, size_t size)

@@ -33,6 +33,11 @@ static void put(struct job *job, int rank, enum frame_kind kind, uint32_t value,
     channel_put(&job->root->channel, kind, rank, value, data, size);
 }
 
+void agent_started(struct job *job, int rank, int pid)
+{
+    put(job, rank, FRAME_STARTED, (uint32_t)pid, NULL, 0);
+}
+
 void agent_output(struct job *job, int rank, bool is_error, const void *data, size_t size)
 {
     put(job, rank, FRAME_OUTPUT, is_error, data, size);
@@ -187,7 +192,7 @@ static void start(struct job *job)
         if (is_far(job, i))
             continue;
         if (!refusal.exit_code && spawn_rank(job, i, &refusal)) {
-            put(job, i, FRAME_STARTED, (uint32_t)job->ranks[i].pid, NULL, 0);
+            agent_started(job, i, job->ranks[i].pid);
             continue;
         }
         refuse(job, i, &refusal);

@@ -21,6 +21,7 @@ _Noreturn void agent_end(struct job *job);
 /* All that has been put for mpiexec is written as far as it goes without blocking. */
 void agent_flush(struct job *job);
 
+void agent_started(struct job *job, int rank, int pid);
 /* What a rank has written; nothing: the stream has ended. */
 void agent_output(struct job *job, int rank, bool is_error, const void *data, size_t size);
 void agent_said(struct job *job, int rank, const struct control_message *message);

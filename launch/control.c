@@ -82,6 +82,16 @@ void control_taken(struct job *job, int rank)
     wake_all(&proc->acknowledged);
 }
 
+/* Its process is known, or its address. */
+static void take_presence(struct job *job, int rank)
+{
+    if (job->root)
+        agent_started(job, rank, atomic_load(&job_proc(job->head, rank)->pid));
+    else
+        mpir_update(job, rank);
+    address_watch(job);
+}
+
 static void take(struct job *job, int rank, const struct control_message *message)
 {
     if (message->header.kind == CONTROL_DIAGNOSE)
@@ -89,7 +99,7 @@ static void take(struct job *job, int rank, const struct control_message *messag
     else if (message->header.kind == CONTROL_ABORT)
         abort_job(job, rank, message);
     else if (message->header.kind == CONTROL_PRESENT)
-        mpir_update(job, rank);
+        take_presence(job, rank);
     else if (message->header.kind >= CONTROL_MORE && message->header.kind <= CONTROL_LOOKUP)
         take_request(job, rank, message);
     if (is_far(job, rank))
@@ -123,6 +133,11 @@ static void relay(struct job *job, int rank, struct control_message *message)
 {
     char text[CONTROL_TEXT_MAX + 512];
 
+    if (message->header.kind == CONTROL_PRESENT) {
+        take_presence(job, rank);
+        control_taken(job, rank);
+        return;
+    }
     if (message->header.kind == CONTROL_ABORT) {
         add_site(message, job_proc(job->head, rank)->pid, text, sizeof text);
         message->header.length = (uint32_t)size_min(strlen(text), CONTROL_TEXT_MAX);

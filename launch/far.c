@@ -189,7 +189,10 @@ bool link_take(struct job *job, struct link *link, const struct frame *frame, ch
     if (link->state != LINK_RUNS || !is_its(job, link, frame))
         return false;
     switch ((enum frame_kind)frame->kind) {
-    case FRAME_STARTED: job->ranks[rank].pid = (pid_t)frame->value; return true;
+    case FRAME_STARTED:
+        job->ranks[rank].pid = (pid_t)frame->value;
+        mpir_update(job, rank);
+        return true;
     case FRAME_OUTPUT: forward_far(job, rank, frame->value, data, frame->length); return true;
     case FRAME_SAID: take_said(job, rank, data, frame->length); return true;
     case FRAME_OVER: take_over(job, rank, data, frame->length); return true;

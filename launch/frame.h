@@ -23,7 +23,7 @@
  *   -- from the agent
  *   READY        -         processors     -                          it can start
  *   REFUSED      rank, -1  exit code      why, with its id           that rank, or all of the agent's
- *   STARTED      rank      process id     -
+ *   STARTED      rank      process id     -                          again if its MPI process is another one
  *   OUTPUT       rank      0, 1           what it has written; none: the stream ends
  *   SAID         rank      -              struct frame_said, text    a packet of its control socket
  *   OVER         rank      -              struct frame_over, text    it has ended; name of another MPI's library

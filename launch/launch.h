@@ -309,7 +309,6 @@ struct job {
     struct link *links;  /* to agents, by nodes; NULL: there are none */
     struct orders *orders; /* of an agent: job_text.h */
     struct root *root;   /* we are an agent: the way to mpiexec; NULL: we are mpiexec itself */
-    int address_looks;   /* of address.c, since the last one that was new */
     int worlds;          /* the number of the last one */
     struct name *names;  /* published services; NULL: none */
     struct job_head *head;

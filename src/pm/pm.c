@@ -280,8 +280,11 @@ void pm_let_go(struct pm_job *job, int proc)
 void pm_started(struct pm_job *job)
 {
     set_state(job, JOB_INITIALISED);
-    if (job->head && getpid() == job->pid)
-        wait_for_debugger(job->head);
+    if (!job->head || getpid() != job->pid)
+        return;
+    if (job->control_fd >= 0 && job_place(job->head, job->proc)->size) /* what other machines need of us is there */
+        pm_present(job);
+    wait_for_debugger(job->head);
 }
 
 void pm_finalised(struct pm_job *job)

@@ -42,7 +42,8 @@ enum control_kind {
     CONTROL_DIAGNOSE,  /* text to be printed */
     CONTROL_ABORT,     /* end the job with code; the text says why */
     CONTROL_REPORT,    /* from mpiexec --report: what is everybody waiting for? */
-    CONTROL_PRESENT,   /* job_proc.pid is known now and is not that of the process which was started */
+    CONTROL_PRESENT,   /* job_proc.pid is known now and is not that of the process which was started, or job_place has
+                        * its address */
     CONTROL_MORE,      /* the text is the beginning of a request's, which goes on */
     /* Requests. What the launcher has to say is in job_desk when they are acknowledged; the texts are strings, each
      * with its zero. */
