@@ -34,12 +34,15 @@ static int digits_of(int number)
     return snprintf(NULL, 0, "%d", number);
 }
 
-static void write_host(char *value)
+static void write_host(const struct job *job, int rank, char *value)
 {
     struct utsname system;
+    const char *name = job->nodes.at[job->ranks[rank].node].name;
 
     uname(&system);
-    snprintf(value, VALUE_SIZE, "%.*s", (int)strcspn(system.nodename, "."), system.nodename);
+    if (!is_far(job, rank))
+        name = system.nodename;
+    snprintf(value, VALUE_SIZE, "%.*s", (int)strcspn(name, isdigit((unsigned char)*name) ? "" : "."), name);
 }
 
 /* What `letter` stands for; false: nothing. `width` -1: not said. */
@@ -60,7 +63,7 @@ static bool write_value(const struct job *job, int rank, char letter, int width,
                      rank);
         return true;
     case 'h':
-    case 'N': write_host(value); return true;
+    case 'N': write_host(job, rank, value); return true;
     case 'u':
         text = getenv("USER");
         snprintf(value, VALUE_SIZE, "%s", text && *text ? text : "user");

@@ -137,6 +137,11 @@ def test_output_files():
                 equal(file.read(), text, file.name)
 
 
+def test_output_patterns():
+    """Of the machine that the rank is on."""
+    expect(run('--prepend-pattern', '%h %r: ', *TWO, 'echo', 'x'), 0, ['a 0: x', 'a 1: x', 'b 2: x', 'b 3: x'])
+
+
 def test_much_output():
     """More than fits any window, one line that is longer than what is kept together, and no end of line."""
     size = 20_000_000
@@ -469,6 +474,28 @@ def test_library_spawn():
     equal(result.returncode, 3, f'exit code; stderr {result.stderr!r}')
     for rank in range(4):
         contains(result.stdout, f'{rank}: MPI_Comm_spawn: processes cannot be started yet in a job on several machines')
+
+
+def test_library_profile():
+    """What a tool writes is written where the rank is."""
+    name = os.path.join(launch.scratch, 'profile')
+    result = run('--profile=' + name, *TWO, os.path.join(launch.build, 'tests', 'pt2pt', 'sendrecv'))
+    equal(result.returncode, 0, f'exit code; stderr {result.stderr!r}')
+    check(os.path.exists(name + '.json'), 'no', name + '.json;', result.stderr)
+
+
+def test_library_chapters():
+    """Programs of the chapters, whose ranks have no memory together here."""
+    chapters = ['pt2pt', 'coll', 'comm', 'rma', 'io', 'session'] if launch.SCALE > 1 else ['pt2pt']
+    ranks = [2, 3, 4, 7, 8] if launch.SCALE > 1 else [3]
+    command = [sys.executable, os.path.join(HERE, '..', 'run.py'), '--bin-dir', os.path.join(launch.build, 'tests'),
+               '--mpiexec', f'{launch.mpiexec} -host a,localhost', '--timeout', '3', '--jobs', '2']
+    command += [word for chapter in chapters for word in ('--chapter', chapter)]
+    command += [word for count in ranks for word in ('--ranks', str(count))]
+    done = subprocess.run(command, env=environment(PARLEY_NODES='2'), stdout=subprocess.PIPE, text=True, check=False,
+                          timeout=launch.STOP_AFTER * launch.SCALE)
+    failed = [line for line in done.stdout.splitlines() if line.startswith('FAIL') and 'PARLEY_NODES=' not in line]
+    check(not failed and ' passed' in done.stdout, done.stdout[-2000:])
 
 
 if __name__ == '__main__':
