@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "channel.h"
+#include "hang.h"
 #include "job_text.h"
 #include "sys/control.h"
 #include "sys/wake.h"
@@ -78,6 +79,16 @@ void agent_address(struct job *job, int rank)
     const struct job_place *place = job_place(job->head, rank);
 
     put(job, rank, FRAME_ADDRESS, 0, place->address, atomic_load_explicit(&place->size, memory_order_acquire));
+}
+
+void agent_page(struct job *job, int rank, const void *data, size_t size)
+{
+    put(job, rank, FRAME_PAGE, 0, data, size);
+}
+
+void agent_looked(struct job *job, uint32_t value)
+{
+    put(job, -1, FRAME_LOOKED, value, NULL, 0);
 }
 
 static void refuse(struct job *job, int rank, const struct refusal *refusal)
@@ -266,6 +277,8 @@ static bool take(struct job *job, const struct frame *frame, const char *data)
     case FRAME_INPUT: feed_take(job, rank, data, frame->length); return true;
     case FRAME_ADDRESS: address_store(job, rank, data, frame->length); return true;
     case FRAME_RELEASE: take_release(job); return true;
+    case FRAME_LOOK: hang_there_look(job, frame->value, data); return true;
+    case FRAME_ASK: hang_there_ask(job, rank, data); return true;
     default: return false;
     }
 }
@@ -341,6 +354,7 @@ void agent_main(struct job *job)
 {
     char line[FRAME_HELLO_SIZE];
 
+    fcntl(STDERR_FILENO + 1, F_SETFD, FD_CLOEXEC); /* our file, if we have been sent here (remote.c): not for ranks */
     prepare_process(job);
     job->root = need(sizeof *job->root);
     take_descriptors(job);

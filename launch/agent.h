@@ -30,5 +30,8 @@ void agent_over(struct job *job, int rank, const struct frame_over *over);
 void agent_fed(struct job *job, int rank, size_t size);
 void agent_note(struct job *job, int rank, const char *text);
 void agent_address(struct job *job, int rank);
+/* Frames of hang_far.c. */
+void agent_page(struct job *job, int rank, const void *data, size_t size);
+void agent_looked(struct job *job, uint32_t value);
 
 #endif

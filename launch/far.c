@@ -12,6 +12,7 @@
 
 #include "base/diagnostic.h"
 #include "far_link.h"
+#include "hang.h"
 #include "sys/control.h"
 
 #define CLOSE_SECONDS 5.0 /* an agent has killed and reaped everything long before */
@@ -39,6 +40,19 @@ static void put_all(struct job *job, enum frame_kind kind, uint32_t value, const
 void far_signal(struct job *job, int rank, int signal)
 {
     put(job, rank, FRAME_SIGNAL, (uint32_t)signal, NULL, 0);
+}
+
+bool far_look_there(struct job *job, int node, uint32_t value, const void *data, size_t size)
+{
+    if (job->links[node].state != LINK_RUNS)
+        return false;
+    channel_put(&job->links[node].channel, FRAME_LOOK, -1, value, data, size);
+    return true;
+}
+
+void far_ask(struct job *job, int rank, const void *data, size_t size)
+{
+    put(job, rank, FRAME_ASK, 0, data, size);
 }
 
 void far_end(struct job *job)
@@ -198,6 +212,8 @@ bool link_take(struct job *job, struct link *link, const struct frame *frame, ch
     case FRAME_OVER: take_over(job, rank, data, frame->length); return true;
     case FRAME_FED: feed_far(job, rank, frame->value); return true;
     case FRAME_ADDRESS: take_address(job, rank, data, frame->length); return true;
+    case FRAME_PAGE: return hang_far_take_page(job, rank, data, frame->length);
+    case FRAME_LOOKED: hang_far_take_looked(job, link->node, frame->value); return true;
     case FRAME_NOTE:
     case FRAME_REFUSED:
         snprintf(text, sizeof text, "%.*s", (int)frame->length, data);

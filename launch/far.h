@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct job;
@@ -31,6 +32,9 @@ void far_reaped(struct job *job, pid_t pid, int status);
 bool far_is_way(const struct job *job, pid_t pid);
 
 void far_signal(struct job *job, int rank, int signal);
+/* Frames of hang_far.c. False: that machine has no agent. */
+bool far_look_there(struct job *job, int node, uint32_t value, const void *data, size_t size);
+void far_ask(struct job *job, int rank, const void *data, size_t size);
 void far_end(struct job *job);     /* job_head.end is set */
 void far_release(struct job *job); /* job_head.hold is 0 */
 void far_bye(struct job *job);     /* kill what the ranks have left */

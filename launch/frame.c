@@ -28,6 +28,8 @@ static const struct rule {
     [FRAME_INPUT] = { FRAME_FROM_ROOT, RANKS, 0, FRAME_PIECE },
     [FRAME_ADDRESS] = { FRAME_FROM_ROOT, RANKS, 1, JOB_ADDRESS_SIZE }, /* both sides send it */
     [FRAME_RELEASE] = { FRAME_FROM_ROOT, NOBODYS, 0, 0 },
+    [FRAME_LOOK] = { FRAME_FROM_ROOT, NOBODYS, 8, 8 },
+    [FRAME_ASK] = { FRAME_FROM_ROOT, RANKS, 16, 16 },
     [FRAME_BYE] = { FRAME_FROM_ROOT, NOBODYS, 0, 0 },
     [FRAME_READY] = { FRAME_FROM_AGENT, NOBODYS, 0, 0 },
     [FRAME_REFUSED] = { FRAME_FROM_AGENT, ANYBODYS, 0, NOTE_MAX },
@@ -36,6 +38,8 @@ static const struct rule {
     [FRAME_SAID] = { FRAME_FROM_AGENT, RANKS, sizeof(struct frame_said), sizeof(struct frame_said) + CONTROL_TEXT_MAX },
     [FRAME_OVER] = { FRAME_FROM_AGENT, RANKS, sizeof(struct frame_over), sizeof(struct frame_over) + 256 },
     [FRAME_FED] = { FRAME_FROM_AGENT, RANKS, 0, 0 },
+    [FRAME_PAGE] = { FRAME_FROM_AGENT, RANKS, 1, FRAME_PIECE },
+    [FRAME_LOOKED] = { FRAME_FROM_AGENT, NOBODYS, 0, 0 },
     [FRAME_NOTE] = { FRAME_FROM_AGENT, ANYBODYS, 1, NOTE_MAX },
 };
 

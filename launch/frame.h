@@ -19,6 +19,8 @@
  *   INPUT        rank      -              stdin; none: it ends
  *   ADDRESS      rank      -              address of a process (both ways)
  *   RELEASE      -         -              -                          job_head.hold is 0
+ *   LOOK         -         number, flags  8: seconds (double)        look at the pages of the ranks (hang_far.c)
+ *   ASK          rank      -              16: context, sequence      struct job_question for the rank
  *   BYE          -         -              -                          clean and go
  *   -- from the agent
  *   READY        -         processors     -                          it can start
@@ -28,6 +30,8 @@
  *   SAID         rank      -              struct frame_said, text    a packet of its control socket
  *   OVER         rank      -              struct frame_over, text    it has ended; name of another MPI's library
  *   FED          rank      bytes          -                          so much of its stdin has been read; 0: no more is
+ *   PAGE         rank      -              what has been seen of it (hang_far.c)
+ *   LOOKED       -         number, flag   -                          all that LOOK wanted; a rank waits long (1)
  *   NOTE         rank      -              text to be printed as a message about the rank */
 #ifndef LAUNCH_FRAME_H
 #define LAUNCH_FRAME_H
@@ -46,10 +50,14 @@ enum {
 
 enum frame_kind {
     FRAME_JOB = 1, FRAME_START, FRAME_SIGNAL, FRAME_END, FRAME_TAKEN, FRAME_CREDIT, FRAME_BROKEN, FRAME_INPUT,
-    FRAME_ADDRESS, FRAME_RELEASE, FRAME_BYE,
+    FRAME_ADDRESS, FRAME_RELEASE, FRAME_LOOK, FRAME_ASK, FRAME_BYE,
     FRAME_READY, FRAME_REFUSED, FRAME_STARTED, FRAME_OUTPUT, FRAME_SAID, FRAME_OVER, FRAME_FED, FRAME_NOTE,
+    FRAME_PAGE, FRAME_LOOKED,
     FRAME_KINDS
 };
+
+/* Flags of LOOK, below its number: all pages, not only whether there is a long wait; once the ranks have answered. */
+enum { FRAME_LOOK_WHOLE = 1, FRAME_LOOK_ANSWERS = 2, FRAME_LOOK_SHIFT = 2 };
 
 struct frame {
     uint32_t kind; /* enum frame_kind */

@@ -19,6 +19,8 @@
 #define ASK_SECONDS    0.4   /* a rank answers within its longest sleep, a tenth of a second */
 #define STEP_SECONDS   0.005
 #define SETTLED_SECONDS 0.25 /* before that, somebody may just be on the way to sleep */
+#define FAR_SECONDS    1.5   /* an agent answers, with what it has */
+#define FAR_SETTLED_SECONDS 2.0 /* and a message may be on its way between machines */
 
 /* What a rank's page said when it was first seen in its present state. */
 struct last_look {
@@ -31,6 +33,7 @@ struct last_look {
 struct hang {
     struct last_look *last; /* by rank */
     unsigned wanted;        /* reports that are being made: bits of enum hang_purpose */
+    bool is_looking;        /* agents are to look before the ranks are asked */
     int64_t give_up_ns;     /* time to report with the answers that there are */
     struct source **askers;
     int asker_count;
@@ -146,8 +149,10 @@ static void find_stuck(struct job *job, struct hang_view *view, double seconds)
 /* --- looking --- */
 
 /* What has not changed keeps its first look. */
-static void remember(struct hang *hang, const struct hang_view *view)
+void hang_remember(struct job *job, const struct hang_view *view)
 {
+    struct hang *hang = hang_of(job);
+
     for (int i = 0; i < view->size; i++) {
         const struct page_view *page = &view->page[i];
         struct last_look *last = &hang->last[i];
@@ -164,14 +169,13 @@ static void remember(struct hang *hang, const struct hang_view *view)
     }
 }
 
-/* Is there a rank in a wait in which nothing has moved for the time that makes a report? */
-static bool is_suspicious(const struct job *job)
+bool hang_is_suspicious(const struct job *job, double seconds)
 {
-    const int64_t before = now_ns() - (int64_t)(job->options.hang_report * 1e9);
+    const int64_t before = now_ns() - (int64_t)(seconds * 1e9);
 
     for (int i = 0; i < job->used; i++) {
         const struct job_proc *proc = job_proc(job->head, i);
-        if (atomic_load_explicit(&proc->state, memory_order_relaxed) == JOB_INITIALISED &&
+        if (!is_far(job, i) && atomic_load_explicit(&proc->state, memory_order_relaxed) == JOB_INITIALISED &&
             proc->status.way != JOB_NOT_BLOCKED &&
             atomic_load_explicit(&proc->status.moved_ns, memory_order_relaxed) <= before)
             return true;
@@ -197,7 +201,7 @@ static void set_timer(struct job *job)
 
 void hang_start(struct job *job)
 {
-    if (job->options.hang_report > 0 && !job->links)
+    if (job->options.hang_report > 0)
         timer_set(job, TIMER_HANG, job->options.hang_report);
 }
 
@@ -205,16 +209,21 @@ void hang_look(struct job *job)
 {
     struct hang_view *view;
     struct hang *hang;
+    bool is_suspicious;
 
     if (job->is_ending)
         return;
     set_timer(job);
-    if (!is_suspicious(job) || (job->hang && job->hang->wanted))
+    if ((job->hang && job->hang->wanted) || hang_far_is_waiting(job))
+        return;
+    is_suspicious = hang_is_suspicious(job, job->options.hang_report) || hang_far_is_suspicious(job);
+    hang_far_look(job, is_suspicious, false);
+    if (!is_suspicious)
         return;
     hang = hang_of(job);
     view = pages_read(job, false);
     find_stuck(job, view, job->options.hang_report);
-    remember(hang, view);
+    hang_remember(job, view);
     if (is_news(hang, view))
         hang_want(job, HANG_UNASKED);
     pages_free(view);
@@ -241,16 +250,48 @@ static const struct job_status *missed_in(const struct hang_view *view, int rank
     return found;
 }
 
+void hang_put_question(struct job *job, int rank, uint64_t ctx, uint64_t sequence)
+{
+    struct job_proc *proc = job_proc(job->head, rank);
+
+    proc->question.ctx = ctx;
+    proc->question.sequence = sequence;
+    atomic_fetch_add_explicit(&proc->question.number, 1, memory_order_release); /* pairs with the rank's look */
+    if (proc->status.way != JOB_NOT_BLOCKED)
+        bell_wake(-1, job->head, &proc->sleep);
+}
+
 static void ask(struct job *job, const struct hang_view *view, int rank)
 {
     const struct job_status *missed = missed_in(view, rank);
-    struct job_proc *proc = job_proc(job->head, rank);
+    const uint64_t ctx = missed ? missed->ctx : 0, sequence = missed ? missed->sequence : 0;
 
-    proc->question.ctx = missed ? missed->ctx : 0;
-    proc->question.sequence = missed ? missed->sequence : 0;
-    atomic_fetch_add_explicit(&proc->question.number, 1, memory_order_release); /* pairs with the rank's look */
-    if (view->page[rank].is_blocked)
-        bell_wake(-1, job->head, &proc->sleep);
+    if (is_far(job, rank))
+        hang_far_ask(job, rank, ctx, sequence);
+    else
+        hang_put_question(job, rank, ctx, sequence);
+}
+
+void hang_await_answers(struct job *job)
+{
+    hang_of(job)->give_up_ns = now_ns() + (int64_t)(ASK_SECONDS * 1e9);
+    timer_set(job, TIMER_ANSWERS, STEP_SECONDS);
+}
+
+static void ask_all(struct job *job)
+{
+    struct hang_view *view = pages_read(job, false);
+    struct hang *hang = hang_of(job);
+
+    hang->is_looking = false;
+    hang_remember(job, view);
+    for (int i = 0; i < view->size; i++)
+        if (view->page[i].state == JOB_INITIALISED)
+            ask(job, view, i);
+    hang_far_look(job, true, true);
+    hang->give_up_ns = now_ns() + (int64_t)((job->links ? FAR_SECONDS : ASK_SECONDS) * 1e9);
+    timer_set(job, TIMER_ANSWERS, view->blocked || job->links ? STEP_SECONDS : 0);
+    pages_free(view);
 }
 
 static void tell_askers(struct job *job, const char *text)
@@ -278,24 +319,17 @@ void hang_want(struct job *job, enum hang_purpose purpose)
 {
     struct hang *hang = hang_of(job);
     const bool is_asking = hang->wanted;
-    struct hang_view *view;
 
     hang->wanted |= purpose;
     if (is_asking)
         return;
-    if (job->links) {
-        tell_askers(job, "there is no report yet for jobs on several machines\n");
-        go_on(job);
-        return;
-    }
-    view = pages_read(job, false);
-    remember(hang, view);
-    for (int i = 0; i < view->size; i++)
-        if (view->page[i].state == JOB_INITIALISED)
-            ask(job, view, i);
-    hang->give_up_ns = now_ns() + (int64_t)(ASK_SECONDS * 1e9);
-    timer_set(job, TIMER_ANSWERS, view->blocked ? STEP_SECONDS : 0);
-    pages_free(view);
+    hang->is_looking = true;
+    hang->give_up_ns = now_ns() + (int64_t)(FAR_SECONDS * 1e9);
+    hang_far_look(job, true, false);
+    if (hang_far_is_waiting(job))
+        timer_set(job, TIMER_ANSWERS, STEP_SECONDS);
+    else
+        ask_all(job);
 }
 
 /* Have all that wait answered, and looked around often enough? */
@@ -305,10 +339,12 @@ static bool is_answered(struct job *job)
 
     if (now_ns() >= hang->give_up_ns)
         return true;
+    if (hang_far_is_waiting(job))
+        return false;
     for (int i = 0; i < job->used; i++) {
         const struct job_proc *proc = job_proc(job->head, i);
         const struct job_status *status = &proc->status;
-        if (!hang->last[i].is_blocked || status->way == JOB_NOT_BLOCKED ||
+        if (is_far(job, i) || !hang->last[i].is_blocked || status->way == JOB_NOT_BLOCKED ||
             atomic_load_explicit(&proc->state, memory_order_relaxed) != JOB_INITIALISED)
             continue;
         if (atomic_load_explicit(&proc->answer.number, memory_order_relaxed) !=
@@ -358,22 +394,37 @@ static void tell(struct job *job, const struct hang_view *view)
     mem_free(report);
 }
 
-void hang_answers(struct job *job)
+/* All has come that a report is made of. */
+static void report(struct job *job)
 {
-    struct hang *hang = job->hang;
-    struct hang_view *view;
+    struct hang_view *view = pages_read(job, true);
 
-    if (!hang || !hang->wanted)
-        return;
-    if (!is_answered(job)) {
-        timer_set(job, TIMER_ANSWERS, STEP_SECONDS);
-        return;
-    }
-    view = pages_read(job, true);
-    find_stuck(job, view, SETTLED_SECONDS);
+    find_stuck(job, view, job->links ? FAR_SETTLED_SECONDS : SETTLED_SECONDS);
     tell(job, view);
     pages_free(view);
     go_on(job);
+}
+
+/* Have the agents looked, or had the time to? */
+static bool is_looked(const struct job *job)
+{
+    return !hang_far_is_waiting(job) || now_ns() >= job->hang->give_up_ns;
+}
+
+void hang_answers(struct job *job)
+{
+    struct hang *hang = job->hang;
+
+    if (!hang || (!hang->wanted && !job->root))
+        return;
+    if (hang->is_looking ? !is_looked(job) : !is_answered(job))
+        timer_set(job, TIMER_ANSWERS, STEP_SECONDS);
+    else if (hang->is_looking)
+        ask_all(job);
+    else if (job->root)
+        hang_there_answered(job);
+    else
+        report(job);
 }
 
 void hang_want_for(struct job *job, struct source *asker)

@@ -3,6 +3,7 @@
  *
  *   hang.c       when: looks at the status pages, asks the ranks, proves that some wait for ever
  *   pages.c      what a rank says of itself, and what the system says of it
+ *   hang_far.c   the same of ranks on other machines, whose agents read it
  *   waits.c      the graph
  *   hang_text.c  the table of ranks, and words of it that the conclusions use
  *   hang_why.c   the conclusions: deadlocks, missing members, what to do
@@ -52,6 +53,29 @@ void text_add(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 /* pages.c: read all; whoever gets a view gives it back. `with_source`: look up call sites, which may take a while. */
 struct hang_view *pages_read(struct job *job, bool with_source);
 void pages_free(struct hang_view *view);
+
+/* hang.c: what an agent uses of it. */
+/* Is there a rank here in a wait in which nothing has moved for so many seconds? */
+bool hang_is_suspicious(const struct job *job, double seconds);
+void hang_remember(struct job *job, const struct hang_view *view);
+/* Ask a rank that is here; wake it if it waits. */
+void hang_put_question(struct job *job, int rank, uint64_t ctx, uint64_t sequence);
+void hang_await_answers(struct job *job); /* then hang_there_answered */
+
+/* hang_far.c, in mpiexec. Have all agents look: for long waits only, or at all pages; when their ranks have answered
+ * the questions. Without other machines nothing is done. */
+void hang_far_look(struct job *job, bool is_whole, bool with_answers);
+bool hang_far_is_waiting(const struct job *job);    /* for one that has not answered the last look */
+bool hang_far_is_suspicious(const struct job *job); /* as far as the last look of the agents goes */
+void hang_far_ask(struct job *job, int rank, uint64_t ctx, uint64_t sequence);
+void hang_far_read(struct job *job, int rank, struct page_view *page); /* as of the last whole look */
+/* False: that is no page. */
+bool hang_far_take_page(struct job *job, int rank, const char *data, size_t size);
+void hang_far_take_looked(struct job *job, int node, uint32_t value);
+/* In an agent. */
+void hang_there_look(struct job *job, uint32_t value, const char *data);
+void hang_there_ask(struct job *job, int rank, const char *data);
+void hang_there_answered(struct job *job);
 
 /* hang_text.c: the whole report. */
 char *hang_text(const struct hang_view *view);

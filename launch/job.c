@@ -81,6 +81,16 @@ static void ended_by_signal(struct job *job, int rank, int status, enum oom oom)
     job_failed(job, rank, EXIT_SIGNAL + signal, true);
 }
 
+/* A program that is there, and that the shell or the dynamic linker of another machine could not start. */
+static bool report_not_found(struct job *job, int rank, int code)
+{
+    if (code != EXIT_NOT_FOUND || !is_far(job, rank))
+        return false;
+    report_rank(job, rank, "E0154: on %s: %s exited with code %d before MPI_Init",
+                job->nodes.at[job->ranks[rank].node].name, program_of(job, rank), code);
+    return true;
+}
+
 static void ended_by_exit(struct job *job, int rank, int code, enum job_state state)
 {
     const bool is_expected = job->is_ending || job->ranks[rank].is_doomed || job->is_signalled ||
@@ -93,7 +103,8 @@ static void ended_by_exit(struct job *job, int rank, int code, enum job_state st
                         program_of(job, rank), code);
         job_failed(job, rank, code ? code : 1, true);
     } else if (code != 0) {
-        if (!is_expected && state < JOB_INITIALISED && (job->size > 1 || job->ranks[rank].world->number))
+        if (!is_expected && state < JOB_INITIALISED && !report_not_found(job, rank, code) &&
+            (job->size > 1 || job->ranks[rank].world->number))
             report_rank(job, rank, "E0111: %s exited with code %d", program_of(job, rank), code);
         job_failed(job, rank, code, state < JOB_INITIALISED);
     } else if (state < JOB_INITIALISED && job->ranks[rank].world->number) {

@@ -283,6 +283,7 @@ struct inherited {
 };
 
 struct hang;
+struct hang_far;
 struct control_message;
 struct link;
 struct orders;
@@ -347,6 +348,7 @@ struct job {
     struct oom_kills oom_kills; /* when we began */
     struct note *notes;
     int note_count, note_room;
+    struct hang_far *hang_far; /* of other machines; NULL: nobody has looked yet */
     struct hang *hang;     /* NULL: nobody has waited for long yet */
     bool is_quit_for_group; /* SIGQUIT came to our whole process group */
 };

@@ -90,7 +90,10 @@ struct hang_view *pages_read(struct job *job, bool with_source)
     view->page = need((size_t)job->used * sizeof *view->page);
     view->node = need((size_t)job->used * sizeof *view->node);
     for (int i = 0; i < job->used; i++) {
-        read_page(job, i, &view->page[i], with_source);
+        if (is_far(job, i))
+            hang_far_read(job, i, &view->page[i]);
+        else
+            read_page(job, i, &view->page[i], with_source);
         view->blocked += view->page[i].is_blocked;
         view->present += !view->page[i].is_absent;
     }
