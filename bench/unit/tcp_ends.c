@@ -155,7 +155,7 @@ static void windows(struct side *side)
     for (int i = 0; i < WINDOWS; i++) {
         if (side->proc == 0) {
             for (int n = 0; n < WINDOW; n++) {
-                while (tcp_ops.send_soon(side->ep, (struct net_head){ { 1, 2 } }, "1234567", 8))
+                while (tcp_ops.send_soon(side->ep, (struct net_head){ { 1, 2 } }, "1234567", 8) == NET_AGAIN)
                     tcp_ops.poll_ep(side->ep, NULL);
             }
             await(side, 1);

@@ -87,8 +87,8 @@ static int begin_send(struct sched *s, struct sched_step *step)
 {
     const struct coll_block *block = &step->from;
 
-    return p2p_isend(comm_of(s, step), block->buf, block->count, block->type, step->peer, tag_of(s, step),
-                     P2P_STANDARD | P2P_COLL, &step->req);
+    return p2p_isend_now(comm_of(s, step), block->buf, block->count, block->type, step->peer, tag_of(s, step),
+                         P2P_STANDARD | P2P_COLL, &step->req);
 }
 
 static int begin_receive(struct sched *s, struct sched_step *step)

@@ -54,8 +54,8 @@ static void note(struct idup *idup, int rc)
 
 static void post_send(struct idup *idup, struct comm *comm, int rank, int tag)
 {
-    const int rc = p2p_isend(comm, &idup->news, sizeof idup->news, obj_type(MPI_BYTE), rank, tag,
-                             P2P_STANDARD | P2P_COLL, &idup->pending[idup->count]);
+    const int rc = p2p_isend_now(comm, &idup->news, sizeof idup->news, obj_type(MPI_BYTE), rank, tag,
+                                 P2P_STANDARD | P2P_COLL, &idup->pending[idup->count]);
 
     note(idup, rc);
     idup->count += !rc;

@@ -19,6 +19,7 @@
 
 enum {
     NET_AGAIN = -1,
+    NET_KEPT = 1,
     NET_NOT_YET = -1,
     NET_NOT_THIS = -2,
     NET_WISHES = 2,
@@ -110,11 +111,11 @@ struct net_ops {
 
     /* Copy the payload (len <= short_max bytes) out. 0 or NET_AGAIN. */
     int (*send)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
-    /* The same for who has seen that ep->room is above 0. NULL if it never is. */
-    int (*send_in_room)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
-    /* As send, by who polls before long (a nonblocking call): the record may be kept back until then, to go out
-     * together with others. NULL: as send. */
+    /* As send, by who polls before long: the record may be kept back until then, to go out together with others, and
+     * then the answer is NET_KEPT; see struct net. What keeps nothing back has its send here. */
     int (*send_soon)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
+    /* As send, for who has seen that ep->room is above 0. NULL if it never is. */
+    int (*send_in_room)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
     /* A buffer of eager_max bytes: 0 or NET_AGAIN. */
     int (*alloc)(struct net_ep *ep, struct net_buffer *buffer);
     /* Send `len` bytes of the buffer and forget it. 0 or NET_AGAIN: still the caller's. */
@@ -184,6 +185,7 @@ bool net_cannot_copy(struct net_ep *ep);
 struct net {
     const struct net_ops *ops; /* to use an open one by: it may differ from the one that has opened it */
     struct net_sink sink;
+    _Atomic uint32_t *flushed; /* the caller's, or NULL: set to 1 when nothing is kept back (NET_KEPT) any more */
 };
 
 #endif

@@ -9,7 +9,7 @@ int wrap_open(struct net_wrap *wrap, const struct net_ops *ops, const struct net
 {
     struct net_config inner = *config;
 
-    wrap->net = (struct net){ ops, config->sink };
+    wrap->net = (struct net){ .ops = ops, .sink = config->sink };
     wrap->inner_ops = config->inner;
     wrap->procs = config->procs;
     wrap->eps = mem_zalloc((size_t)config->procs * sizeof *wrap->eps);

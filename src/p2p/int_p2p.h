@@ -94,6 +94,7 @@ struct lane {
     int number;                    /* 0: the first one */
     struct net *nets[P2P_WAYS];    /* NULL: nobody there, so far */
     const struct net_ops *ops[P2P_WAYS];
+    struct req kept;               /* of all sends whose records the net to far processes keeps back */
     struct mem_pool requests;      /* struct p2p_req, the first of them */
     struct mem_pool pairs;         /* struct p2p_pair */
     struct mem_pool messages;      /* struct message, the first of those that are short */
@@ -303,6 +304,8 @@ struct channel *channel_find(struct lane *lane, uint32_t ctx);
 
 /* Poll functions, without the lock; arg: the lane, or a peer. The second polls one process and does the lane's work. */
 int lane_poll(void *arg);
+/* Make lane->kept, complete. */
+void send_init_kept(struct lane *lane);
 int lane_poll_peer(void *arg, const _Atomic uint32_t *done);
 
 /* What to poll while waiting for a message from a peer: with one thread, its transport directly. Waits for sends poll

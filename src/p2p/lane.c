@@ -135,6 +135,8 @@ static int open_far(struct lane *lane)
     rc = open_net(lane, TO_FAR, &tcp_ops, &net);
     if (!rc)
         progress_listen(lane->ops[TO_FAR]->wait_fd(lane->nets[TO_FAR]));
+    if (!rc)
+        lane->nets[TO_FAR]->flushed = &lane->kept.done;
     return rc;
 }
 
@@ -261,6 +263,7 @@ static int lane_open(struct lane *lane, int number)
     *lane = (struct lane){ .number = number, .proc = config->proc, .procs = config->procs };
     set_threaded(lane, config->is_threaded);
     init_lists(lane);
+    send_init_kept(lane);
     lane->flooded = config->flooded ? tell_flooded : NULL;
     lane->mismatched = config->mismatched;
     lane->channel_slots = P2P_CHANNELS_FIRST;

@@ -29,9 +29,12 @@ enum p2p_mode {
  * room. */
 int p2p_send(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag);
 int p2p_send_mode(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode);
-/* Nonblocking send; local. */
+/* Nonblocking send; local. The first is for the user's sends: a short message to another machine may wait for the next
+ * poll, which the user's wait or test brings. The second one's does not, and only its request may go to p2p_report. */
 int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode,
               struct req **out);
+int p2p_isend_now(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode,
+                  struct req **out);
 /* Blocking receive. `mode` is 0 or P2P_COLL. The status may be NULL; its error field is left alone.
  * Error: MPI_ERR_TRUNCATE with both sizes; what fits has been received. */
 int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct type *type, int source, int tag, int mode,

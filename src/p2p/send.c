@@ -395,37 +395,88 @@ static NOINLINE int isend_slow(struct channel *channel, const void *buf, MPI_Cou
     return rc;
 }
 
+/* 0; NET_AGAIN; or NET_KEPT, and then the request is complete with the next poll. */
+static ALWAYS_INLINE int send_now_or_soon(const struct channel *channel, const void *buf, size_t len,
+                                          const struct type *type, int dest, int tag, int mode, bool may_keep)
+{
+    const struct peer *peer = peer_of_rank(channel, dest);
+
+    if (unlikely(!peer || mode & P2P_SYNC || len >= peer->send_end || !type->is_contig || is_throttled(peer)))
+        return NET_AGAIN;
+    return (may_keep ? peer->ops->send_soon : peer->ops->send)(peer->ep, own_head(channel, type, tag), buf,
+                                                               (uint32_t)len);
+}
+
+/* The one request of all that are kept back: all of them go out with the same poll. */
+static NOINLINE int isend_kept(struct channel *channel, struct req **out)
+{
+    struct req *kept = &channel->lane->kept;
+
+    atomic_store_explicit(&kept->done, 0, memory_order_relaxed);
+    *out = kept;
+    return 0;
+}
+
 /* On its own, so that one thread does not pay with registers for the lock that it does not take. */
 static NOINLINE int isend_threads(struct channel *channel, const void *buf, MPI_Count count, struct type *type,
-                                  int dest, int tag, int mode, struct req **out)
+                                  int dest, int tag, int mode, struct req **out, bool may_keep)
 {
-    int rc = 0;
+    int rc;
 
     lane_lock(channel->lane);
-    if (unlikely(!send_locked(channel, buf, type_bytes(type, count), type, dest, tag, mode)))
-        rc = isend_slow(channel, buf, count, type, dest, tag, mode, out);
+    rc = send_now_or_soon(channel, buf, type_bytes(type, count), type, dest, tag, mode, may_keep);
+    if (unlikely(rc))
+        rc = rc == NET_KEPT ? isend_kept(channel, out) :
+                              isend_slow(channel, buf, count, type, dest, tag, mode, out);
     lane_unlock(channel->lane);
     return rc;
 }
 
-extern inline int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest,
-                            int tag, int mode, struct req **out)
+static ALWAYS_INLINE int isend(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest,
+                               int tag, int mode, struct req **out, bool may_keep)
 {
     struct channel *channel = channel_of(comm, mode);
+    int rc;
 
     *out = &sent;
     if (unlikely(dest == MPI_PROC_NULL))
         return 0;
     if (unlikely(channel->lane->is_threaded))
-        return isend_threads(channel, buf, count, type, dest, tag, mode, out);
-    if (likely(send_locked(channel, buf, type_bytes(type, count), type, dest, tag, mode)))
+        return isend_threads(channel, buf, count, type, dest, tag, mode, out, may_keep);
+    rc = send_now_or_soon(channel, buf, type_bytes(type, count), type, dest, tag, mode, may_keep);
+    if (likely(!rc))
         return 0;
-    return isend_slow(channel, buf, count, type, dest, tag, mode, out);
+    return rc == NET_KEPT ? isend_kept(channel, out) : isend_slow(channel, buf, count, type, dest, tag, mode, out);
+}
+
+extern inline int p2p_isend(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest,
+                            int tag, int mode, struct req **out)
+{
+    return isend(comm, buf, count, type, dest, tag, mode, out, true);
+}
+
+int p2p_isend_now(struct comm *comm, const void *buf, MPI_Count count, struct type *type, int dest, int tag, int mode,
+                  struct req **out)
+{
+    return isend(comm, buf, count, type, dest, tag, mode, out, false);
 }
 
 struct req *req_from_nobody(void)
 {
     return &from_nobody;
+}
+
+/* `done` is told by the transport. */
+static int flush_kept(void *lane, const _Atomic uint32_t *done)
+{
+    (void)done;
+    return lane_poll(lane);
+}
+
+void send_init_kept(struct lane *lane)
+{
+    lane->kept = sent;
+    lane->kept.hint = (struct progress_hint){ flush_kept, lane };
 }
 
 struct req *req_sent(void)

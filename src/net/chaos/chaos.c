@@ -291,6 +291,7 @@ const struct net_ops chaos_ops = {
     .connect = chaos_connect,
     .renew = chaos_renew,
     .send = chaos_send,
+    .send_soon = chaos_send,
     .alloc = chaos_alloc,
     .commit = chaos_commit,
     .release = wrap_release,

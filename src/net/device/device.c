@@ -226,6 +226,7 @@ const struct net_ops device_shm_ops = {
     .close = device_close,
     .connect = wrap_connect,
     .send = wrap_send,
+    .send_soon = wrap_send,
     .alloc = wrap_alloc,
     .commit = wrap_commit,
     .renew = device_renew,

@@ -25,7 +25,7 @@ static int self_open(const struct net_config *config, struct net **out)
 
     if (!self)
         return err(MPI_ERR_NO_MEM, "no memory for the transport to the own process");
-    self->net = (struct net){ &self_ops, config->sink };
+    self->net = (struct net){ .ops = &self_ops, .sink = config->sink };
     self->ep = (struct net_ep){ .net = &self->net, .proc = config->proc };
     self->pace = (struct pace){ .told = &self->far, .heard = &self->far };
     mem_pool_init(&self->buffers, SELF_EAGER_MAX, 1);
@@ -125,6 +125,7 @@ const struct net_ops self_ops = {
     .close = self_close,
     .connect = self_connect,
     .send = self_send,
+    .send_soon = self_send,
     .alloc = self_alloc,
     .commit = self_commit,
     .release = self_release,

@@ -87,7 +87,7 @@ static int shm_open_net(const struct net_config *config, struct net **out)
         return rc;
     }
     shm->active = shm->peers + config->procs;
-    shm->net = (struct net){ &shm_ops, config->sink };
+    shm->net = (struct net){ .ops = &shm_ops, .sink = config->sink };
     shm->segment = config->segment;
     shm->proc = config->proc;
     shm->lane = config->lane;
@@ -175,6 +175,7 @@ const struct net_ops shm_ops = {
     .connect = shm_connect,
     .renew = shm_renew,
     .send = shm_send,
+    .send_soon = shm_send,
     .send_in_room = shm_send_in_room,
     .alloc = shm_alloc,
     .commit = shm_commit,

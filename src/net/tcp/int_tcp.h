@@ -203,6 +203,7 @@ struct tcp {
     _Atomic uint32_t *heard;    /* … and what it asks of us */
     size_t wishes_size;         /* bytes of each of these */
     struct list dirty, stalled, lost;
+    bool has_kept;              /* something has been kept back since all was flushed */
     struct list dials, ended_dials;
     struct mem_pool chunks;
     struct mem_pool directs;
@@ -258,6 +259,8 @@ bool tcp_append_frame(struct tcp_peer *peer, enum tcp_kind kind, struct net_head
 void tcp_flush(struct tcp_peer *peer);
 /* The system takes more. */
 void tcp_unblock(struct tcp_peer *peer);
+/* Nothing is kept back any more. */
+void tcp_tell_flushed(struct tcp *tcp);
 /* Of all that have something to flush. */
 void tcp_flush_dirty(struct tcp *tcp);
 /* What waits will never go out. */

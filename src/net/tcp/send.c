@@ -3,13 +3,14 @@
  * the caller's memory. What the system does not take, and what is kept back to go out with others, is copied into
  * chunks; they form a queue with the records that stay where they are (send_from), and a flush writes as much of it as
  * the system takes with one call.
- * Knows: base, net. */
+ * Knows: base, progress (waking), net. */
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "net/tcp/int_tcp.h"
+#include "progress/progress.h"
 
 enum { PIECES = 24 };           /* of one call of the system */
 
@@ -332,6 +333,15 @@ void tcp_unblock(struct tcp_peer *peer)
     (void)tcp_watch(tcp_of(peer), peer->fd, &peer->watch, false);
 }
 
+void tcp_tell_flushed(struct tcp *tcp)
+{
+    tcp->has_kept = false;
+    if (!tcp->net.flushed)
+        return;
+    atomic_store_explicit(tcp->net.flushed, 1, memory_order_release);
+    progress_notify();
+}
+
 void tcp_flush_dirty(struct tcp *tcp)
 {
     LIST_FOR_EACH_SAFE(link, &tcp->dirty) {
@@ -340,6 +350,8 @@ void tcp_flush_dirty(struct tcp *tcp)
         peer->in_burst = false;
         tcp_flush(peer);
     }
+    if (tcp->has_kept)
+        tcp_tell_flushed(tcp);
 }
 
 void tcp_drop_unsent(struct tcp_peer *peer)
@@ -420,9 +432,10 @@ int tcp_send_soon(struct net_ep *ep, struct net_head head, const void *payload, 
     if (put_behind(peer, head, payload, len))
         return NET_AGAIN;
     make_dirty(peer);
+    tcp_of(peer)->has_kept = true;
     if (peer->unsent >= TCP_COALESCE)
         tcp_flush(peer);
-    return 0;
+    return NET_KEPT;
 }
 
 bool tcp_append_frame(struct tcp_peer *peer, enum tcp_kind kind, struct net_head head)

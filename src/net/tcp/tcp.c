@@ -111,7 +111,7 @@ static int tcp_open(const struct net_config *config, struct net **out)
 
     if (!tcp)
         return err(MPI_ERR_NO_MEM, "no memory for the TCP transport");
-    tcp->net = (struct net){ &tcp_ops, config->sink };
+    tcp->net = (struct net){ .ops = &tcp_ops, .sink = config->sink };
     tcp->port_watch.kind = TCP_WATCH_PORT;
     tcp->segment = config->segment;
     tcp->proc = config->proc;
@@ -382,7 +382,7 @@ static int tcp_poll(struct net *net)
 
     if (unlikely(memcmp((const void *)tcp->wishes, tcp->told, tcp->wishes_size)))
         tell_all_wishes(tcp);
-    if (!list_is_empty(&tcp->dirty))
+    if (!list_is_empty(&tcp->dirty) || tcp->has_kept)
         tcp_flush_dirty(tcp);
     if (unlikely(has_rare(tcp)))
         taken += poll_rare(tcp);
@@ -406,6 +406,8 @@ static int tcp_poll_ep(void *ep, const _Atomic uint32_t *done)
         peer->in_burst = false;
         tcp_flush(peer);
     }
+    if (tcp->has_kept && list_is_empty(&tcp->dirty))
+        tcp_tell_flushed(tcp);
     return tcp_receive(peer, done);
 }
 

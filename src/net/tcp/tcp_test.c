@@ -565,7 +565,7 @@ static bool cut_send(struct cut *cut, uint32_t number, uint32_t len)
         return !tcp_ops.commit(cut->ep, head, &buffer, len);
     }
     cut_fill(cut->landing, number, len);
-    return !(way == 2 ? tcp_ops.send : tcp_ops.send_soon)(cut->ep, head, cut->landing, len);
+    return (way == 2 ? tcp_ops.send : tcp_ops.send_soon)(cut->ep, head, cut->landing, len) != NET_AGAIN;
 }
 
 static void test_cut_output(void)
