@@ -36,7 +36,8 @@ struct try {
 struct tcp_dial {
     struct list link;           /* in tcp.dials, then in tcp.ended_dials */
     struct tcp_peer *peer;
-    uint64_t began, next_at, again_ns;
+    uint64_t waited, looked_at; /* how long it has lasted, and when it was last looked at */
+    uint64_t next_at, again_ns;
     struct tcp_target targets[TCP_TARGETS];
     int count, next;            /* addresses, and the one to be tried next */
     struct try tries[TCP_TRIES];
@@ -61,7 +62,7 @@ int tcp_dial(struct tcp_peer *peer)
     if (!dial)
         return NET_AGAIN;
     dial->peer = peer;
-    dial->began = clock_ns();
+    dial->looked_at = clock_ns();
     dial->again_ns = AGAIN_NS;
     dial->count = tcp_address_read(tcp_port_ifaces(tcp->port), place->address,
                                    size_min(size, sizeof place->address), dial->targets);
@@ -274,7 +275,8 @@ static int tick(struct tcp_dial *dial, uint64_t now)
     struct tcp_peer *peer = dial->peer;
     struct try *try = free_try(dial);
 
-    if (now - dial->began > tcp_patience_ns() && !is_trying(dial, true)) {
+    dial->waited += tcp_waited_ns(&dial->looked_at, now);
+    if (dial->waited > tcp_patience_ns() && !is_trying(dial, true)) {
         tcp_end(peer, err(MPI_ERR_OTHER, "E0361: no connection to process %d in %d s; the last try: %s", peer->ep.proc,
                           (int)(tcp_patience_ns() / 1000000000u), dial->last));
         return 1;

@@ -20,7 +20,7 @@
 enum {
     EVENTS = 32,
     LOOK_EVERY = 256,           /* polls between looks at callers that say nothing */
-    CLOSE_NS = 2000000000,      /* how long a close waits for others that take nothing … */
+    CLOSE_MS = 4000,            /* how long a close waits for others that take nothing … */
     CLOSE_STEP_MS = 5,          /* … looking again after that */
 };
 
@@ -471,13 +471,12 @@ static void say_bye(struct tcp *tcp)
 /* As long as others take something, and a moment more. */
 static void let_go_out(struct tcp *tcp)
 {
-    uint64_t moved = clock_ns(), before = 0, waiting;
+    uint64_t looked_at = clock_ns(), waited = 0, before = 0, waiting;
 
     say_bye(tcp);
     tcp_flush_dirty(tcp);
-    while (!is_all_delivered(tcp, &waiting) && clock_ns() - moved < CLOSE_NS) {
-        if (waiting != before)
-            moved = clock_ns();
+    while (!is_all_delivered(tcp, &waiting) && waited < CLOSE_MS * UINT64_C(1000000)) {
+        waited = waiting == before ? waited + tcp_waited_ns(&looked_at, clock_ns()) : 0;
         before = waiting;
         say_bye(tcp); /* where there was no room for it */
         if (!tcp_poll(&tcp->net))
