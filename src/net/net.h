@@ -97,6 +97,7 @@ struct net_ops {
     const char *name;
     uint32_t short_max;  /* longest payload of send */
     uint32_t eager_max;  /* longest payload of alloc and commit */
+    uint32_t parts_min;  /* shortest payload of send_parts */
     bool is_same_space;  /* the other end is this process: addresses are valid here */
 
     /* The three that start and end. open returns 0 or an error code. */
@@ -124,7 +125,7 @@ struct net_ops {
     void (*release)(struct net_ep *ep, const struct net_buffer *buffer);
 
     /* alloc, copying the payload and commit in one, by which the receiver may read the first bytes while the last ones
-     * are written; `len` is above short_max and at most eager_max. 0, NET_AGAIN, or NET_NOT_THIS: nothing has been
+     * are written; `len` is from parts_min to eager_max. 0, NET_AGAIN, or NET_NOT_THIS: nothing has been
      * done, since it would bring nothing. NULL: no such way. */
     int (*send_parts)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
 

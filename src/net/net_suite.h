@@ -106,7 +106,7 @@ static bool suite_send(struct suite_end *from, const struct suite_record *record
         return !(from->ep->room > 0 && record->len % 2 ? from->ops->send_in_room : from->ops->send)(
             from->ep, record->head, payload, record->len);
     }
-    if (from->ops->send_parts) {
+    if (from->ops->send_parts && record->len >= from->ops->parts_min) {
         int rc;
         suite_fill(payload, record);
         rc = from->ops->send_parts(from->ep, record->head, payload, record->len);

@@ -247,7 +247,7 @@ static NOINLINE bool send_in_buffer(const struct channel *channel, const void *b
     if (!peer || mode & P2P_SYNC || !type->is_contig || len <= peer->ops->short_max || len > eager_limit(peer) ||
         peer->is_crowded || is_throttled(peer))
         return false;
-    if (peer->ops->send_parts) {
+    if (peer->ops->send_parts && len >= peer->ops->parts_min) {
         const int rc = peer->ops->send_parts(peer->ep, own_head(channel, type, tag), buf, (uint32_t)len);
         if (rc != NET_NOT_THIS)
             return !rc;

@@ -170,6 +170,7 @@ const struct net_ops shm_ops = {
     .name = "shm",
     .short_max = SHM_SHORT_MAX,
     .eager_max = SHM_CELL_SIZE,
+    .parts_min = SHM_PARTS_MIN,
     .open = shm_open_net,
     .close = shm_close_net,
     .connect = shm_connect,

@@ -210,6 +210,18 @@ static bool read_parts(struct shm_peer *peer, char *buf, const char *cell, uint3
     return true;
 }
 
+/* A cell that is told in parts, or might have been. False: it is left to the sink. */
+static NOINLINE bool read_longer(struct shm_peer *peer, char *buf, const char *cell, uint32_t len, uint64_t stamp)
+{
+    if (stamp)
+        return read_parts(peer, buf, cell, len, stamp);
+    want_parts(peer, parts_pay(peer));
+    if (len > SHM_TAKE_MAX)
+        return false;
+    read_measured(peer, buf, cell, len);
+    return true;
+}
+
 /* The rest of shm_take, for a record that is more than one slot. Long ones are left to the sink, unless they come in
  * parts; where lines are near they will. */
 static NOINLINE int take_longer(struct shm_peer *peer, const struct shm_slot *slot, void *buf, size_t max)
@@ -227,19 +239,12 @@ static NOINLINE int take_longer(struct shm_peer *peer, const struct shm_slot *sl
     }
     memcpy(&in_cell, slot->payload, sizeof in_cell);
     cell = shm_cell(shm->area, peer->ep.proc, in_cell.index);
-    if (in_cell.stamp) {
-        if (!read_parts(peer, buf, cell, len, in_cell.stamp))
-            return NET_NOT_THIS;
-    } else if (len >= SHM_PARTS_MIN) {
-        want_parts(peer, parts_pay(peer));
-        if (len > SHM_TAKE_MAX)
-            return NET_NOT_THIS;
-        read_measured(peer, buf, cell, len);
-    } else if (len < PACE_MIN) {
+    if (len < PACE_MIN)
         shared_read(buf, cell, len);
-    } else {
+    else if (len < SHM_PARTS_MIN)
         read_measured(peer, buf, cell, len);
-    }
+    else if (!read_longer(peer, buf, cell, len, in_cell.stamp))
+        return NET_NOT_THIS;
     leave_cell(peer, &in_cell);
     return (int)len;
 }

@@ -202,7 +202,7 @@ void shm_release(struct net_ep *ep, const struct net_buffer *buffer)
 }
 
 /* The cell `index` is the next record. There is room. */
-static void publish_cell(struct shm_peer *peer, struct net_head head, uint32_t index, uint32_t len, uint64_t stamp)
+static ALWAYS_INLINE void publish_cell(struct shm_peer *peer, struct net_head head, uint32_t index, uint32_t len, uint64_t stamp)
 {
     struct shm *shm = (struct shm *)(void *)peer->ep.net;
     struct shm_slot *slot = peer->out_slot;
@@ -232,7 +232,7 @@ int shm_send_parts(struct net_ep *ep, struct net_head head, const void *payload,
     const uint32_t size = shm_part_size(len);
     struct net_buffer cell;
 
-    if (len < SHM_PARTS_MIN || !atomic_load_explicit(&peer->out->parts, memory_order_relaxed))
+    if (!atomic_load_explicit(&peer->out->parts, memory_order_relaxed))
         return NET_NOT_THIS;
     if ((seems_full(peer) && !look_for_room(peer, 1)) || shm_alloc(ep, &cell))
         return NET_AGAIN;
