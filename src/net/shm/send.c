@@ -202,7 +202,8 @@ void shm_release(struct net_ep *ep, const struct net_buffer *buffer)
 }
 
 /* The cell `index` is the next record. There is room. */
-static ALWAYS_INLINE void publish_cell(struct shm_peer *peer, struct net_head head, uint32_t index, uint32_t len, uint64_t stamp)
+static ALWAYS_INLINE void publish_cell(struct shm_peer *peer, struct net_head head, uint32_t index, uint32_t len,
+                                       uint64_t stamp)
 {
     struct shm *shm = (struct shm *)(void *)peer->ep.net;
     struct shm_slot *slot = peer->out_slot;
