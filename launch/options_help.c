@@ -127,7 +127,7 @@ static void print_accepted(void)
 static void print_first_page(void)
 {
     puts("usage: mpiexec [options] program [arguments] [: [options] program ...] ...\n\n"
-         "Starts the processes of an MPI job on this machine. One dash or two, both do;\n"
+         "Starts the processes of an MPI job, here or on other hosts. One dash or two do;\n"
          "options of other launchers are understood (mpirun, mpiexec.hydra, srun).\n");
     for (const struct option *option = options_table; option->names; option++)
         if (option->topic & COMMON)

@@ -81,7 +81,7 @@ static const char manual_head[] =
     ".SH SYNOPSIS\n.B mpiexec\n[options] program [arguments] [: [options] program [arguments]] ...\n.br\n"
     ".B mpiexec \\-configfile\nFILE\n"
     ".SH DESCRIPTION\n"
-    "Starts a program, or several, as the processes of one MPI job on this machine, passes on what they "
+    "Starts a program, or several, as the processes of one MPI job, here or on other hosts, passes on what they "
     "write\n"
     "and the signals that come, and ends when all have ended. If one fails, the others are ended and the "
     "exit\n"
