@@ -228,6 +228,12 @@ bool link_take(struct job *job, struct link *link, const struct frame *frame, ch
 
 /* --- the end --- */
 
+void link_signal(const struct link *link, int signal)
+{
+    if (link->pid)
+        kill(-link->pid, signal);
+}
+
 void link_close(struct job *job, struct link *link)
 {
     channel_close(job, &link->channel);
@@ -259,8 +265,7 @@ void link_lost(struct job *job, struct link *link, const char *why)
     int first = -2;
 
     link_close(job, link);
-    if (link->pid)
-        kill(link->pid, SIGTERM);
+    link_signal(link, SIGTERM);
     for (int rank = 0; rank < job->size; rank++) {
         struct rank *r = &job->ranks[rank];
         if (r->node != link->node)
@@ -301,8 +306,7 @@ void far_close(struct job *job)
         struct link *link = &job->links[i];
         if (link->state == LINK_NONE)
             continue;
-        if (link->pid)
-            kill(link->pid, SIGKILL);
+        link_signal(link, SIGKILL);
         link_close(job, link);
         link->pid = 0; /* what is left is nobody special, and is killed and reaped with all others */
     }

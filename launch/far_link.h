@@ -40,6 +40,8 @@ static inline struct link *link_of(const struct job *job, int rank)
 bool link_take(struct job *job, struct link *link, const struct frame *frame, char *data);
 /* It has ended, or broken, after its ranks were started. */
 void link_lost(struct job *job, struct link *link, const char *why);
+/* To the process that is the way there, and to what it has started. */
+void link_signal(const struct link *link, int signal);
 /* Close what is open of it. */
 void link_close(struct job *job, struct link *link);
 

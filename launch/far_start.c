@@ -308,6 +308,8 @@ static pid_t run(char **words, const int fds[3], const struct inherited *inherit
     const pid_t own = getpid();
     const pid_t pid = fork();
 
+    if (pid > 0)
+        setpgid(pid, pid); /* both, so that it is so for both at once */
     if (pid != 0)
         return pid;
     setpgid(0, 0);
@@ -410,6 +412,8 @@ static void tell_refusals(const struct job *job)
         complain(refusal->text);
         exit_code = exit_code ? exit_code : refusal->exit_code;
     }
+    for (int i = 0; i < job->nodes.count && exit_code; i++)
+        link_signal(&job->links[i], SIGTERM);
     if (exit_code)
         exit(exit_code);
 }

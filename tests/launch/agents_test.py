@@ -8,6 +8,7 @@ machines on this one, with a remote shell (rsh.sh) that ignores the name of the 
 import getpass
 import hashlib
 import os
+import random
 import re
 import shutil
 import signal
@@ -55,10 +56,8 @@ def expect_gone(mark):
 
 def agents(process):
     """The mpiexecs that a job has on other machines."""
-    with open(f'/proc/{process.pid}/task/{process.pid}/children') as file:
-        children = [int(pid) for pid in file.read().split()]
     found = []
-    for pid in children:
+    for pid in children(process.pid):
         with open(f'/proc/{pid}/cmdline') as file:
             if '--agent' in file.read().split('\0'):
                 found.append(pid)
@@ -279,6 +278,35 @@ def test_stopped_agent():
     expect_gone(mark)
 
 
+def children(pid):
+    try:
+        with open(f'/proc/{pid}/task/{pid}/children') as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+
+
+def test_random_kills():
+    """mpiexec, an agent, a rank here or there, at any moment: the job ends, and nothing is left."""
+    seed = int(os.environ.get('PARLEY_SEED', time.time()))
+    for i in range(300 if launch.SCALE > 1 else 10):
+        dice = random.Random(seed + i)
+        mark = unique()
+        process = start(*dice.choice([TWO, THREE]), 'sh', '-c', f'sleep {mark} & sleep {mark}')
+        time.sleep(dice.uniform(0, 0.3))
+        near = children(process.pid)
+        far = [pid for child in agents(process) for pid in children(child)]
+        try:
+            os.kill(dice.choice([process.pid] + near + far), signal.SIGKILL)
+        except ProcessLookupError:
+            process.kill()
+        _, err = finish(process)
+        check(process.returncode in (-signal.SIGKILL, 125, 137, 143), f'PARLEY_SEED={seed + i}: exit code',
+              process.returncode, 'stderr', err)
+        equal(process.returncode > 0, 'E0' in err, f'PARLEY_SEED={seed + i}: whether a message came')
+        expect_gone(mark)
+
+
 # --- machines that cannot be had
 
 def test_cannot_start():
@@ -301,7 +329,7 @@ def test_no_remote_shell():
 
 
 def test_no_answer():
-    host('asleep', 'sleep 1000\n')
+    host('asleep', 'exec sleep 1000\n')
     result = run('--launch-timeout', 0.3, '-host', 'a,asleep', '-n', 2, 'true')
     expect(result, 125, [], 'E0150: mpiexec cannot be started on asleep: ')
     contains(result.stderr, 'has not answered within 0.3 s')
@@ -315,7 +343,7 @@ def test_chatter():
 
 
 def test_other_version():
-    host('old', 'echo PARLEY-AGENT 0.0.9 protocol 0; sleep 1000\n')
+    host('old', 'echo PARLEY-AGENT 0.0.9 protocol 0; exec sleep 1000\n')
     expect(run('-host', 'a,old', '-n', 2, 'true'), 125, [],
            'E0151: on old mpiexec is that of Parley 0.0.9 protocol 0, and here it is 0.1')
 
@@ -334,7 +362,7 @@ def test_nonsense():
     """Something that greets as an agent and then says what is none."""
     line = own_words()
     check(line.startswith('PARLEY-AGENT '), line)
-    host('mad', f'echo "{line}"; echo this is no message at all; sleep 1000\n')
+    host('mad', f'echo "{line}"; echo this is no message at all; exec sleep 1000\n')
     result = run('-host', 'a,mad', '-n', 2, 'true')
     expect(result, 125, [], 'E0150: mpiexec cannot be started on mad: ')
     contains(result.stderr, 'sends what is no message: kind ')
