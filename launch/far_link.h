@@ -23,7 +23,8 @@ struct link {
     struct source err;
     struct bytes line;      /* of stderr, as far as it has come */
     struct bytes said;      /* all lines until it is ready */
-    char *command;          /* for messages */
+    struct strings words;   /* of the command … */
+    char *command;          /* … and for messages */
     bool has_bye;           /* it has been told to go */
     bool has_own;           /* it has been sent our own program */
     bool has_ended;         /* the channel has come to its end */

@@ -327,17 +327,16 @@ static pid_t run(char **words, const int fds[3], const struct inherited *inherit
 
 static void start_link(struct job *job, struct link *link)
 {
-    struct strings words = { 0 };
     int in[2], out[2], err[2];
 
-    nodes_command(job, &job->nodes.at[link->node], &words);
-    link->command = write_command(&words, job->nodes.at[link->node].target);
+    nodes_command(job, &job->nodes.at[link->node], &link->words);
+    link->command = write_command(&link->words, job->nodes.at[link->node].target);
     make_pipe(in);
     make_pipe(out);
     make_pipe(err);
-    link->pid = run(words.at, (int[]){ in[0], out[1], err[1] }, &job->inherited);
+    link->pid = run(link->words.at, (int[]){ in[0], out[1], err[1] }, &job->inherited);
     if (link->pid < 0)
-        die(EXIT_SYSTEM, "E0106: no process for %s: %s", words.at[0], strerror(errno));
+        die(EXIT_SYSTEM, "E0106: no process for %s: %s", link->words.at[0], strerror(errno));
     close(in[0]);
     close(out[1]);
     close(err[1]);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/mem.h"
 #include "launch.h"
 
 enum { NAME_SIZE = 256 };
@@ -74,13 +75,17 @@ static bool is_name(const char *text)
 
 static void add_name(struct hosts *hosts, const char *from, const char *name, const struct host *like)
 {
+    const int before = hosts->count;
     struct host host = *like;
+    char *own;
 
     if (!is_name(name))
         die(EXIT_USAGE, "E0101: %s: '%s' is no name of a host", from, name);
-    host.name = copy_of(name, strlen(name));
+    host.name = own = copy_of(name, strlen(name));
     host.is_here = hosts_is_here(name);
     hosts_add(hosts, &host);
+    if (hosts->count == before) /* it was there */
+        mem_free(own);
 }
 
 static void add_ranges(struct hosts *hosts, const char *from, const char *name, const struct host *like);
@@ -159,6 +164,7 @@ void hosts_add_word(struct hosts *hosts, const char *from, const char *word, siz
     } else {
         add_ranges(hosts, from, name, &host);
     }
+    mem_free(name);
 }
 
 size_t hosts_word(const char *list)
@@ -209,5 +215,6 @@ void hosts_choose(struct hosts *wanted, const struct hosts *pool, const char *fr
         }
         hosts_add(&chosen, &host);
     }
+    mem_free(wanted->at);
     *wanted = chosen;
 }

@@ -141,7 +141,7 @@ static bool are_all_there(const struct job *job)
 void mpir_started(struct job *job)
 {
     MPIR_PROCDESC *table = need((size_t)job->size * sizeof *table);
-    char *host = own_host();
+    char *host = ranks_here(job) > 0 ? own_host() : NULL;
 
     for (int i = 0; i < job->size; i++)
         table[i].host_name = is_far(job, i) ? copy_of(job->nodes.at[job->ranks[i].node].name) : host;
