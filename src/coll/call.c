@@ -255,12 +255,23 @@ static NOINLINE int run_once(struct comm *comm, const struct coll_args *args)
     return rc;
 }
 
+/* Who only sends may get far ahead of who receives, and their numbers go around: all meet now and then. */
+enum { MEET_EVERY = (COLL_SEQUENCE_MASK + 1) / 8 };
+
+static COLD int meet(struct comm *comm)
+{
+    comm->coll_met = comm->coll_sequence;
+    return coll_barrier(comm);
+}
+
 int coll_run(struct comm *comm, const struct coll_args *args)
 {
     struct sched *s;
     int rc;
 
     if (comm->shelf.number >= 0 && !(coll_by_messages >> args->operation & 1) && node_try(comm, args, &rc))
+        return rc;
+    if (unlikely(comm->coll_sequence - comm->coll_met >= MEET_EVERY) && !comm->is_inter && (rc = meet(comm)))
         return rc;
     if (unlikely(comm->spread) && !(coll_by_messages >> args->operation & 1) && coll_levels_here(comm, args, &rc))
         return rc;
