@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "coll/int_spare.h"
 #include "coll/sim.h"
 
 enum { CANARY = 0x5a5a5a5a, MOST = 3 };
@@ -450,6 +451,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < ARRAY_LEN(many); i++)
         for (size_t k = 0; k < ARRAY_LEN(trees); k++)
             play_operation(trees[k], many[i][0], many[i][1]);
+    spare_drop();
     CHECK_INT(mem_live(), live);
     return 0;
 }

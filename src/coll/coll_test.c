@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "coll/int_spare.h"
 #include "coll/sim.h"
 
 enum { CANARY = 0x5a5a5a5a, MOST_NAME = 40 };
@@ -675,13 +676,16 @@ static void test_no_memory(const struct coll_algorithm *algorithm, enum coll_ope
         return;
     prepare(&t, &config);
     for (long n = 0; rc; n++) {
-        const long live = mem_live();
+        long live;
 
+        spare_drop();
+        live = mem_live();
         mem_fail_after(n);
         rc = sim_build(t.sim, algorithm->build, t.parameter);
         mem_fail_after(-1);
         if (rc) {
             CHECK_INT(err_class(rc), MPI_ERR_NO_MEM);
+            spare_drop();
             CHECK_INT(mem_live(), live);
         }
     }
@@ -799,6 +803,7 @@ int main(int argc, char **argv)
     test_many(1000);
     test_many(4096);
     test_many(10007);
+    spare_drop();
     CHECK_INT(mem_live(), live);
     return 0;
 }

@@ -3,8 +3,8 @@
  * Does not know: any algorithm. */
 #include "base/copy.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "coll/int_coll.h"
+#include "coll/int_spare.h"
 #include "p2p/p2p.h"
 
 MPI_Count coll_number(const struct coll_numbers *numbers, int i)
@@ -136,7 +136,7 @@ int coll_temp_alloc(struct coll_temp *temp, const struct type *type, MPI_Count c
 {
     const struct type_span span = type_span(type, count);
 
-    temp->memory = mem_alloc(span.len + COLL_ITEMS_ALIGN);
+    temp->memory = spare_alloc(span.len + COLL_ITEMS_ALIGN);
     if (!temp->memory)
         return err(MPI_ERR_NO_MEM, "no memory for %zu bytes of intermediate results", span.len);
     temp->buf = coll_place_items(temp->memory, span);
@@ -145,5 +145,5 @@ int coll_temp_alloc(struct coll_temp *temp, const struct type *type, MPI_Count c
 
 void coll_temp_free(struct coll_temp *temp)
 {
-    mem_free(temp->memory);
+    spare_free(temp->memory);
 }

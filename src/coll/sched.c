@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "coll/int_spare.h"
 
 enum { MEMORY_ALIGN = 16 };
 
@@ -62,7 +63,7 @@ void sched_fini(struct sched *s)
     while (s->memory) {
         struct sched_memory *memory = s->memory;
         s->memory = memory->next;
-        mem_free(memory);
+        spare_free(memory);
     }
     if (s->op)
         op_unref(s->op);
@@ -183,7 +184,7 @@ static void *first_bytes(struct sched *s, size_t len)
 
 static NOINLINE void *more_bytes(struct sched *s, size_t len)
 {
-    struct sched_memory *memory = s->failed ? NULL : mem_alloc(sizeof *memory + len);
+    struct sched_memory *memory = s->failed ? NULL : spare_alloc(sizeof *memory + len);
 
     if (!memory) {
         no_memory(s, len, "intermediate results");

@@ -12,6 +12,7 @@
 #include "base/setting.h"
 #include "coll/int_call.h"
 #include "coll/int_node.h"
+#include "coll/int_spare.h"
 #include "coll/spanning.h"
 #include "sys/share.h"
 
@@ -125,6 +126,7 @@ void coll_fini(void)
 {
     close_book();
     sched_close();
+    spare_drop();
     coll_choice_fini();
 }
 
