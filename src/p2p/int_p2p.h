@@ -95,6 +95,7 @@ struct lane {
     struct net *nets[P2P_WAYS];    /* NULL: nobody there, so far */
     const struct net_ops *ops[P2P_WAYS];
     struct req kept;               /* of all sends whose records the net to far processes keeps back */
+    unsigned far_polls, far_awake; /* polls of everything; looks at other machines before they become few */
     struct mem_pool requests;      /* struct p2p_req, the first of them */
     struct mem_pool pairs;         /* struct p2p_pair */
     struct mem_pool messages;      /* struct message, the first of those that are short */

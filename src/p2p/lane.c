@@ -20,6 +20,11 @@
 #include "sys/cpus.h"
 #include "sys/job.h"
 
+enum {
+    FAR_EVERY = 4,  /* polls of everything between two looks at other machines … */
+    FAR_AWAKE = 32, /* … when so many have found nothing */
+};
+
 static struct lane first_lane;
 
 static struct {
@@ -528,6 +533,23 @@ static ALWAYS_INLINE int lane_leave(struct lane *lane, int events)
     return events;
 }
 
+/* To look whether anything has come from other machines takes a call of the system, as long as several looks at shared
+ * memory. While nothing comes or is kept back there are few of them. */
+static NOINLINE int poll_far(struct lane *lane)
+{
+    const bool has_kept = !atomic_load_explicit(&lane->kept.done, memory_order_relaxed);
+    int events;
+
+    if (!lane->far_awake && ++lane->far_polls % FAR_EVERY && !has_kept && !progress_is_last_look)
+        return 0;
+    events = lane->ops[TO_FAR]->poll(lane->nets[TO_FAR]);
+    if (events)
+        lane->far_awake = FAR_AWAKE;
+    else if (lane->far_awake)
+        lane->far_awake--;
+    return events;
+}
+
 int lane_poll(void *arg)
 {
     struct lane *lane = arg;
@@ -535,10 +557,12 @@ int lane_poll(void *arg)
 
     if (unlikely(!lane_enter(lane)))
         return 0;
-    for (int way = 0; way < P2P_WAYS; way++) {
+    for (int way = 0; way <= TO_NEAR; way++) {
         if (lane->nets[way])
             events += lane->ops[way]->poll(lane->nets[way]);
     }
+    if (unlikely(lane->nets[TO_FAR]))
+        events += poll_far(lane);
     return lane_leave(lane, events);
 }
 

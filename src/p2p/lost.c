@@ -49,6 +49,7 @@ static const struct net_ops to_nobody = {
     .short_max = 160,
     .eager_max = 160,
     .send = forget,
+    .send_soon = forget,
     .alloc = no_buffer,
     .poll_ep = no_news,
     .is_silent = silence,
