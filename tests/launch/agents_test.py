@@ -295,7 +295,8 @@ def test_random_kills():
         process = start(*dice.choice([TWO, THREE]), 'sh', '-c', f'sleep {mark} & sleep {mark}')
         time.sleep(dice.uniform(0, 0.3))
         near = children(process.pid)
-        far = [pid for child in agents(process) for pid in children(child)]
+        ranks = launch.processes_with(mark)
+        far = [pid for child in agents(process) for pid in children(child) if pid in ranks]
         try:
             os.kill(dice.choice([process.pid] + near + far), signal.SIGKILL)
         except ProcessLookupError:
