@@ -208,6 +208,40 @@ static void test_late(void)
     segment_destroy(segment);
 }
 
+/* Addresses that lead nowhere, or to somebody else, come before the one that is right. */
+static void test_dead_ends(void)
+{
+    struct job_head *segment = segment_create(3);
+    struct job_place *place = job_place(segment, 1), *other = job_place(segment, 2);
+    struct end a, b, c;
+
+    end_open(&a, segment, 0, 0, 1);
+    end_open(&b, segment, 1, 0, 0);
+    end_open(&c, segment, 2, 0, 0);
+    const unsigned char address[] = { 1, 3, place->address[2], place->address[3], 4, 24, 203, 0, 113, 9,
+                                      4, 24, 198, 51, 100, 9, 4, 8, 127, 0, 0, 1 };
+    memcpy(place->address, address, sizeof address);
+    atomic_store(&place->size, sizeof address);
+    CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 7, 0 } }, "", 0), 0);
+    poll_until(&a, &b, &b.got, 1);
+    CHECK_INT(a.lost, -1);
+    memcpy(place->address + 2, other->address + 2, 2); /* process 2 is there, not 1 */
+    tcp_ops.close(b.net);
+    tcp_ops.close(a.net);
+    end_open(&a, segment, 0, 0, 1);
+    atomic_store(&place->size, sizeof address);
+    CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 7, 0 } }, "", 0), 0);
+    for (int i = 0; i < 100; i++) {
+        tcp_ops.poll(a.net);
+        tcp_ops.poll(c.net);
+    }
+    CHECK_INT(c.got, 0);
+    tcp_ops.renew(a.ep);
+    tcp_ops.close(a.net);
+    tcp_ops.close(c.net);
+    segment_destroy(segment);
+}
+
 /* Both begin at once, again and again: one connection comes of it, and nothing is lost or told twice. */
 static void test_ties(void)
 {
@@ -820,6 +854,7 @@ int main(void)
     in_processes(2, exchange);
     in_processes(MANY, talk_to_all);
     test_late();
+    test_dead_ends();
     test_ties();
     test_nobody();
     test_death(false);
