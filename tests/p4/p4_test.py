@@ -65,12 +65,12 @@ def clusters(count, path):
 def command(build, path, args, count, mode, folder):
     if mode == 'L':
         return [os.path.join(build, 'launch', 'mpiexec'), '-n', str(count), path, *args]
-    procgroup = os.path.join(folder, f'{os.path.basename(path)}-{mode}-{count}.pg')
     if mode == 'N':
         return [path, '-p4pg', os.path.join(folder, 'none'), *args]
-    with open(procgroup, 'w', encoding='utf-8') as file:
+    # Runs that go at the same time would empty each other's file if it were the same one.
+    with tempfile.NamedTemporaryFile('w', dir=folder, suffix='.pg', delete=False, encoding='utf-8') as file:
         file.write(f'local {count - 1}\n' if mode == 'F' else clusters(count, path))
-    return [path, '-p4pg', procgroup, *args]
+    return [path, '-p4pg', file.name, *args]
 
 
 def signal_group(group, number):
