@@ -24,12 +24,14 @@
 
 #define HELD_SECONDS 2.0
 
-enum { PEER_HAS_ENDED = 338, REPLY_PART = 16384, REQUEST_MAX = 64 << 20 };
+enum { PEER_HAS_ENDED = 338, WAY_HAS_ENDED = 362, REPLY_PART = 16384, REQUEST_MAX = 64 << 20 };
 
 /* An abort for want of another process comes before we know of that one's end, which is the cause. */
 static bool is_consequence(const struct control_message *message)
 {
-    return message->header.kind == CONTROL_ABORT && diagnostic_id(message->text) == PEER_HAS_ENDED;
+    const int id = message->header.kind == CONTROL_ABORT ? diagnostic_id(message->text) : 0;
+
+    return id == PEER_HAS_ENDED || id == WAY_HAS_ENDED;
 }
 
 /* Of a rank on another machine that has been done there. */

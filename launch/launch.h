@@ -437,7 +437,7 @@ void console_interrupt(struct job *job);
 void mpir_prepare(struct job *job); /* before the ranks start */
 void mpir_started(struct job *job); /* all of them have */
 void mpir_poll(struct job *job);
-void mpir_update(const struct job *job, int rank); /* its MPI process is known */
+void mpir_update(const struct job *job, int rank); /* its process is known; nothing for who is started later */
 void mpir_aborting(const char *why);
 
 /* segment.c */

@@ -104,10 +104,14 @@ static int pid_of(const struct job *job, int rank)
 
 void mpir_update(const struct job *job, int rank)
 {
-    MPIR_PROCDESC *entry = &MPIR_proctable[rank];
-    const int pid = pid_of(job, rank);
+    MPIR_PROCDESC *entry;
+    int pid;
 
-    if (!MPIR_proctable || pid == entry->pid)
+    if (!MPIR_proctable || rank >= job->size)
+        return;
+    entry = &MPIR_proctable[rank];
+    pid = pid_of(job, rank);
+    if (pid == entry->pid)
         return;
     entry->executable_name = executable_of(job, rank, pid); /* a debugger may hold the old one */
     entry->pid = pid;

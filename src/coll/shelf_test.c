@@ -140,6 +140,7 @@ static void test_nodes(void)
     CHECK_INT(coll_world_open(&world), 0);
     CHECK_INT(world.shelf.number, 0);
     coll_comm_close(&world);
+    coll_spread_drop(&world);
     group_unref(world.group);
     world = make_world(2);
     job_place(config.segment, 1)->node = 7;

@@ -368,14 +368,18 @@ void tcp_drop_unsent(struct tcp_peer *peer)
 
 enum { FORGET = 1 };
 
-/* May something be put behind what waits? 0; NET_AGAIN; or FORGET, when it would never arrive. Begins to connect. */
+/* May something be put behind what waits? 0; NET_AGAIN; or FORGET, when it would never arrive. Begins to connect. Until
+ * there is a connection nothing is taken: its sender would believe that it is on its way, and might then wait for what
+ * comes of it where nobody polls. */
 static NOINLINE int prepare(struct tcp_peer *peer)
 {
     if (peer->state == TCP_IDLE)
-        return tcp_dial(peer);
+        (void)tcp_dial(peer);
     if (peer->state == TCP_GONE)
         tcp_lose(peer);
-    return peer->state == TCP_BROKEN || peer->out_error ? FORGET : 0;
+    if (peer->state == TCP_BROKEN || peer->out_error)
+        return FORGET;
+    return peer->state == TCP_UP ? 0 : NET_AGAIN;
 }
 
 static int put_behind(struct tcp_peer *peer, struct net_head head, const void *payload, uint32_t len)
@@ -475,10 +479,12 @@ int tcp_commit(struct net_ep *ep, struct net_head head, const struct net_buffer 
     struct tcp_chunk *chunk = chunk_of(buffer);
     const struct tcp_frame frame = frame_of(TCP_RECORD, head, len);
 
-    if (prepare(peer)) {
+    const int rc = prepare(peer);
+
+    if (rc == FORGET)
         item_free(peer, &chunk->item);
-        return 0;
-    }
+    if (rc)
+        return rc == FORGET ? 0 : rc;
     memcpy(chunk->data, &frame, TCP_FRAME_SIZE);
     memset(chunk->data + TCP_FRAME_SIZE + len, 0, tcp_padded(len) - len);
     chunk->end = TCP_FRAME_SIZE + (uint32_t)tcp_padded(len);
