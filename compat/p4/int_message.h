@@ -117,6 +117,8 @@ void route_set_places(int first, int count, int place);
 bool route_is_gone(int id);
 /* Its place in the segment of this host; -1: it is on another host. `id` is one. */
 int route_proc(int id);
+/* Is it a process that the engine reaches through a network? */
+bool route_is_far(int id);
 /* Send it, wherever it is. With `gone` the bytes stay where they are until that is called, perhaps during
  * this call; without, they are copied if need be. 0; or -1, and then `gone` is not called: the process has ended. */
 int route_send(int to, const struct envelope *e, const void *data, size_t len, void (*gone)(void *arg), void *arg);

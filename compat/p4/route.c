@@ -18,15 +18,22 @@ int route_proc(int id)
     return place_behind[id] - 1;
 }
 
-/* Of processes of other machines that MPI reaches it is not known. acquire: what a process did before it left is seen
- * by who sees that it has */
+/* Of processes of other machines that MPI reaches it is known by the end of their connection, if there was one.
+ * acquire: what a process did before it left is seen by who sees that it has */
 static bool has_left(int proc)
 {
     struct job_head *head = door->job->head;
 
     if (!job_is_near(head, proc, door->job->proc))
-        return false;
+        return door->is_lost(proc);
     return atomic_load_explicit(&job_proc(head, proc)->state, memory_order_acquire) >= JOB_FINALISED;
+}
+
+bool route_is_far(int id)
+{
+    const int proc = route_proc(id);
+
+    return id != p4_own.id && proc >= 0 && !job_is_near(door->job->head, proc, door->job->proc);
 }
 
 bool route_is_gone(int id)
@@ -60,7 +67,7 @@ bool route_send_at_once(int to, int type, const void *data, size_t len)
     const int proc = route_proc(to);
     uint64_t word[2];
 
-    if (unlikely(proc < 0 || to == p4_own.id || has_left(proc) || *door->pending))
+    if (unlikely(proc < 0 || to == p4_own.id || route_is_far(to) || has_left(proc) || *door->pending))
         return false;
     wire_pack(&e, word);
     return likely(!door->send_at_once(proc, word[0], word[1], data, len));

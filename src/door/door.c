@@ -127,6 +127,7 @@ const struct door parley_door_1 = {
     .send_at_once = p2p_letter_send_at_once,
     .take = p2p_letter_take,
     .pending = &p2p_letters_pending,
+    .is_lost = p2p_letters_is_lost,
     .give_up = p2p_letters_give_up,
     .threads = p2p_letters_threads,
     .lock = p2p_letters_lock,

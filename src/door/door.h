@@ -39,6 +39,7 @@ struct door {
     int (*send_at_once)(int proc, uint64_t word0, uint64_t word1, const void *data, size_t len);
     int (*take)(int proc, uint64_t word0, uint64_t word1, void *data, size_t max);
     const unsigned *pending;
+    bool (*is_lost)(int proc);
     void (*give_up)(bool (*is_lost)(int proc));
     const bool *(*threads)(void);
     void (*lock)(void);

@@ -422,6 +422,21 @@ void p2p_letters_give_up(bool (*is_lost)(int proc))
     lane_unlock(lane);
 }
 
+bool p2p_letters_is_lost(int proc)
+{
+    struct lane *lane = letters.box.channel ? letters.box.channel->lane : NULL;
+    const struct peer *peer;
+    bool is_lost;
+
+    if (!lane || !lane->losses)
+        return false;
+    lane_lock(lane);
+    peer = atomic_load_explicit(&lane->peers[proc], memory_order_relaxed);
+    is_lost = peer && peer->lost;
+    lane_unlock(lane);
+    return is_lost;
+}
+
 const bool *p2p_letters_threads(void)
 {
     return &letters.box.channel->lane->is_threaded;

@@ -54,6 +54,9 @@ int p2p_letter_take(int proc, uint64_t word0, uint64_t word1, void *data, size_t
 
 /* Letters that have not gone, and that are on their way in. For others to read. */
 extern unsigned p2p_letters_pending;
+/* Has the connection to this process of another machine ended? What it sent before has been taken in then. False if
+ * there has been none. */
+bool p2p_letters_is_lost(int proc);
 /* Give up those to and from processes that are lost. No thread is in a call. */
 void p2p_letters_give_up(bool (*is_lost)(int proc)) COLD;
 
