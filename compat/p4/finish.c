@@ -191,14 +191,22 @@ void finish_signal(int pid, int number)
         kill(pid, number);
 }
 
+void finish_let_tell(void)
+{
+    enum { PATIENCE_NS = 1500000000, LOOK_NS = 100000000 };
+    const uint64_t limit = clock_ns() + PATIENCE_NS;
+
+    while (!atomic_load(&control->is_told) && clock_ns() < limit)
+        wake_sleep(&control->is_told, 0, LOOK_NS);
+}
+
 bool finish_claim(int code)
 {
-    enum { PATIENCE_NS = 500000000 };
     uint64_t none = 0;
 
     if (!control || atomic_compare_exchange_strong(&control->end, &none, job_end(p4_own.id, code)))
         return true;
-    wake_sleep(&control->is_told, 0, PATIENCE_NS);
+    finish_let_tell();
     return false;
 }
 

@@ -107,6 +107,8 @@ void finish_at_exit(void);
 void finish_signal(int pid, int number);
 /* In the master of a cluster, in long waits: p4_error if the keeper is not there any more. */
 void finish_check_keeper(void);
+/* The run is being ended: wait until whoever does it has said why, or for 1.5 s. */
+void finish_let_tell(void);
 /* Is this process the first to end the run? Others wait until that one has said why, not for long. */
 bool finish_claim(int code);
 /* End every process of the run as soon as possible. This one goes on. From signal handlers, too. */

@@ -80,6 +80,8 @@ static void begin_ending(int code)
     if (keeper.is_ending)
         return;
     keeper.is_ending = true;
+    atomic_store(&control->is_told, 1);
+    wake_all(&control->is_told);
     hub_tell(-1, "end %d", job_end_code(control->end));
     keeper.force_ns = clock_ns() + (uint64_t)PATIENCE_S * 1000000000;
     keeper.force_looks = PATIENCE_S * 1000 / LOOK_FORCE_MS; /* all may have been stopped for a while */
@@ -241,6 +243,8 @@ static _Noreturn void keep(void)
 
     for (;;) {
         reap();
+        if (p4_is_ending() && !keeper.is_ending) /* who ends the run may be about to say why */
+            finish_let_tell();
         if (end_of_run())
             begin_ending(job_end_code(end_of_run()));
         if (had_master && !has_master()) { /* it may have ended before we asked to be told */
