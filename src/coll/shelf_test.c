@@ -137,10 +137,11 @@ static void test_nodes(void)
     CHECK(!world.spread->has_runs);
     CHECK_INT(world.spread->most, 3);
     CHECK_INT(world.spread->here.size, 3);
-    CHECK_INT(coll_world_open(&world), 0);
-    CHECK_INT(world.shelf.number, 0);
-    coll_comm_close(&world);
     coll_spread_drop(&world);
+    CHECK_INT(coll_world_open(&world), 0); /* it looks itself */
+    CHECK_INT(world.shelf.number, 0);
+    CHECK_INT(world.spread->layout.nodes, 2);
+    coll_comm_close(&world);
     group_unref(world.group);
     world = make_world(2);
     job_place(config.segment, 1)->node = 7;
