@@ -12,6 +12,7 @@
 #define MPI_OLDER_H
 
 #include <mpi.h>
+#include <mpi_fint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,50 +20,18 @@ extern "C" {
 
 /* --- C and Fortran in one program --- */
 
-typedef int MPI_Fint;
-typedef struct MPI_F08_status {
-    MPI_Fint MPI_SOURCE, MPI_TAG, MPI_ERROR, MPI_internal[5];
-} MPI_F08_status;
-
 #define MPI_OLDER_PAIR(Class, Type)                 \
     MPI_Fint MPI_##Class##_c2f(Type handle);        \
     MPI_Fint PMPI_##Class##_c2f(Type handle);       \
     Type MPI_##Class##_f2c(MPI_Fint handle);        \
     Type PMPI_##Class##_f2c(MPI_Fint handle);
-#define MPI_OLDER_PAIRS(PAIR)          \
-    PAIR(Comm, MPI_Comm)               \
-    PAIR(Errhandler, MPI_Errhandler)   \
-    PAIR(File, MPI_File)               \
-    PAIR(Group, MPI_Group)             \
-    PAIR(Info, MPI_Info)               \
-    PAIR(Message, MPI_Message)         \
-    PAIR(Op, MPI_Op)                   \
-    PAIR(Request, MPI_Request)         \
-    PAIR(Session, MPI_Session)         \
-    PAIR(Type, MPI_Datatype)           \
-    PAIR(Win, MPI_Win)
-MPI_OLDER_PAIRS(MPI_OLDER_PAIR)
+MPI_FINT_HANDLES(MPI_OLDER_PAIR)
 
 /* A status has the same bytes in all three forms. */
 #define MPI_OLDER_STATUS(name, From, To)         \
     int MPI_##name(const From *from, To *to);    \
     int PMPI_##name(const From *from, To *to);
-#define MPI_OLDER_STATUSES(STATUS)                       \
-    STATUS(Status_f2c, MPI_Fint, MPI_Status)             \
-    STATUS(Status_c2f, MPI_Status, MPI_Fint)             \
-    STATUS(Status_f082c, MPI_F08_status, MPI_Status)     \
-    STATUS(Status_c2f08, MPI_Status, MPI_F08_status)     \
-    STATUS(Status_f2f08, MPI_Fint, MPI_F08_status)       \
-    STATUS(Status_f082f, MPI_F08_status, MPI_Fint)
-MPI_OLDER_STATUSES(MPI_OLDER_STATUS)
-
-/* Variables of modules mpi and mpi_f08: these four need libmpifort_abi, with which mpifort links. */
-extern MPI_Fint mpifort_status_ignore[], mpifort_statuses_ignore[];
-extern MPI_F08_status mpifort_f08_status_ignore, mpifort_f08_statuses_ignore[];
-#define MPI_F_STATUS_IGNORE mpifort_status_ignore
-#define MPI_F_STATUSES_IGNORE mpifort_statuses_ignore
-#define MPI_F08_STATUS_IGNORE (&mpifort_f08_status_ignore)
-#define MPI_F08_STATUSES_IGNORE mpifort_f08_statuses_ignore
+MPI_FINT_STATUSES(MPI_OLDER_STATUS)
 
 /* --- attributes, deprecated since MPI 2.0 --- */
 

@@ -8,16 +8,12 @@
 
 #include <mpi.h>
 #ifndef MPI_OLDER_H
+#include <mpi_fint.h>
 #include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef int MPI_Fint;
-typedef struct MPI_F08_status {
-    MPI_Fint MPI_SOURCE, MPI_TAG, MPI_ERROR, MPI_internal[5];
-} MPI_F08_status;
 
 #define MPI_FORTRAN_PAIR(Class, Type)                 \
     static inline MPI_Fint MPI_##Class##_c2f(Type c)  \
@@ -28,40 +24,16 @@ typedef struct MPI_F08_status {
     {                                                 \
         return MPI_##Class##_fromint(f);              \
     }
-MPI_FORTRAN_PAIR(Comm, MPI_Comm)
-MPI_FORTRAN_PAIR(Errhandler, MPI_Errhandler)
-MPI_FORTRAN_PAIR(File, MPI_File)
-MPI_FORTRAN_PAIR(Group, MPI_Group)
-MPI_FORTRAN_PAIR(Info, MPI_Info)
-MPI_FORTRAN_PAIR(Message, MPI_Message)
-MPI_FORTRAN_PAIR(Op, MPI_Op)
-MPI_FORTRAN_PAIR(Request, MPI_Request)
-MPI_FORTRAN_PAIR(Session, MPI_Session)
-MPI_FORTRAN_PAIR(Type, MPI_Datatype)
-MPI_FORTRAN_PAIR(Win, MPI_Win)
+MPI_FINT_HANDLES(MPI_FORTRAN_PAIR)
 #undef MPI_FORTRAN_PAIR
 
-/* Variables of modules mpi and mpi_f08. */
-extern MPI_Fint mpifort_status_ignore[], mpifort_statuses_ignore[];
-extern MPI_F08_status mpifort_f08_status_ignore, mpifort_f08_statuses_ignore[];
-#define MPI_F_STATUS_IGNORE mpifort_status_ignore
-#define MPI_F_STATUSES_IGNORE mpifort_statuses_ignore
-#define MPI_F08_STATUS_IGNORE (&mpifort_f08_status_ignore)
-#define MPI_F08_STATUSES_IGNORE mpifort_f08_statuses_ignore
-
-/* A status has the same form everywhere. */
-#define MPI_FORTRAN_COPY(name, From, To)                \
-    static inline int name(const From *from, To *to)    \
-    {                                                   \
-        memcpy(to, from, sizeof(MPI_Status));           \
-        return MPI_SUCCESS;                             \
+#define MPI_FORTRAN_COPY(name, From, To)                    \
+    static inline int MPI_##name(const From *from, To *to)  \
+    {                                                       \
+        memcpy(to, from, sizeof(MPI_Status));               \
+        return MPI_SUCCESS;                                 \
     }
-MPI_FORTRAN_COPY(MPI_Status_f2c, MPI_Fint, MPI_Status)
-MPI_FORTRAN_COPY(MPI_Status_c2f, MPI_Status, MPI_Fint)
-MPI_FORTRAN_COPY(MPI_Status_f082c, MPI_F08_status, MPI_Status)
-MPI_FORTRAN_COPY(MPI_Status_c2f08, MPI_Status, MPI_F08_status)
-MPI_FORTRAN_COPY(MPI_Status_f2f08, MPI_Fint, MPI_F08_status)
-MPI_FORTRAN_COPY(MPI_Status_f082f, MPI_F08_status, MPI_Fint)
+MPI_FINT_STATUSES(MPI_FORTRAN_COPY)
 #undef MPI_FORTRAN_COPY
 
 #ifdef __cplusplus

@@ -22,7 +22,7 @@
     }                                                       \
     WEAK(Class##_c2f);                                      \
     WEAK(Class##_f2c);
-MPI_OLDER_PAIRS(PAIR)
+MPI_FINT_HANDLES(PAIR)
 
 #define STATUS(name, From, To)                              \
     EXPORTED int PMPI_##name(const From *from, To *to)      \
@@ -31,7 +31,7 @@ MPI_OLDER_PAIRS(PAIR)
         return MPI_SUCCESS;                                 \
     }                                                       \
     WEAK(name);
-MPI_OLDER_STATUSES(STATUS)
+MPI_FINT_STATUSES(STATUS)
 
 /* --- removed by MPI 3.0 --- */
 
