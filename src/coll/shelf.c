@@ -135,16 +135,6 @@ bool shelf_is_offered(void)
     return area.book != NULL;
 }
 
-bool shelf_has_nodes(void)
-{
-    return area.segment != NULL;
-}
-
-int shelf_node(int proc)
-{
-    return (int)job_place(area.segment, proc)->node;
-}
-
 struct job_proc *shelf_proc(const struct comm *comm, int rank)
 {
     return job_proc(area.segment, group_proc(comm->group, rank));

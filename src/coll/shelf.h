@@ -103,9 +103,6 @@ static inline bool shelf_has_cells(const struct comm *comm)
     return comm->shelf.number <= SHELVES_WITH_CELLS;
 }
 
-/* Is there a segment that tells of nodes? Then: which node of the job a process is on. */
-bool shelf_has_nodes(void);
-int shelf_node(int proc);
 /* What others wake a member by, and its process. */
 struct job_proc *shelf_proc(const struct comm *comm, int rank);
 

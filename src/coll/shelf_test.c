@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/err.h"
 #include "coll/coll.h"
+#include "sys/place.h"
 
 static struct coll_config config = { .segment_fd = -1 };      /* of a job segment … */
 static char *memory;                    /* … its head and processes */
@@ -121,6 +122,8 @@ static void test_nodes(void)
     int rc = 1;
 
     map(5);
+    config.segment->is_spread = 1;
+    place_open(config.segment);
     for (int proc = 0; proc < 5; proc++)
         job_place(config.segment, proc)->node = nodes[proc];
     for (long n = 0; rc; n++) {

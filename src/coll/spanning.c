@@ -6,18 +6,19 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "coll/shelf.h"
+#include "sys/place.h"
 
 /* Number of the job's node. */
 static int node_of_rank(const struct comm *comm, int rank)
 {
-    return shelf_node(group_proc(comm->group, rank));
+    return place_node(group_proc(comm->group, rank));
 }
 
 static bool is_on_one(const struct comm *comm)
 {
     int node, rank = 1;
 
-    if (!shelf_has_nodes())
+    if (!place_is_spread())
         return true;
     node = node_of_rank(comm, 0);
     while (rank < comm->size && node_of_rank(comm, rank) == node)

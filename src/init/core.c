@@ -107,11 +107,6 @@ static int start_transports(bool is_threaded)
     return p2p_init(&config);
 }
 
-static int node_of(int proc)
-{
-    return (int)job_place(process.job.head, proc)->node;
-}
-
 static bool bound_of(int proc, struct cpus *cpus)
 {
     const struct job_proc *place = job_proc(process.job.head, proc);
@@ -159,8 +154,8 @@ static int start_communicators(void)
     memory_kinds_provide(process.memory_kinds_wanted, process.memory_kinds);
     environment.memory_kinds = process.memory_kinds;
     if (job->head) {
-        environment.node = node_of(job->proc);
-        environment.node_of = node_of;
+        environment.node = place_node(job->proc);
+        environment.node_of = place_node;
         environment.bound = bound_of;
         environment.apps = count_apps(job);
         environment.app = app_of;

@@ -118,17 +118,6 @@ bool lane_is_near(const struct lane *lane, int proc)
     return way_to(lane, proc) == TO_NEAR;
 }
 
-static bool has_far(void)
-{
-    const struct p2p_config *config = &lanes.config;
-
-    for (int proc = 0; config->segment && proc < config->procs; proc++) {
-        if (!job_is_near(config->segment, config->proc, proc))
-            return true;
-    }
-    return false;
-}
-
 /* From now on processes of other nodes find this one. */
 static int open_far(struct lane *lane)
 {
@@ -155,7 +144,7 @@ static int open_nets(struct lane *lane)
 
     if (!rc && lanes.config.segment)
         rc = open_net(lane, TO_NEAR, &shm_ops, &net);
-    return rc || !has_far() ? rc : open_far(lane);
+    return rc || !lanes.config.segment || !lanes.config.segment->is_spread ? rc : open_far(lane);
 }
 
 static void init_lists(struct lane *lane)

@@ -98,6 +98,7 @@ struct job_head {
     uint32_t no_barrier; /* [L] 1: the system denies membarrier, so whoever wakes somebody uses a fence */
     uint32_t universe;   /* [L] MPI_UNIVERSE_SIZE of worlds that are smaller */
     uint32_t here;       /* [L] ranks of the first world that share `cpus`, those on this machine; 0: all */
+    uint32_t is_spread;  /* [L] 1: processes are on several machines, or are to behave as if */
 
     /* 0 while the job runs, then job_end() of the first who ends it: the launcher, or a rank that aborts. Set
      * once, by compare-and-swap. */

@@ -9,6 +9,11 @@ void place_open(struct job_head *head)
     segment = head;
 }
 
+bool place_is_spread(void)
+{
+    return segment && segment->is_spread;
+}
+
 int place_node(int proc)
 {
     return segment ? (int)job_place(segment, proc)->node : 0;

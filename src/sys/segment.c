@@ -80,6 +80,7 @@ static bool fill(struct job_head *head, const struct segment_plan *plan, int slo
     head->errhandler = (uint32_t)plan->errhandler;
     head->launcher_pid = getpid();
     head->cpus = (uint32_t)plan->cpus;
+    head->is_spread = plan->nodes > 1;
     head->start_ns = (int64_t)clock_ns();
     head->no_barrier = !wake_barrier_offered();
     snprintf(head->launcher, sizeof head->launcher, "%s", plan->launcher);

@@ -136,7 +136,9 @@ static void test_segment(void)
     job_place(head, 2)->node = 1;
     CHECK_INT(place_node(2), 0);
     place_open(other);
-    CHECK(place_node(2) == 1 && place_node(1) == 0);
+    CHECK(place_node(2) == 1 && place_node(1) == 0 && !place_is_spread());
+    head->is_spread = 1;
+    CHECK(place_is_spread());
     place_open(NULL);
     munmap(other, job_transport_offset(3));
     munmap(head, job_transport_offset(3));
