@@ -320,21 +320,16 @@ static const struct {
     { "use-hwthread-cpus", use_threads },
 };
 
-static char *copy_text(const char *text)
-{
-    return memcpy(need(strlen(text) + 1), text, strlen(text) + 1);
-}
-
 static void read_option(struct binding *binding, const char *name, const char *value)
 {
-    char *rest = copy_text(value ? value : "");
+    char *rest = need_text(value ? value : "");
 
     for (size_t i = 0; i < ARRAY_LEN(readers); i++)
         if (is_one_of(readers[i].names, name))
             readers[i].read(binding, name, value, rest);
     if (binding->is_ordered && binding->only_text) {
         mem_free(rest);
-        rest = copy_text(binding->only_text);
+        rest = need_text(binding->only_text);
         read_lists(binding, "cpu-list", binding->only_text, rest);
     }
     mem_free(rest);

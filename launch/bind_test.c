@@ -3,45 +3,19 @@
  * numbers, threads here and there, and old or missing files; what is read of them, and what every plan must keep to. */
 #include "bind.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/check.h"
-#include "base/mem.h"
-#include "launch.h"
+#define ALONE_DIES
+#include "alone.h"
 #include "sys/made_tree.h"
 
 enum { MAX_CPUS = 64, MAX_NUMBER = 4 * MAX_CPUS, RANDOM_MACHINES = 40 };
 
-static jmp_buf dead;
-static char last_text[4096];
 static char root[] = "/tmp/parley-bind-XXXXXX";
-
-/* What mpiexec.c gives to the other files; here a mistake comes back to the test. */
-void die(int exit_code, const char *format, ...)
-{
-    va_list args;
-
-    (void)exit_code;
-    va_start(args, format);
-    vsnprintf(last_text, sizeof last_text, format, args);
-    va_end(args);
-    longjmp(dead, 1);
-}
-
-void *need(size_t size)
-{
-    return mem_zalloc(size);
-}
-
-void *need_more(void *old, size_t size)
-{
-    return mem_realloc(old, size);
-}
 
 /* A machine: for each processor in machine order, its number and its objects. */
 struct machine {

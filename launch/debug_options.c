@@ -27,10 +27,7 @@ static int read_port(const char *text)
 
 static void add_words(struct strings *words, const char *text)
 {
-    char *copy = need(strlen(text) + 1);
-
-    strcpy(copy, text);
-    options_split(copy, words);
+    options_split(need_text(text), words);
 }
 
 static void set_tool(struct debug *debug, enum debug_tool tool)

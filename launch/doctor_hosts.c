@@ -275,12 +275,10 @@ static void examine(const struct options *options, const struct host *host)
 {
     static const char *const places[] = { "/../" LIBDIR "/libmpi_abi.so.1", "/../src/libmpi_abi.so.1" };
     struct patient *patient = need(sizeof *patient);
-    char *target = need(strlen(host->name) + (host->user ? strlen(host->user) : 0) + 2);
 
-    sprintf(target, "%s%s%s", host->user ? host->user : "", host->user ? "@" : "", host->name);
     patient->options = options;
     patient->name = host->name;
-    patient->target = target;
+    patient->target = hosts_target(host);
     make_token(patient->token);
     own_file(places, ARRAY_LEN(places), patient->library);
     if (!getcwd(patient->folder, sizeof patient->folder))

@@ -272,8 +272,7 @@ static struct line *add_line(struct table *table, const struct hang_view *view, 
     struct line *line = &table->line[table->count++];
 
     *line = (struct line){ .what = what, .seconds = -1, .is_in = need((size_t)view->size * sizeof *line->is_in) };
-    line->where = need(strlen(where) + 1);
-    strcpy(line->where, where);
+    line->where = need_text(where);
     return line;
 }
 

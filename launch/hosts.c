@@ -63,6 +63,15 @@ static char *copy_of(const char *text, size_t length)
     return own;
 }
 
+char *hosts_target(const struct host *host)
+{
+    const size_t size = strlen(host->name) + (host->user ? strlen(host->user) : 0) + 2;
+    char *target = need(size);
+
+    snprintf(target, size, "%s%s%s", host->user ? host->user : "", host->user ? "@" : "", host->name);
+    return target;
+}
+
 /* A name as it goes to another program, which must not take it for an option or for several words. */
 static bool is_name(const char *text)
 {
@@ -81,7 +90,7 @@ static void add_name(struct hosts *hosts, const char *from, const char *name, co
 
     if (!is_name(name))
         die(EXIT_USAGE, "E0101: %s: '%s' is no name of a host", from, name);
-    host.name = own = copy_of(name, strlen(name));
+    host.name = own = need_text(name);
     host.is_here = hosts_is_here(name);
     hosts_add(hosts, &host);
     if (hosts->count == before) /* it was there */

@@ -43,6 +43,8 @@ void hosts_add_word(struct hosts *hosts, const char *from, const char *word, siz
 void hosts_add_list(struct hosts *hosts, const char *from, const char *list);
 /* The length of the next word of such a list: commas in brackets do not end it. */
 size_t hosts_word(const char *list);
+/* [USER@]NAME, as remote shells want it; the caller's. */
+char *hosts_target(const struct host *host);
 /* All slots together, at most HOSTS_MAX_SLOTS. */
 int hosts_slots(const struct hosts *hosts);
 /* Those of `wanted`, with what `pool` says of their slots where `wanted` does not; "+n2" is the third of the pool. */

@@ -92,7 +92,7 @@ static void read_line(struct hosts *hosts, const char *from, char *text)
     hosts_add_word(&named, from, text, length, line.slots, line.max_slots);
     for (int i = 0; i < named.count; i++) {
         if (line.user && !named.at[i].user)
-            named.at[i].user = strcpy(need(strlen(line.user) + 1), line.user);
+            named.at[i].user = need_text(line.user);
         hosts_add(hosts, &named.at[i]);
     }
 }

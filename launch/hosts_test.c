@@ -3,8 +3,6 @@
  * rank files; and that mistakes are told with the word they are in. */
 #include "hosts.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,35 +10,11 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "base/mem.h"
-#include "launch.h"
+#define ALONE_DIES
+#include "alone.h"
 #include "map.h"
 
 enum { TEXT_SIZE = 4096, RANDOM_WORDS = 20000 };
-
-static jmp_buf dead;
-static char last_text[TEXT_SIZE];
-
-void die(int exit_code, const char *format, ...)
-{
-    va_list args;
-
-    (void)exit_code;
-    va_start(args, format);
-    vsnprintf(last_text, sizeof last_text, format, args);
-    va_end(args);
-    longjmp(dead, 1);
-}
-
-void *need(size_t size)
-{
-    return mem_zalloc(size);
-}
-
-void *need_more(void *old, size_t size)
-{
-    return mem_realloc(old, size);
-}
 
 /* "a:1 u@b:2/8 here:1": the list as text; slots that nobody has said in brackets. */
 static const char *text_of(const struct hosts *hosts)

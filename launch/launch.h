@@ -30,6 +30,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -379,6 +380,11 @@ void timer_set(struct job *job, enum timer timer, double seconds);
 int64_t now_ns(void);
 void *need(size_t size); /* zeroed memory, or the end of mpiexec */
 void *need_more(void *old, size_t size);
+/* The same text in memory of its own. */
+static inline char *need_text(const char *text)
+{
+    return strcpy(need(strlen(text) + 1), text);
+}
 void strings_add(struct strings *strings, char *text);
 void complain(const char *text); /* mpiexec's own message, at once; with its remedy */
 _Noreturn void die(int exit_code, const char *format, ...) PRINTF_LIKE(2, 3);

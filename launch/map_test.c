@@ -7,20 +7,9 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/mem.h"
-#include "launch.h"
+#include "alone.h"
 
 enum { MAX_HOSTS = 12, MAX_RANKS = 100, ROUNDS = 100000 };
-
-void *need(size_t size)
-{
-    return mem_zalloc(size);
-}
-
-void *need_more(void *old, size_t size)
-{
-    return mem_realloc(old, size);
-}
 
 void die(int exit_code, const char *format, ...)
 {

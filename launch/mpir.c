@@ -57,19 +57,12 @@ KEPT NOINLINE void MPIR_Breakpoint(void)
     __asm__ volatile("" : : : "memory"); /* a place to stop at */
 }
 
-static char *copy_of(const char *text)
-{
-    char *copy = need(strlen(text) + 1);
-
-    return strcpy(copy, text);
-}
-
 static char *own_host(void)
 {
     char name[HOST_NAME_MAX + 1] = "localhost";
 
     (void)gethostname(name, sizeof name - 1);
-    return copy_of(name);
+    return need_text(name);
 }
 
 /* On another machine the name is all we know. */
@@ -89,9 +82,9 @@ static char *executable_of(const struct job *job, int rank, int pid)
     snprintf(link, sizeof link, "/proc/%d/exe", pid);
     length = is_far(job, rank) ? -1 : readlink(link, path, sizeof path - 1);
     if (length <= 0)
-        return copy_of(program_of(job, rank));
+        return need_text(program_of(job, rank));
     path[length] = '\0';
-    return copy_of(path);
+    return need_text(path);
 }
 
 /* The MPI process, if it is known by now, else what we have started: the same, or its wrapper. */
@@ -148,7 +141,7 @@ void mpir_started(struct job *job)
     char *host = ranks_here(job) > 0 ? own_host() : NULL;
 
     for (int i = 0; i < job->size; i++)
-        table[i].host_name = is_far(job, i) ? copy_of(job->nodes.at[job->ranks[i].node].name) : host;
+        table[i].host_name = is_far(job, i) ? need_text(job->nodes.at[job->ranks[i].node].name) : host;
     MPIR_proctable = table;
     for (int i = 0; i < job->size; i++)
         mpir_update(job, i);
@@ -174,7 +167,7 @@ void mpir_aborting(const char *why)
 {
     if (!MPIR_being_debugged)
         return;
-    MPIR_debug_abort_string = copy_of(why);
+    MPIR_debug_abort_string = need_text(why);
     MPIR_debug_state = DEBUG_ABORTING;
     MPIR_Breakpoint();
 }

@@ -12,16 +12,11 @@ struct name **names_find(struct name **names, const char *service)
     return *names ? names : NULL;
 }
 
-static char *copy_of(const char *text)
-{
-    return strcpy(need(strlen(text) + 1), text);
-}
-
 void names_add(struct name **names, const char *service, const char *port, int owner)
 {
     struct name *name = need(sizeof *name);
 
-    *name = (struct name){ *names, copy_of(service), copy_of(port), owner };
+    *name = (struct name){ *names, need_text(service), need_text(port), owner };
     *names = name;
 }
 

@@ -11,29 +11,20 @@
 #include "launch.h"
 #include "options.h"
 
-static char *copy(const char *text)
-{
-    return strcpy(need(strlen(text) + 1), text);
-}
-
 static const char *own_name(void)
 {
     struct utsname system;
 
     uname(&system);
-    return copy(system.nodename);
+    return need_text(system.nodename);
 }
 
 static int add_node(struct nodes *nodes, const struct host *host)
 {
-    const size_t size = strlen(host->name) + (host->user ? strlen(host->user) : 0) + 2;
-    char *target = need(size);
-
-    snprintf(target, size, "%s%s%s", host->user ? host->user : "", host->user ? "@" : "", host->name);
     nodes->at = need_more(nodes->at, ((size_t)nodes->count + 1) * sizeof *nodes->at);
     nodes->at[nodes->count] = (struct node){
         .name = host->is_here ? own_name() : host->name,
-        .target = target,
+        .target = hosts_target(host),
         .slots = host->has_slots ? host->slots : 0,
         .is_here = host->is_here,
     };

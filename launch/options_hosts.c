@@ -108,7 +108,7 @@ void options_finish_hosts(struct options *options)
         return;
     options->hosts = *batch;
     if (options->batch_note)
-        strings_add(&options->notes, strcpy(need(strlen(options->batch_note) + 1), options->batch_note));
+        strings_add(&options->notes, need_text(options->batch_note));
     if (options->no_local)
         leave_out_here(&options->hosts);
 }
@@ -138,7 +138,7 @@ void options_apply_setting(struct reader *reader, const char *name, char **value
     (void)name;
     for (size_t i = 0; i < ARRAY_LEN(agents); i++)
         if (!strcmp(values[0], agents[i]) && values[1]) {
-            char *first = strcpy(need(strlen(values[1]) + 1), values[1]);
+            char *first = need_text(values[1]);
             first[strcspn(first, ":")] = 0;
             while (*first && first[strlen(first) - 1] == ' ')
                 first[strlen(first) - 1] = 0;

@@ -270,6 +270,6 @@ void options_apply_binding(struct reader *reader, const char *name, char **value
 
     bind_option(&reader->options->binding, name, values[0]);
     map_option(&reader->options->map, name, values[0]);
-    strings_add(words, strcpy(need(strlen(name) + 1), name)); /* it may not last */
+    strings_add(words, need_text(name)); /* it may not last */
     strings_add(words, values[0] ? values[0] : need(1));
 }

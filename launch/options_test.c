@@ -3,8 +3,6 @@
  * value. */
 #include "options.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,28 +10,12 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "base/mem.h"
+#define ALONE_DIES
+#include "alone.h"
 #include "doctor.h"
-#include "launch.h"
 #include "reach.h"
 
 enum { MAX_WORDS = 64 };
-
-static jmp_buf dead;
-static char last_text[4096];
-static int last_code;
-
-/* What mpiexec.c gives to the other files; here a mistake comes back to the test. */
-void die(int exit_code, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(last_text, sizeof last_text, format, args);
-    va_end(args);
-    last_code = exit_code;
-    longjmp(dead, 1);
-}
 
 /* What reach.c would do. */
 void reach_answer(char *words)
@@ -47,16 +29,6 @@ void ask_report(int pid)
 {
     die(1000 + pid, "asked");
     abort();
-}
-
-void *need(size_t size)
-{
-    return mem_zalloc(size);
-}
-
-void *need_more(void *old, size_t size)
-{
-    return mem_realloc(old, size);
 }
 
 void strings_add(struct strings *strings, char *text)

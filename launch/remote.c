@@ -89,16 +89,11 @@ static const struct way *choose_way(const struct options *options)
     return &ways[0];
 }
 
-static char *copy(const char *text)
-{
-    return strcpy(need(strlen(text) + 1), text);
-}
-
 static void add_way(struct strings *words, const struct way *way, const char *program)
 {
-    strings_add(words, copy(program));
+    strings_add(words, need_text(program));
     for (size_t i = 1; i < WORDS_MAX && way->words[i]; i++)
-        strings_add(words, copy(way->words[i]));
+        strings_add(words, need_text(way->words[i]));
 }
 
 /* The way, and the words before the host. A program that the user names is taken as it is; if it is another copy of the
@@ -117,7 +112,7 @@ static const struct way *begin(const struct options *options, struct strings *wo
     if (!strcmp(name, way->words[0]))
         add_way(words, way, program);
     else
-        options_split(copy(program), words);
+        options_split(need_text(program), words);
     return way;
 }
 
@@ -202,13 +197,13 @@ void remote_command(const struct options *options, const char *target, const cha
     char path[PATH_MAX], size[32];
     const char *const command[] = { "/bin/sh", "-c", snippet, "parley", REMOTE_VERSION, size, option, path };
 
-    strings_add(words, copy(target));
+    strings_add(words, need_text(target));
     write_path(options, path);
     snprintf(size, sizeof size, "%lld", own_size());
     if (way->has_shell)
         strings_add(words, join(command, ARRAY_LEN(command)));
     for (size_t i = 0; i < ARRAY_LEN(command) && !way->has_shell; i++)
-        strings_add(words, copy(command[i]));
+        strings_add(words, need_text(command[i]));
 }
 
 void nodes_command(const struct job *job, const struct node *node, struct strings *words)

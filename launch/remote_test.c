@@ -15,18 +15,12 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "base/mem.h"
-#include "launch.h"
+#include "alone.h"
 #include "options.h"
 
 enum { TEXT_SIZE = 4096 };
 
 static char folder[] = "/tmp/parley-remote-XXXXXX";
-
-void *need(size_t size)
-{
-    return mem_zalloc(size);
-}
 
 void strings_add(struct strings *strings, char *text)
 {

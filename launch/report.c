@@ -66,8 +66,7 @@ static struct note *add_note(struct job *job, const char *text)
         job->notes = need_more(job->notes, (size_t)job->note_room * sizeof *job->notes);
     }
     note = &job->notes[job->note_count++];
-    *note = (struct note){ .text = need(strlen(text) + 1) };
-    strcpy(note->text, text);
+    *note = (struct note){ .text = need_text(text) };
     return note;
 }
 

@@ -191,9 +191,7 @@ const char *source_line(int pid, uint64_t address)
             return known->line;
     look_up(&place, text);
     known = need(sizeof *known);
-    *known = (struct known){ .next = all, .path = need(strlen(place.path) + 1), .offset = place.offset,
-                             .line = need(strlen(text) + 1) };
-    strcpy(known->path, place.path);
-    strcpy(known->line, text);
+    *known = (struct known){ .next = all, .path = need_text(place.path), .offset = place.offset,
+                             .line = need_text(text) };
     return (all = known)->line;
 }

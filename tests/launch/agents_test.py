@@ -57,7 +57,7 @@ def expect_gone(mark):
 def agents(process):
     """The mpiexecs that a job has on other machines."""
     found = []
-    for pid in children(process.pid):
+    for pid in launch.children(process.pid):
         with open(f'/proc/{pid}/cmdline') as file:
             if '--agent' in file.read().split('\0'):
                 found.append(pid)
@@ -278,14 +278,6 @@ def test_stopped_agent():
     expect_gone(mark)
 
 
-def children(pid):
-    try:
-        with open(f'/proc/{pid}/task/{pid}/children') as file:
-            return [int(word) for word in file.read().split()]
-    except OSError:
-        return []
-
-
 def test_random_kills():
     """mpiexec, an agent, a rank here or there, at any moment: the job ends, and nothing is left."""
     seed = int(os.environ.get('PARLEY_SEED', time.time()))
@@ -294,9 +286,9 @@ def test_random_kills():
         mark = unique()
         process = start(*dice.choice([TWO, THREE]), 'sh', '-c', f'sleep {mark} & sleep {mark}')
         time.sleep(dice.uniform(0, 0.3))
-        near = children(process.pid)
+        near = launch.children(process.pid)
         ranks = launch.processes_with(mark)
-        far = [pid for child in agents(process) for pid in children(child) if pid in ranks]
+        far = [pid for child in agents(process) for pid in launch.children(child) if pid in ranks]
         try:
             os.kill(dice.choice([process.pid] + near + far), signal.SIGKILL)
         except ProcessLookupError:

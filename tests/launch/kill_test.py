@@ -79,14 +79,6 @@ def marked(mark):
     return found
 
 
-def children(pid):
-    try:
-        with open(f'/proc/{pid}/task/{pid}/children') as file:
-            return [int(word) for word in file.read().split()]
-    except OSError:
-        return []
-
-
 def start(mark, *more):
     return subprocess.Popen([launch.mpiexec, '-n', str(RANKS), launch.compiled('busy'), str(BUSY_MS), *more],
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -130,7 +122,7 @@ def kill_once(seed, mark, *more):
     time.sleep(delay)
     victim = process.pid
     if not is_mpiexec:
-        ranks = children(process.pid)
+        ranks = launch.children(process.pid)
         victim = dice.choice(ranks) if ranks else None
     try:
         os.kill(victim or 0, number if victim else 0)

@@ -102,6 +102,15 @@ def processes_with(mark):
     return found
 
 
+def children(pid):
+    """Of one process, as long as it is there."""
+    try:
+        with open(f'/proc/{pid}/task/{pid}/children') as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+
+
 def wait_until(condition, seconds, what):
     end = time.monotonic() + seconds
     while not condition():
