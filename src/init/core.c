@@ -82,7 +82,7 @@ static int start_transports(bool is_threaded)
     struct pm_job *job = &process.job;
     struct p2p_config config = {
         .proc = job->proc, .procs = job->procs, .ranks = job->first + job->size, .is_threaded = is_threaded,
-        .flooded = notice_flooded,
+        .flooded = notice_flooded, .joint = job->joint, .listener_fd = job->listener_fd,
     };
     struct progress_config waiting = { .local_ranks = job->first + job->size, .is_threaded = is_threaded };
     struct coll_config coll = { .procs = job->procs };

@@ -11,6 +11,7 @@
 #include "progress/progress.h"
 
 struct job_head;
+struct joint;
 struct type;
 
 /* A sender of whom much is kept here that nobody has asked for. */
@@ -43,6 +44,8 @@ struct p2p_config {
     int ranks;                /* that share the machine, as far as is known */
     struct job_head *segment; /* its head, mapped; NULL when procs is 1 */
     int segment_fd;           /* stays open as long as lanes may open */
+    const struct joint *joint; /* other clients' processes (IMPI): numbers from `procs` on; NULL: there are none */
+    int listener_fd;          /* with joint: at which they connect */
     bool is_threaded;         /* several threads may call at once (MPI_THREAD_MULTIPLE) */
     p2p_flooded_fn *flooded;  /* NULL: nobody wants to know */
     p2p_mismatched_fn *mismatched; /* NULL: messages are not looked at for that */

@@ -34,6 +34,7 @@ static void become_singleton(struct pm_job *job)
         .universe_size = -1,
         .errhandler = JOB_ERRORS_ARE_FATAL,
         .is_singleton = true,
+        .listener_fd = -1,
         .segment_fd = -1,
         .control_fd = -1,
         .pid = getpid(),
@@ -176,10 +177,28 @@ static void take_place(struct pm_job *job, const struct pm_ticket *ticket, struc
         fcntl(job->control_fd, F_SETFD, FD_CLOEXEC);
 }
 
+/* The job is a client of IMPI: the rest of the world. Who was started later has no part in it. */
+static int map_joint(const struct job_head *head, const struct pm_ticket *ticket, const struct joint **joint)
+{
+    *joint = NULL;
+    if (!head->joint_size || ticket->proc >= (int)head->size)
+        return 0;
+    *joint = joint_map(head->joint_fd, head->joint_size, ticket->token);
+    if (*joint && fcntl(head->listener_fd, F_SETFD, FD_CLOEXEC) >= 0)
+        return 0;
+    if (*joint)
+        joint_unmap(*joint);
+    return err(MPI_ERR_OTHER,
+               "E1201: rank %d of %d is to be part of a joint MPI_COMM_WORLD, but the descriptors %d and %d that it "
+               "needs for that are not there: %s", ticket->rank, ticket->size, head->joint_fd, head->listener_fd,
+               strerror(errno));
+}
+
 int pm_join(struct pm_job *job, const struct pm_ticket *ticket)
 {
     const size_t size = job_transport_offset(ticket->procs);
     struct job_head *head = segment_map(ticket->segment_fd, size);
+    const struct joint *joint;
     int rc;
 
     if (head)
@@ -190,10 +209,20 @@ int pm_join(struct pm_job *job, const struct pm_ticket *ticket)
     rc = check_head(head, ticket);
     if (!rc)
         rc = claim(job_proc(head, ticket->proc), ticket);
-    if (!rc)
-        take_place(job, ticket, head);
-    else
-        munmap(head, size);
+    if (rc)
+        goto unmap;
+    rc = map_joint(head, ticket, &joint);
+    if (rc)
+        goto give_place_back;
+    take_place(job, ticket, head);
+    job->joint = joint;
+    job->listener_fd = joint ? head->listener_fd : -1;
+    return 0;
+
+give_place_back:
+    atomic_store(&job_proc(head, ticket->proc)->pid, 0);
+unmap:
+    munmap(head, size);
     return rc == 1 ? 0 : rc;
 }
 
@@ -314,7 +343,9 @@ void pm_forked(struct pm_job *job)
         close(job->control_fd);
     if (job->foreign)
         job->foreign->protocol->forked(job->foreign->state);
-    job->segment_fd = job->control_fd = -1;
+    if (job->listener_fd >= 0)
+        close(job->listener_fd);
+    job->segment_fd = job->control_fd = job->listener_fd = -1;
     job->head = NULL;
 }
 
@@ -327,6 +358,10 @@ void pm_close(struct pm_job *job)
         close(job->segment_fd);
         if (job->control_fd >= 0)
             close(job->control_fd);
+    }
+    if (job->joint) {
+        joint_unmap(job->joint);
+        close(job->listener_fd);
     }
     if (job->foreign) {
         job->foreign->protocol->end(job->foreign->state);

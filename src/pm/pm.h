@@ -24,6 +24,7 @@
 
 #include "base/base.h"
 #include "sys/job.h"
+#include "sys/joint.h"
 
 struct pm_foreign;
 
@@ -38,6 +39,8 @@ struct pm_job {
                                  * processors */
     int errhandler;             /* enum job_errhandler: initial handler of the predefined communicators */
     bool is_singleton;
+    const struct joint *joint; /* all processes of the clients of which this job is one (IMPI); NULL: it is none */
+    int listener_fd;           /* at which those of the others connect to this one; -1: joint is NULL */
     uint64_t token[2];     /* names the job; random under mpiexec, 0 for a singleton */
     struct job_head *head; /* start of the mapped segment; NULL: singleton */
     size_t mapped;         /* bytes mapped at head: up to the transports' part */

@@ -16,6 +16,7 @@
 
 #include "base/check.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "sys/control.h"
 #include "sys/wake.h"
 
@@ -405,6 +406,40 @@ static void test_connect(void)
     close(listener);
 }
 
+/* A client of IMPI whose rank 1 has what it needs, and then lacks it. */
+static void client_lives(void)
+{
+    struct joint *joint = joint_create(2, 4, 4);
+    const int table = memfd_create("pm_test", MFD_CLOEXEC), listener = socket(AF_INET, SOCK_STREAM, 0);
+    struct pm_job job;
+
+    CHECK(joint && table >= 0 && listener >= 0);
+    memcpy(joint->token, launcher.head->token, sizeof joint->token);
+    joint->first = 1;
+    joint->count = SIZE;
+    CHECK(write(table, joint, joint->size) == (ssize_t)joint->size);
+    launcher.head->joint_size = joint->size;
+    launcher.head->joint_fd = table;
+    launcher.head->listener_fd = listener;
+    set_job(2, launcher.segment_fd, launcher.control_fd[1]);
+    CHECK_INT(pm_open(&job), 0);
+    CHECK(job.joint && job.joint->procs == 4 && job.listener_fd == listener);
+    CHECK(fcntl(table, F_GETFD) & FD_CLOEXEC && fcntl(listener, F_GETFD) & FD_CLOEXEC);
+    pm_close(&job);
+    CHECK(!job.joint && job.listener_fd == -1 && fcntl(listener, F_GETFD) < 0);
+    mem_free(joint);
+}
+
+/* E1201. */
+static void client_lacks_something(void)
+{
+    launcher.head->joint_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    set_job(0, launcher.segment_fd, launcher.control_fd[1]);
+    expect_error("rank 0 of 3 is to be part of a joint MPI_COMM_WORLD");
+    CHECK_INT(job_proc(launcher.head, 0)->pid, 0);
+    launcher.head->joint_size = 0;
+}
+
 int main(void)
 {
     test_singleton();
@@ -416,6 +451,9 @@ int main(void)
     test_messages();
     CHECK_INT(WEXITSTATUS(in_child(abort_256)), 1);
     test_connect();
+    job_proc(launcher.head, 0)->pid = job_proc(launcher.head, 2)->pid = 0;
+    CHECK_INT(in_child(client_lives), 0);
+    CHECK_INT(in_child(client_lacks_something), 0);
     unmake_launcher();
     return 0;
 }

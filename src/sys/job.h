@@ -36,7 +36,7 @@
 #define JOB_NO_CTX UINT64_MAX
 enum {
     JOB_MAJOR = 5,
-    JOB_MINOR = 1,
+    JOB_MINOR = 2,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,
     JOB_STATUS_SIZE = 1024,
@@ -112,7 +112,12 @@ struct job_head {
     /* [L] Names that the user has given to the process sets of the programs, in their order, each with its zero; empty:
      * none, as for all that are not there. */
     alignas(CACHE_LINE) char psets[JOB_PSETS_SIZE];
-    alignas(CACHE_LINE) unsigned char unused[JOB_PAGE - JOB_PSETS_SIZE - 5 * CACHE_LINE];
+
+    /* [L] The job is one of several that have one MPI_COMM_WORLD (sys/joint.h). */
+    alignas(CACHE_LINE) uint64_t joint_size; /* of the table; 0: it is not */
+    int32_t joint_fd;                        /* where each rank finds the table … */
+    int32_t listener_fd;                     /* … and the socket at which it listens for processes of the others */
+    alignas(CACHE_LINE) unsigned char unused[JOB_PAGE - JOB_PSETS_SIZE - 6 * CACHE_LINE];
 };
 
 /* What a rank is blocked in, and where what it waits for comes from or goes to: the peer. */

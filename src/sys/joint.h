@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: sys. Layout of the joint table: what a job that is a client of IMPI knows of all clients, once they have
+ * exchanged their labels (IMPI 0.0, §4 of the reference). mpiexec makes it, in a memory file of its own, before the
+ * first rank starts; nobody changes it afterwards. job_head.joint_fd tells where ranks find it.
+ *
+ * The joint world has the processes of all clients, in the order of clients, hosts, processes: its ranks. A process
+ * also has a *number* here, as all processes of a job have: ours have their places in the segment, those of other
+ * clients follow behind all places, in the order of their ranks.
+ *
+ *   offset      what
+ *   0           struct joint
+ *   client_at   struct joint_client of each client
+ *   host_at     struct joint_host of each host, by its global index
+ *   proc_at     struct joint_proc of each process, by its joint rank
+ *   bucket_at   uint32_t[buckets]: joint rank + 1 by hash of name, 0: empty; the next ones follow */
+#ifndef SYS_JOINT_H
+#define SYS_JOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+
+#define JOINT_MAGIC UINT64_C(0x544e494a59525050) /* "PPRYJINT" */
+enum { JOINT_MAJOR = 1, JOINT_ADDRESS_SIZE = 16, JOINT_NAME_SIZE = 24, JOINT_PROCS_MAX = 65536 };
+
+struct joint_client {
+    uint32_t hosts, procs;
+    uint32_t first_host, first_rank;
+    uint32_t major, minor; /* the highest version of the protocol that it and we speak */
+};
+
+struct joint_host {
+    unsigned char address[JOINT_ADDRESS_SIZE]; /* where it listens; IPv4: the last four bytes, 0 before them */
+    uint32_t port;
+    uint32_t client;
+    uint32_t procs, first_rank;
+};
+
+struct joint_proc {
+    unsigned char name[JOINT_NAME_SIZE]; /* IMPI_Proc, as it stands in packets: compared, never interpreted */
+    uint32_t host;
+    uint32_t client;
+};
+
+struct joint {
+    uint64_t magic;
+    uint32_t major, buckets;
+    uint64_t size;     /* of all of it, in bytes */
+    uint64_t token[2]; /* the job's */
+    uint32_t clients, hosts, procs;
+    uint32_t client;       /* we are this one; each of our processes is a host of its own … */
+    uint32_t first, count; /* … and they have these joint ranks, in the order of their ranks in the job */
+    uint32_t slots;        /* places in our segment */
+    uint32_t maxlen;       /* user bytes in a packet: minimum of all, as the next ones that are not said to be equal */
+    int32_t tag_ub;
+    int32_t xsize, maxlinear; /* equal everywhere, -1 replaced by what it stands for */
+    uint32_t ackmark, hiwater;
+    uint32_t reserved;
+    uint64_t client_at, host_at, proc_at, bucket_at;
+};
+
+static inline const struct joint_client *joint_client(const struct joint *joint, int client)
+{
+    return (const struct joint_client *)(const void *)((const char *)joint + joint->client_at) + client;
+}
+
+static inline const struct joint_host *joint_host(const struct joint *joint, int host)
+{
+    return (const struct joint_host *)(const void *)((const char *)joint + joint->host_at) + host;
+}
+
+static inline const struct joint_proc *joint_proc(const struct joint *joint, int rank)
+{
+    return (const struct joint_proc *)(const void *)((const char *)joint + joint->proc_at) + rank;
+}
+
+static inline bool joint_is_own(const struct joint *joint, int rank)
+{
+    return (uint32_t)rank - joint->first < joint->count;
+}
+
+/* Number of the process with this joint rank. */
+static inline int joint_number(const struct joint *joint, int rank)
+{
+    if (joint_is_own(joint, rank))
+        return rank - (int)joint->first;
+    return (int)joint->slots + (rank < (int)joint->first ? rank : rank - (int)joint->count);
+}
+
+/* One more than the highest number. */
+static inline int joint_numbers(const struct joint *joint)
+{
+    return (int)(joint->slots + joint->procs - joint->count);
+}
+
+/* The other way round; -1: a process of our job that was started later. */
+static inline int joint_rank(const struct joint *joint, int number)
+{
+    const int other = number - (int)joint->slots;
+
+    if (other >= 0)
+        return other < (int)joint->first ? other : other + (int)joint->count;
+    return number < (int)joint->count ? number + (int)joint->first : -1;
+}
+
+/* Joint rank of the process with that name; -1: there is none. */
+int joint_find(const struct joint *joint, const unsigned char name[JOINT_NAME_SIZE]);
+
+/* Of the maker: a table of so many, zeroed, with its offsets, counts, sizes and magic; the caller's, by mem_free. NULL:
+ * no memory. */
+struct joint *joint_create(int clients, int hosts, int procs);
+/* The names are filled in: make them findable. False: two processes have the same, of which *twin is the later one. */
+bool joint_index(struct joint *joint, int *twin);
+
+/* Map the table that lies at `fd`, read only; NULL with errno, EBADF if what is there is not that table. */
+const struct joint *joint_map(int fd, uint64_t size, const uint64_t token[2]);
+void joint_unmap(const struct joint *joint);
+
+#endif
