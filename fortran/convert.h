@@ -75,12 +75,15 @@ SPECIAL(argvs_null)
     ((const void *)(p) == (const void *)&common.name || (const void *)(p) == (const void *)mpifort_##name \
      || (const void *)(p) == (const void *)mpifort_f08_##name)
 
+/* What MPI_BOTTOM of Fortran is in C (addresses.h): MPI_BOTTOM, but for programs that call MPI_ADDRESS. */
+extern _Atomic(char *) fortran_bottom;
+
 static inline void *buffer_of(const void *p)
 {
     if (UNLIKELY(IS_SPECIAL(p, in_place, mpifaddresses_)))
         return MPI_IN_PLACE;
     if (UNLIKELY(IS_SPECIAL(p, bottom, mpifaddresses_)))
-        return MPI_BOTTOM;
+        return fortran_bottom;
     return (void *)p;
 }
 

@@ -19,6 +19,15 @@ SPECIAL = (('MPI_BOTTOM', '', 'integer'), ('MPI_IN_PLACE', '', 'integer'), ('MPI
 PREDEFINED_FUNCTIONS = [f'MPI_{o}_{f}' for o in ('COMM', 'TYPE', 'WIN') for f in
                         ('NULL_COPY_FN', 'DUP_FN', 'NULL_DELETE_FN')] + ['MPI_CONVERSION_FN_NULL']
 OLD_FUNCTIONS = ['MPI_NULL_COPY_FN', 'MPI_DUP_FN', 'MPI_NULL_DELETE_FN']
+# Removed by MPI 3.0 (removed.c): not in mpi_f08. Arguments; those that are not an INTEGER or an array of them.
+REMOVED = {'ADDRESS': 'location, address', 'ERRHANDLER_CREATE': 'function, errhandler',
+           'ERRHANDLER_GET': 'comm, errhandler', 'ERRHANDLER_SET': 'comm, errhandler',
+           'TYPE_EXTENT': 'datatype, extent',
+           'TYPE_HINDEXED': 'count, blocklengths, displacements, oldtype, newtype',
+           'TYPE_HVECTOR': 'count, blocklength, stride, oldtype, newtype', 'TYPE_LB': 'datatype, displacement',
+           'TYPE_STRUCT': 'count, blocklengths, displacements, types, newtype', 'TYPE_UB': 'datatype, displacement'}
+REMOVED_NUMBERS = (('MPI_LB', 0x2fe), ('MPI_UB', 0x2ff), ('MPI_COMBINER_HVECTOR_INTEGER', -2001),
+                   ('MPI_COMBINER_HINDEXED_INTEGER', -2002), ('MPI_COMBINER_STRUCT_INTEGER', -2003))
 HANDLES = ('MPI_Comm', 'MPI_Datatype', 'MPI_Errhandler', 'MPI_File', 'MPI_Group', 'MPI_Info', 'MPI_Message', 'MPI_Op',
            'MPI_Request', 'MPI_Session', 'MPI_Win')
 SIZED = [f'{t}({k})' for t, kinds in (('integer', (1, 2, 4, 8, 16)), ('real', (4, 8, 10, 16)),
@@ -54,6 +63,8 @@ def mpif_h():
     parameter('LOGICAL', 'MPI_ASYNC_PROTECTS_NONBLOCKING', '.FALSE.')
     for name, value, c_type in constants():
         parameter('INTEGER' if c_type != 'MPI_Offset' else 'INTEGER(KIND=8)', name, value)
+    for name, value in REMOVED_NUMBERS:
+        parameter('INTEGER', name, value)
     for common, letters in (('MPIFADDRESSES', False), ('MPIFTEXTS', True)):
         for name, shape, what in SPECIAL:
             if (what == 'character') == letters:
@@ -251,14 +262,28 @@ end interface
 '''
 
 
+def removed_interfaces(prefix):
+    declarations = {'location': '!GCC$ ATTRIBUTES NO_ARG_CHECK :: location\n      !DIR$ IGNORE_TKR location\n'
+                                '      real, asynchronous :: location(*)', 'function': 'external :: function'}
+    text = 'interface\n'
+    for name, arguments in REMOVED.items():
+        lines = [f'  subroutine {prefix}{name}({arguments}, ierror)', '      import']
+        for a in arguments.split(', ') + ['ierror']:
+            shape = '(*)' if a in ('blocklengths', 'displacements', 'types') else ''
+            lines.append('      ' + declarations.get(a, f'integer :: {a}{shape}'))
+        text += '\n'.join(lines + ['  end subroutine']) + '\n'
+    return text + 'end interface\n'
+
+
 def mpi_module():
     text = MARK + 'module mpi\nuse, intrinsic :: iso_c_binding, only: C_PTR, c_char\nuse mpi_f08_types\n' \
         'implicit none\nprivate :: C_PTR, c_char\n'
     text += 'logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .false., MPI_ASYNC_PROTECTS_NONBLOCKING = .false.\n'
     text += number_constants(False) + special_variables(False)
+    text += ''.join(f'integer, parameter :: {name} = {value}\n' for name, value in REMOVED_NUMBERS)
     text += ''.join(f'external :: {name}\n' for name in PREDEFINED_FUNCTIONS + OLD_FUNCTIONS)
     for prefix in ('MPI_', 'PMPI_'):
-        text += SYNC_PLAIN.format(prefix[:-4])
+        text += SYNC_PLAIN.format(prefix[:-4]) + removed_interfaces(prefix)
         for small, _, _ in fm.routines():
             name = (prefix + small.name).upper()
             text += f'interface {name if small.has_pointer else ""}\n'

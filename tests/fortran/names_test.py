@@ -14,6 +14,9 @@ import model    # noqa: E402
 
 # Handles as integers are for C alone (MPI 5.0 §20.4.5).
 NOT_IN_FORTRAN = ('_toint', '_fromint')
+# Removed by MPI 3.0: not in mpi_f08.
+REMOVED = ('address', 'errhandler_create', 'errhandler_get', 'errhandler_set', 'type_extent', 'type_hindexed',
+           'type_hvector', 'type_lb', 'type_struct', 'type_ub')
 ONLY_FORTRAN = ('f_sync_reg', 'sizeof', 'status_f2f08', 'status_f082f')
 
 
@@ -38,6 +41,9 @@ def main():
             for name, text in modules.items():
                 if f"'{prefix}{low}'" not in text and not (function.is_compat and name == 'mpi_f08'):
                     faults.append(f'module {name} does not have {prefix}{low}')
+    for name in (prefix + low for low in REMOVED for prefix in ('mpi_', 'pmpi_')):
+        faults += [f'no symbol {name}_'] if name + '_' not in symbols else []
+        faults += [f'module mpi does not have {name}'] if f"'{name}'" not in modules['mpi'] else []
     for name, text in modules.items():
         faults += [f'module {name} does not have mpi_{low}' for low in ONLY_FORTRAN if f"'mpi_{low}'" not in text]
     print('\n'.join(faults + [f'{count} names in four places, {len(faults)} missing']))
