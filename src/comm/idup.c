@@ -271,8 +271,12 @@ static int idup_detach(struct req *req)
 static void idup_describe(const struct req *req, struct blocked *out)
 {
     const struct idup *idup = idup_of(req);
+    enum step step;
 
-    if (idup->step == OFFERING) {
+    pthread_mutex_lock(&idups.lock); /* another thread may move it on */
+    step = idup->step;
+    pthread_mutex_unlock(&idups.lock);
+    if (step == OFFERING) {
         *out = (struct blocked){ .call = "MPI_Wait", .of = "MPI_Comm_idup", .comm = req->comm,
                                  .way = BLOCKED_RECEIVING, .tag = MPI_ANY_TAG, .count = -1 };
         return;
