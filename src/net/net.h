@@ -45,6 +45,19 @@ struct net_sink {
      * comes from it, and what is sent to it from now on is taken and forgotten (words of send_from are lowered). Called
      * once for a process, from poll or poll_ep, after what had come. NULL: nobody wants to know. */
     void (*lost)(void *arg, int proc, int error);
+    /* How many bytes of records that may have to be kept (struct net_kept) may be on their way from this process now.
+     * Asked by transports whose ways hold more than a little. NULL: any number. */
+    uint32_t (*room)(void *arg, int proc);
+};
+
+/* Which records the receiver may have to keep until somebody asks for them: those that have no bit of `mask` in their
+ * first word. Each counts as its payload and `cost` bytes more. When the sender has sent as much as the receiver has
+ * room for (net_sink.room), its transport shows `wish` as the first of the wishes, if that is more than what is there,
+ * until it hears of more room; nothing is refused. */
+struct net_kept {
+    uint64_t mask;
+    uint32_t cost;
+    uint32_t wish;
 };
 
 struct device_user;
@@ -59,6 +72,7 @@ struct net_config {
     struct job_head *segment; /* head of the job segment, mapped; NULL: none */
     int segment_fd;           /* of its file, whose other parts the transport maps itself */
     struct net_sink sink;
+    struct net_kept kept;     /* with sink.room */
     const struct net_ops *inner; /* what a transport that wraps another one wraps */
     const struct device_user *device_user; /* for net/device only */
 };

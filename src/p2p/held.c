@@ -10,7 +10,8 @@
  *   hold   it keeps even the offers: when it passes the rule for the whole limit
  *
  * When half of what it had at the first step is gone it is let go. What can come beyond the limit is what was on its
- * way, and a floor for each sender.
+ * way, and a floor for each sender. In shared memory little is on its way. Other machines may send no more than there is
+ * room for (held_room), counted as it will lie here; that is a part of what is left, so it stays below the limit.
  *
  * Nobody may wait for a message that is held back (MPI 5.0 §3.5: progress). So while somebody is, each poll looks at
  * the receives that are posted, and each probe that fails tells: whoever may have what they wait for may send offers
@@ -35,6 +36,9 @@ enum {
     HOLD_FIFTHS = 5,
     LOOK = 16,                /* of a context with more receives than that, all senders are wanted */
     ALLOCATOR = 16,           /* bytes that an allocation costs besides */
+    ROOMS_IN_LEFT = 4,
+    ROOM_MIN = 4096,
+    ROOM_MAX = 4 << 20,
 };
 
 static struct setting limit = {
@@ -87,6 +91,23 @@ static size_t share(const struct lane *lane, unsigned fifths)
     const size_t least = size_min(FLOOR, limit_of_lane() / FLOORS_IN_LIMIT) / 5 * fifths;
 
     return all > lane->held.now ? size_max(least, TIMES_LEFT * (all - lane->held.now)) : least;
+}
+
+/* An even part of a quarter of what is left. Who has held back what it has goes on with the floor: its offers. */
+uint32_t held_room(void *arg, int proc)
+{
+    const struct lane *lane = arg;
+    const size_t all = limit_of_lane(), left = all > lane->held.now ? all - lane->held.now : 0;
+    const size_t senders = lane->fars ? lane->fars : 1; /* who has sent only what was asked for may be no peer yet */
+    const size_t least = size_max(size_min(FLOOR, all / FLOORS_IN_LIMIT / senders), ROOM_MIN);
+
+    (void)proc;
+    return (uint32_t)size_min(size_max(left / ROOMS_IN_LEFT / senders, least), ROOM_MAX);
+}
+
+uint32_t held_cost(void)
+{
+    return (uint32_t)message_size(0) + ALLOCATOR;
 }
 
 /* The sender polls its queue after it is woken, see net.h. */

@@ -95,6 +95,7 @@ struct lane {
     struct net *nets[P2P_WAYS];    /* NULL: nobody there, so far */
     const struct net_ops *ops[P2P_WAYS];
     struct req kept;               /* of all sends whose records the net to far processes keeps back */
+    unsigned fars;                 /* peers of other nodes */
     unsigned far_polls, far_awake; /* polls of everything; looks at other machines before they become few */
     struct mem_pool requests;      /* struct p2p_req, the first of them */
     struct mem_pool pairs;         /* struct p2p_pair */
@@ -498,6 +499,9 @@ void counters_add_match(struct p2p_counters *counters, const struct match_ctx *m
 /* held.c. Read the setting; so many lanes share the limit from now on (any thread; at first there is one). */
 int held_init(void);
 void held_set_lanes(int count);
+/* As net_sink.room says, of a lane; what a message that is kept costs besides its bytes. */
+uint32_t held_room(void *lane, int proc);
+uint32_t held_cost(void);
 /* A message that is complete is kept, or is given up: count it, and slow its sender down or let it go. The sender is a
  * peer. */
 void held_add(struct message *message);

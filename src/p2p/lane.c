@@ -101,7 +101,8 @@ static struct net_config net_config_of(struct lane *lane)
         .segment = config->segment,
         .segment_fd = config->segment_fd,
         .sink = { .arrive = config->mismatched ? p2p_arrive_checked : p2p_arrive, .arg = lane,
-                  .land = p2p_land, .lost = p2p_lost },
+                  .land = p2p_land, .lost = p2p_lost, .room = held_room },
+        .kept = { .mask = WIRE_KEPT_MASK, .cost = held_cost(), .wish = THROTTLE_HOLD },
         .device_user = &lane->device_user,
     };
 }
@@ -466,6 +467,7 @@ int peer_open(struct lane *lane, int proc, struct peer **out)
         mem_free(peer);
         return rc;
     }
+    lane->fars += way == TO_FAR;
     peer->lane = lane;
     peer->ops = lane->ops[way];
     peer_set_crowded(peer, false);

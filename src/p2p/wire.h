@@ -89,6 +89,12 @@ _Static_assert(sizeof(struct wire_part_offer) == 32, "payloads have no holes");
 
 enum { WIRE_SIGNATURE_SHIFT = 16 };
 
+/* Of the kinds, EAGER and RTS have none of these bits (nor CTS_COPY, which no way between machines carries): what the
+ * receiver may have to keep. */
+enum { WIRE_KEPT_MASK = 0xfc };
+
+_Static_assert(!((WIRE_EAGER | WIRE_RTS) & WIRE_KEPT_MASK) && WIRE_CTS_STREAM & WIRE_KEPT_MASK, "kinds that are kept");
+
 /* A match key is the second word of the head; see match_key. */
 static ALWAYS_INLINE struct net_head wire_head(enum wire_kind kind, unsigned flags, unsigned signature,
                                                uint32_t ctx, uint64_t key)

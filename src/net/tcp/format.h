@@ -7,7 +7,9 @@
  *   offset  size  what
  *   0       4     bytes of payload
  *   4       4     enum tcp_kind
- *   8       16    two words of the caller's; of TCP_WISH the words themselves
+ *   8       16    two words of the caller's; of TCP_WISH the wishes themselves, and in the upper half of the first word
+ *                 how many bytes of records that may have to be kept (struct net_kept) may be sent, counted from the
+ *                 beginning, TCP_FIRST_ROOM at first
  *   24            payload, filled up with zeroes to a multiple of 8
  *
  * An address (struct job_place) is
@@ -29,6 +31,7 @@ enum {
     TCP_ADDRESS_VERSION = 1,
     TCP_FRAME_SIZE = 24,
     TCP_ALIGN = 8,
+    TCP_FIRST_ROOM = 131072,
 };
 
 /* 0 is none, so that zeroes are no frame. */

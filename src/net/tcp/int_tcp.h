@@ -183,14 +183,21 @@ struct tcp_peer {
     struct tcp_proven *next;    /* a connection of a later one, see renew; or NULL */
     /* sending */
     struct list out;            /* of struct tcp_item */
-    uint64_t unsent;            /* bytes in it */
+    uint64_t unsent;            /* bytes in it, and how many of them … */
+    uint64_t behind;            /* … stand behind the last record and are nobody's loss */
+    bool has_forgotten;         /* a record that will never arrive */
     unsigned chunks, directs;   /* in it, or given out by alloc */
     bool in_burst;              /* something has gone out since the last poll */
     bool is_blocked;            /* the system takes no more … */
     bool watches_output;        /* … and is asked to tell when it does */
     int out_error;              /* errno of a write that failed: there will be no other one */
     struct list dirty_link;     /* in tcp.dirty: to be flushed by the next poll */
+    uint32_t kept_sent, kept_may; /* bytes that the other one may have to keep: sent, and how many may be; modulo 2^32 */
+    uint32_t asked;             /* its first wish */
     /* receiving */
+    uint32_t kept_come, kept_told; /* the same of what comes: come, and what the other one has been told of */
+    uint32_t kept_low;          /* to be told again when it may send no more than that */
+    struct list owed_link;      /* in tcp.owed: there was no memory for telling it */
     struct tcp_in in;
     bool is_leaving;            /* it has said that this was all */
     struct list stalled_link;   /* in tcp.stalled: the sink had no memory for what is in `in` */
@@ -212,7 +219,8 @@ struct tcp {
     uint32_t *told;             /* … what it has been told of that, … */
     _Atomic uint32_t *heard;    /* … and what it asks of us */
     size_t wishes_size;         /* bytes of each of these */
-    struct list dirty, stalled, lost;
+    struct list dirty, stalled, lost, owed;
+    struct net_kept kept;
     bool has_kept;              /* something has been kept back since all was flushed */
     struct list dials, ended_dials;
     struct mem_pool chunks;
@@ -231,6 +239,19 @@ static inline struct tcp *tcp_of(const struct tcp_peer *peer)
     return (struct tcp *)(void *)peer->ep.net;
 }
 
+/* What a record counts of what its receiver has room for. */
+static ALWAYS_INLINE uint32_t tcp_kept_cost(const struct tcp_peer *peer, struct net_head head, uint32_t len)
+{
+    const struct net_kept *kept = &tcp_of(peer)->kept;
+
+    return head.word[0] & kept->mask ? 0 : len + kept->cost;
+}
+
+static inline bool tcp_has_room(const struct tcp_peer *peer)
+{
+    return (int32_t)(peer->kept_may - peer->kept_sent) > 0;
+}
+
 /* tcp.c: the state for a process, made at first contact; NULL: no memory. */
 struct tcp_peer *tcp_peer(struct tcp *tcp, int proc);
 /* The connection has ended with `rc` (0: in good order): drop all that belongs to it. The sink is told by the next
@@ -240,6 +261,10 @@ void tcp_end(struct tcp_peer *peer, int rc);
 void tcp_adopt(struct tcp_peer *peer, int fd, uint32_t tenant);
 /* Something is to be sent to a process that has left: now it is lost. */
 void tcp_lose(struct tcp_peer *peer);
+/* Tell it what is asked of it and how much more it may send, if that has changed. */
+void tcp_tell(struct tcp_peer *peer);
+/* Show what it asks of us. */
+void tcp_show_wish(struct tcp_peer *peer);
 /* A connection that the other one has made. */
 void tcp_adopt_proven(struct tcp *tcp, struct tcp_proven *proven);
 /* Watch `fd` in the lane's epoll for input, or for output as well. 0, or -1 with errno. */
@@ -263,7 +288,7 @@ int tcp_commit(struct net_ep *ep, struct net_head head, const struct net_buffer 
 void tcp_release(struct net_ep *ep, const struct net_buffer *buffer);
 int tcp_send_from(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len,
                   _Atomic uint32_t *pending);
-/* A frame without a payload. False: no memory. */
+/* A frame without a payload that is no record. False: no memory. */
 bool tcp_append_frame(struct tcp_peer *peer, enum tcp_kind kind, struct net_head head);
 /* Send what waits, as far as the system takes it. */
 void tcp_flush(struct tcp_peer *peer);

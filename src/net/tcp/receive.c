@@ -41,10 +41,12 @@ static bool arrive(struct tcp_peer *peer, struct net_head head, const void *payl
 {
     const struct net_sink *sink = &peer->ep.net->sink;
 
-    if (likely(!sink->arrive(sink->arg, peer->ep.proc, head, payload, len)))
-        return true;
-    stall(peer);
-    return false;
+    if (unlikely(sink->arrive(sink->arg, peer->ep.proc, head, payload, len))) {
+        stall(peer);
+        return false;
+    }
+    peer->kept_come += tcp_kept_cost(peer, head, len);
+    return true;
 }
 
 /* The payload that was read to its place is there; true if it has been taken. */
@@ -95,6 +97,7 @@ static void bad_frame(struct tcp_peer *peer)
 static bool take_other(struct tcp_peer *peer, const struct tcp_frame *frame)
 {
     struct tcp *tcp = tcp_of(peer);
+    const struct net_head head = head_of(frame);
 
     if (frame->len)
         return false;
@@ -104,8 +107,11 @@ static bool take_other(struct tcp_peer *peer, const struct tcp_frame *frame)
     }
     if (frame->kind != htole32(TCP_WISH))
         return false;
-    for (int i = 0; i < NET_WISHES; i++)
-        atomic_store_explicit(&tcp->heard[peer->ep.proc * NET_WISHES + i], (uint32_t)le64toh(frame->head.word[i]),
+    peer->asked = (uint32_t)head.word[0];
+    peer->kept_may = (uint32_t)(head.word[0] >> 32);
+    tcp_show_wish(peer);
+    for (int i = 1; i < NET_WISHES; i++)
+        atomic_store_explicit(&tcp->heard[peer->ep.proc * NET_WISHES + i], (uint32_t)head.word[i],
                               memory_order_relaxed);
     return true;
 }
@@ -207,7 +213,7 @@ static void find_end(struct tcp_peer *peer, int error)
 {
     const int cause = peer->out_error ? peer->out_error : error;
 
-    if (peer->is_leaving && !peer->unsent && !peer->out_error)
+    if (peer->is_leaving && peer->unsent <= peer->behind && !peer->has_forgotten)
         tcp_end(peer, 0);
     else if (peer->is_leaving)
         tcp_end(peer, err(MPI_ERR_OTHER, "E0362: process %d has left MPI before all that was sent to it could go out",
@@ -294,6 +300,8 @@ int tcp_receive(struct tcp_peer *peer, const _Atomic uint32_t *done)
         if (is_all || (done && atomic_load_explicit(done, memory_order_relaxed)))
             break;
     }
+    if (events)
+        tcp_tell(peer);
     return events;
 }
 
@@ -317,6 +325,7 @@ static int retry_stalled(struct tcp *tcp)
         events += hand_on(peer, &span);
         if (peer->state == TCP_UP)
             span_close(peer, &span);
+        tcp_tell(peer);
     }
     return events;
 }

@@ -103,6 +103,7 @@ static unsigned char *extend(struct tcp_peer *peer, size_t need)
     at = chunk->data + chunk->end;
     chunk->end += (uint32_t)need;
     peer->unsent += need;
+    peer->behind = 0;
     peer->ep.room = 0;
     return at;
 }
@@ -207,7 +208,10 @@ static void write_first(struct tcp_peer *peer, const struct tcp_frame *frame, co
         struct iovec pieces[3];
         sent = write_pieces(peer, pieces, frame_pieces(pieces, frame, payload, len, 0));
     }
-    if (likely(sent == whole) || peer->out_error)
+    if (likely(sent == whole))
+        return;
+    peer->has_forgotten = peer->out_error;
+    if (peer->out_error)
         return;
     chunk = chunk_get(tcp);
     if (!chunk) {
@@ -222,6 +226,7 @@ static void write_first(struct tcp_peer *peer, const struct tcp_frame *frame, co
     list_append(&peer->out, &chunk->item.link);
     chunk->end = (uint32_t)(whole - sent);
     peer->unsent += whole - sent;
+    peer->behind = 0;
     write_frame(chunk->data, frame, payload, len, sent);
     set_room(peer);
     set_blocked(peer);
@@ -359,7 +364,7 @@ void tcp_drop_unsent(struct tcp_peer *peer)
     LIST_FOR_EACH_SAFE(link, &peer->out)
         item_free(peer, CONTAINER_OF(link, struct tcp_item, link));
     list_remove(&peer->dirty_link);
-    peer->unsent = 0;
+    peer->unsent = peer->behind = 0;
     peer->is_blocked = peer->watches_output = peer->in_burst = false;
     peer->ep.room = 0;
 }
@@ -367,6 +372,14 @@ void tcp_drop_unsent(struct tcp_peer *peer)
 /* --- what callers see --- */
 
 enum { FORGET = 1 };
+
+/* A record is on its way. */
+static ALWAYS_INLINE void count_kept(struct tcp_peer *peer, struct net_head head, uint32_t len)
+{
+    peer->kept_sent += tcp_kept_cost(peer, head, len);
+    if (unlikely(!tcp_has_room(peer)))
+        tcp_show_wish(peer);
+}
 
 /* May something be put behind what waits? 0; NET_AGAIN; or FORGET, when it would never arrive. Begins to connect. Until
  * there is a connection nothing is taken: its sender would believe that it is on its way, and might then wait for what
@@ -377,8 +390,10 @@ static NOINLINE int prepare(struct tcp_peer *peer)
         (void)tcp_dial(peer);
     if (peer->state == TCP_GONE)
         tcp_lose(peer);
-    if (peer->state == TCP_BROKEN || peer->out_error)
+    if (peer->state == TCP_BROKEN || peer->out_error) {
+        peer->has_forgotten = true;
         return FORGET;
+    }
     return peer->state == TCP_UP ? 0 : NET_AGAIN;
 }
 
@@ -389,7 +404,10 @@ static int put_behind(struct tcp_peer *peer, struct net_head head, const void *p
 
     if (rc)
         return rc == FORGET ? 0 : rc;
-    return append(peer, &frame, payload, len);
+    if (append(peer, &frame, payload, len))
+        return NET_AGAIN;
+    count_kept(peer, head, len);
+    return 0;
 }
 
 static NOINLINE int send_behind(struct tcp_peer *peer, struct net_head head, const void *payload, uint32_t len)
@@ -409,6 +427,7 @@ int tcp_send_in_room(struct net_ep *ep, struct net_head head, const void *payloa
     struct tcp_peer *peer = peer_of(ep);
     const struct tcp_frame frame = frame_of(TCP_RECORD, head, len);
 
+    count_kept(peer, head, len);
     write_first(peer, &frame, payload, len);
     return 0;
 }
@@ -445,9 +464,11 @@ int tcp_send_soon(struct net_ep *ep, struct net_head head, const void *payload, 
 bool tcp_append_frame(struct tcp_peer *peer, enum tcp_kind kind, struct net_head head)
 {
     const struct tcp_frame frame = frame_of(kind, head, 0);
+    const uint64_t behind = peer->behind;
 
     if (append(peer, &frame, NULL, 0))
         return false;
+    peer->behind = behind + TCP_FRAME_SIZE;
     make_dirty(peer);
     return true;
 }
@@ -490,7 +511,9 @@ int tcp_commit(struct net_ep *ep, struct net_head head, const struct net_buffer 
     chunk->end = TCP_FRAME_SIZE + (uint32_t)tcp_padded(len);
     list_append(&peer->out, &chunk->item.link);
     peer->unsent += chunk->end;
+    peer->behind = 0;
     ep->room = 0;
+    count_kept(peer, head, len);
     tcp_flush(peer);
     return 0;
 }
@@ -522,6 +545,7 @@ int tcp_send_from(struct net_ep *ep, struct net_head head, const void *payload, 
     list_append(&peer->out, &direct->item.link);
     peer->directs++;
     peer->unsent += TCP_FRAME_SIZE + tcp_padded(len);
+    peer->behind = 0;
     ep->room = 0;
     tcp_flush(peer);
     return 0;

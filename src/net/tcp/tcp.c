@@ -62,6 +62,7 @@ static void init_lists(struct tcp *tcp)
     list_init(&tcp->dirty);
     list_init(&tcp->stalled);
     list_init(&tcp->lost);
+    list_init(&tcp->owed);
     list_init(&tcp->dials);
     list_init(&tcp->ended_dials);
     mem_pool_init(&tcp->chunks, sizeof(struct tcp_chunk), 1);
@@ -113,6 +114,7 @@ static int tcp_open(const struct net_config *config, struct net **out)
         return err(MPI_ERR_NO_MEM, "no memory for the TCP transport");
     tcp->net = (struct net){ .ops = &tcp_ops, .sink = config->sink };
     tcp->port_watch.kind = TCP_WATCH_PORT;
+    tcp->kept = config->sink.room ? config->kept : (struct net_kept){ .mask = UINT64_MAX };
     tcp->segment = config->segment;
     tcp->proc = config->proc;
     tcp->procs = config->procs;
@@ -145,6 +147,7 @@ struct tcp_peer *tcp_peer(struct tcp *tcp, int proc)
     list_init(&peer->dirty_link);
     list_init(&peer->stalled_link);
     list_init(&peer->lost_link);
+    list_init(&peer->owed_link);
     tcp->peers[proc] = peer;
     return peer;
 }
@@ -174,6 +177,7 @@ void tcp_end(struct tcp_peer *peer, int rc)
     fd_close(peer);
     tcp_drop_unsent(peer);
     tcp_drop_input(peer);
+    list_remove(&peer->owed_link);
     peer->state = rc ? TCP_BROKEN : TCP_GONE;
     peer->rc = rc;
     list_remove(&peer->lost_link);
@@ -194,8 +198,10 @@ void tcp_adopt(struct tcp_peer *peer, int fd, uint32_t tenant)
     tcp_dial_stop(peer);
     peer->state = TCP_UP;
     peer->tenant = tenant;
-    peer->is_leaving = false;
+    peer->is_leaving = peer->has_forgotten = false;
     peer->out_error = 0;
+    peer->asked = peer->kept_sent = peer->kept_come = 0;
+    peer->kept_may = peer->kept_told = peer->kept_low = TCP_FIRST_ROOM;
     atomic_store_explicit(&peer->fd, fd, memory_order_relaxed);
     memset(&tcp->told[peer->ep.proc * NET_WISHES], 0, NET_WISHES * sizeof *tcp->told);
     if (tcp_watch(tcp, fd, &peer->watch, false)) {
@@ -284,27 +290,76 @@ static void tcp_wake(struct net_ep *ep)
 
 /* --- polling --- */
 
-/* Tell the process what is asked of it. Whoever is not connected has nothing to be told: the words count from the
- * connection on. */
-static void tell_wishes(struct tcp *tcp, int proc)
+void tcp_show_wish(struct tcp_peer *peer)
 {
-    struct tcp_peer *peer = tcp->peers[proc];
-    const int at = proc * NET_WISHES;
-    struct net_head head;
+    struct tcp *tcp = tcp_of(peer);
+    const uint32_t wish = !tcp_has_room(peer) && peer->asked < tcp->kept.wish ? tcp->kept.wish : peer->asked;
 
+    atomic_store_explicit(&tcp->heard[peer->ep.proc * NET_WISHES], wish, memory_order_relaxed);
+}
+
+/* So far it may send. It is told of more when a good part of that is used up, and nothing is ever taken back. */
+static uint32_t room_now(struct tcp_peer *peer)
+{
+    const struct net_sink *sink = &peer->ep.net->sink;
+    const int32_t left = (int32_t)(peer->kept_told - peer->kept_come);
+    uint32_t room;
+
+    if (left > (int32_t)peer->kept_low || !sink->room)
+        return peer->kept_told;
+    room = sink->room(sink->arg, peer->ep.proc);
+    peer->kept_low = room - room / 4;
+    return left > (int32_t)peer->kept_low ? peer->kept_told : peer->kept_come + room;
+}
+
+/* Whoever is not connected has nothing to be told: the words count from the connection on. It goes out at once, since
+ * who has used up its room waits for that. */
+void tcp_tell(struct tcp_peer *peer)
+{
+    struct tcp *tcp = tcp_of(peer);
+    const int at = peer->ep.proc * NET_WISHES;
+    struct net_head head;
+    uint32_t room;
+
+    if (peer->state != TCP_UP || peer->is_leaving)
+        return;
+    list_remove(&peer->owed_link);
+    room = room_now(peer);
     for (int i = 0; i < NET_WISHES; i++)
         head.word[i] = atomic_load_explicit(&tcp->wishes[at + i], memory_order_relaxed);
-    if (!memcmp(head.word, (uint64_t[]){ tcp->told[at], tcp->told[at + 1] }, sizeof head.word) || !peer ||
-        peer->state != TCP_UP || !tcp_append_frame(peer, TCP_WISH, head))
+    if (room == peer->kept_told && head.word[0] == tcp->told[at] && head.word[1] == tcp->told[at + 1])
         return;
+    head.word[0] |= (uint64_t)room << 32;
+    if (!tcp_append_frame(peer, TCP_WISH, head)) {
+        list_append(&tcp->owed, &peer->owed_link);
+        return;
+    }
+    peer->kept_told = room;
     for (int i = 0; i < NET_WISHES; i++)
         tcp->told[at + i] = (uint32_t)head.word[i];
+    tcp_flush(peer);
 }
 
 static NOINLINE void tell_all_wishes(struct tcp *tcp)
 {
-    for (int proc = 0; proc < tcp->procs; proc++)
-        tell_wishes(tcp, proc);
+    for (int proc = 0; proc < tcp->procs; proc++) {
+        if (tcp->peers[proc])
+            tcp_tell(tcp->peers[proc]);
+    }
+}
+
+static void tell_owed(struct tcp *tcp)
+{
+    struct list owed;
+
+    list_init(&owed);
+    while (!list_is_empty(&tcp->owed)) {
+        struct list *link = list_first(&tcp->owed);
+        list_remove(link);
+        list_append(&owed, link);
+    }
+    LIST_FOR_EACH_SAFE(link, &owed)
+        tcp_tell(CONTAINER_OF(link, struct tcp_peer, owed_link));
 }
 
 static NOINLINE int tell_lost(struct tcp *tcp)
@@ -365,13 +420,15 @@ static NOINLINE int poll_rare(struct tcp *tcp)
     tcp_dial_free_ended(tcp);
     if (!list_is_empty(&tcp->lost))
         events += tell_lost(tcp);
+    if (!list_is_empty(&tcp->owed))
+        tell_owed(tcp);
     return events + tcp_retry_stalled(tcp);
 }
 
 static bool has_rare(const struct tcp *tcp)
 {
     return !list_is_empty(&tcp->dials) || !list_is_empty(&tcp->ended_dials) || !list_is_empty(&tcp->lost) ||
-           !list_is_empty(&tcp->stalled);
+           !list_is_empty(&tcp->stalled) || !list_is_empty(&tcp->owed);
 }
 
 static int tcp_poll(struct net *net)
@@ -406,6 +463,8 @@ static int tcp_poll_ep(void *ep, const _Atomic uint32_t *done)
         peer->in_burst = false;
         tcp_flush(peer);
     }
+    if (unlikely(peer->is_blocked))
+        tcp_unblock(peer);
     if (tcp->has_kept && list_is_empty(&tcp->dirty))
         tcp_tell_flushed(tcp);
     return tcp_receive(peer, done);

@@ -17,7 +17,7 @@
 #include "net/tcp/int_tcp.h"
 #include "sys/ready.h"
 
-enum { MANY = 64, PATIENCE_MS = 20000 };
+enum { MANY = 64, PATIENCE_MS = 20000, ROOM_COST = 100 };
 
 static int segment_fd;
 
@@ -123,6 +123,7 @@ struct end {
     uint64_t sum;               /* of their first words */
     int lost, lost_rc;          /* process */
     bool is_landing;
+    uint32_t room;              /* for what has to be kept */
     unsigned char *landed;      /* where long payloads are wanted */
 };
 
@@ -159,12 +160,20 @@ static void end_lose(void *arg, int proc, int rc)
     end->lost_rc = rc;
 }
 
+static uint32_t end_room(void *arg, int proc)
+{
+    (void)proc;
+    return ((const struct end *)arg)->room;
+}
+
 static void end_open(struct end *end, struct job_head *segment, int proc, int lane, int other)
 {
     struct net_config config = config_of(segment, proc, lane);
 
-    *end = (struct end){ .lost = -1 };
-    config.sink = (struct net_sink){ .arrive = end_arrive, .arg = end, .land = end_land, .lost = end_lose };
+    *end = (struct end){ .lost = -1, .room = 1 << 20 };
+    config.sink = (struct net_sink){ .arrive = end_arrive, .arg = end, .land = end_land, .lost = end_lose,
+                                     .room = end_room };
+    config.kept = (struct net_kept){ .mask = 0xfc, .cost = ROOM_COST, .wish = 2 };
     CHECK_INT(tcp_ops.open(&config, &end->net), 0);
     CHECK_INT(tcp_ops.connect(end->net, other, &end->ep), 0);
 }
@@ -193,6 +202,55 @@ static void send_first(struct end *a, struct end *b, uint64_t word)
             tcp_ops.poll(b->net);
         ready_wait(tcp_ops.wait_fd(a->net), 1);
     }
+}
+
+/* Send records that may have to be kept until the wish says that it is enough; how many. */
+static int fill_room(struct end *a)
+{
+    const _Atomic uint32_t *wish;
+    _Atomic uint32_t *own;
+    int sent = 0;
+
+    tcp_ops.wishes(a->ep, &own, &wish);
+    for (; *wish != 2; sent++) {
+        CHECK(sent < 100000);
+        while (tcp_ops.send(a->ep, (struct net_head){ { 1, 0 } }, "1234567", 8))
+            tcp_ops.poll(a->net);
+    }
+    return sent;
+}
+
+/* Only so much may be on its way that the other one would have to keep; it says how much, and other records pass. */
+static void test_room(void)
+{
+    struct job_head *segment = segment_create(2);
+    const _Atomic uint32_t *wish;
+    _Atomic uint32_t *own;
+    struct end a, b;
+    int sent;
+
+    end_open(&a, segment, 0, 0, 1);
+    end_open(&b, segment, 1, 0, 0);
+    tcp_ops.wishes(a.ep, &own, &wish);
+    b.room = 4 * (8 + ROOM_COST);
+    send_first(&a, &b, 4);
+    sent = fill_room(&a);
+    CHECK_INT(sent, (TCP_FIRST_ROOM + 8 + ROOM_COST - 1) / (8 + ROOM_COST));
+    CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 4, 0 } }, "", 0), 0);
+    poll_until(&b, NULL, &b.got, sent + 2);
+    for (int i = 0; *wish; i++) {
+        CHECK(i < PATIENCE_MS);
+        tcp_ops.poll(a.net);
+        ready_wait(tcp_ops.wait_fd(a.net), 1);
+    }
+    sent += fill_room(&a); /* as much as b says; the last one began while there was some */
+    poll_until(&b, NULL, &b.got, sent + 2);
+    CHECK(sent >= TCP_FIRST_ROOM / (8 + ROOM_COST) + 4);
+    tcp_ops.close(a.net); /* whom b has yet something to tell: that is no loss */
+    poll_until(&b, NULL, &b.got, sent + 2);
+    tcp_ops.close(b.net);
+    CHECK(a.lost == -1 && b.lost == -1);
+    segment_destroy(segment);
 }
 
 /* An address that is not there yet is no error. */
@@ -874,6 +932,7 @@ int main(void)
     test_cut_output();
     in_processes(2, exchange);
     in_processes(MANY, talk_to_all);
+    test_room();
     test_late();
     test_dead_ends();
     test_ties();
