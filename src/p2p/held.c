@@ -10,8 +10,8 @@
  *   hold   it keeps even the offers: when it passes the rule for the whole limit
  *
  * When half of what it had at the first step is gone it is let go. What can come beyond the limit is what was on its
- * way, and a floor for each sender. In shared memory little is on its way. Other machines may send no more than there is
- * room for (held_room), counted as it will lie here; that is a part of what is left, so it stays below the limit.
+ * way, and a floor for each sender. In shared memory little is on its way. Other machines may send no more than there
+ * is room for (held_room), counted as it will lie here; that is a part of what is left, so it stays below the limit.
  *
  * Nobody may wait for a message that is held back (MPI 5.0 §3.5: progress). So while somebody is, each poll looks at
  * the receives that are posted, and each probe that fails tells: whoever may have what they wait for may send offers

@@ -192,7 +192,7 @@ struct tcp_peer {
     bool watches_output;        /* … and is asked to tell when it does */
     int out_error;              /* errno of a write that failed: there will be no other one */
     struct list dirty_link;     /* in tcp.dirty: to be flushed by the next poll */
-    uint32_t kept_sent, kept_may; /* bytes that the other one may have to keep: sent, and how many may be; modulo 2^32 */
+    uint32_t kept_sent, kept_may; /* bytes that the other one may have to keep: sent, and how many may be (mod 2^32) */
     uint32_t asked;             /* its first wish */
     /* receiving */
     uint32_t kept_come, kept_told; /* the same of what comes: come, and what the other one has been told of */
@@ -261,14 +261,18 @@ void tcp_end(struct tcp_peer *peer, int rc);
 void tcp_adopt(struct tcp_peer *peer, int fd, uint32_t tenant);
 /* Something is to be sent to a process that has left: now it is lost. */
 void tcp_lose(struct tcp_peer *peer);
-/* Tell it what is asked of it and how much more it may send, if that has changed. */
-void tcp_tell(struct tcp_peer *peer);
-/* Show what it asks of us. */
-void tcp_show_wish(struct tcp_peer *peer);
 /* A connection that the other one has made. */
 void tcp_adopt_proven(struct tcp *tcp, struct tcp_proven *proven);
 /* Watch `fd` in the lane's epoll for input, or for output as well. 0, or -1 with errno. */
 int tcp_watch(struct tcp *tcp, int fd, struct tcp_watch *watch, bool for_output);
+
+/* room.c: tell it what is asked of it and how much more it may send, if that has changed. The same of all, and of those
+ * for which there was no memory. */
+void tcp_tell(struct tcp_peer *peer);
+void tcp_tell_all(struct tcp *tcp) COLD;
+void tcp_tell_owed(struct tcp *tcp);
+/* Show the caller what it asks of us. */
+void tcp_show_wish(struct tcp_peer *peer);
 
 /* dial.c: connect to a process whose address is known. NET_AGAIN: not yet. */
 int tcp_dial(struct tcp_peer *peer);

@@ -290,78 +290,6 @@ static void tcp_wake(struct net_ep *ep)
 
 /* --- polling --- */
 
-void tcp_show_wish(struct tcp_peer *peer)
-{
-    struct tcp *tcp = tcp_of(peer);
-    const uint32_t wish = !tcp_has_room(peer) && peer->asked < tcp->kept.wish ? tcp->kept.wish : peer->asked;
-
-    atomic_store_explicit(&tcp->heard[peer->ep.proc * NET_WISHES], wish, memory_order_relaxed);
-}
-
-/* So far it may send. It is told of more when a good part of that is used up, and nothing is ever taken back. */
-static uint32_t room_now(struct tcp_peer *peer)
-{
-    const struct net_sink *sink = &peer->ep.net->sink;
-    const int32_t left = (int32_t)(peer->kept_told - peer->kept_come);
-    uint32_t room;
-
-    if (left > (int32_t)peer->kept_low || !sink->room)
-        return peer->kept_told;
-    room = sink->room(sink->arg, peer->ep.proc);
-    peer->kept_low = room - room / 4;
-    return left > (int32_t)peer->kept_low ? peer->kept_told : peer->kept_come + room;
-}
-
-/* Whoever is not connected has nothing to be told: the words count from the connection on. It goes out at once, since
- * who has used up its room waits for that. */
-void tcp_tell(struct tcp_peer *peer)
-{
-    struct tcp *tcp = tcp_of(peer);
-    const int at = peer->ep.proc * NET_WISHES;
-    struct net_head head;
-    uint32_t room;
-
-    if (peer->state != TCP_UP || peer->is_leaving)
-        return;
-    list_remove(&peer->owed_link);
-    room = room_now(peer);
-    for (int i = 0; i < NET_WISHES; i++)
-        head.word[i] = atomic_load_explicit(&tcp->wishes[at + i], memory_order_relaxed);
-    if (room == peer->kept_told && head.word[0] == tcp->told[at] && head.word[1] == tcp->told[at + 1])
-        return;
-    head.word[0] |= (uint64_t)room << 32;
-    if (!tcp_append_frame(peer, TCP_WISH, head)) {
-        list_append(&tcp->owed, &peer->owed_link);
-        return;
-    }
-    peer->kept_told = room;
-    for (int i = 0; i < NET_WISHES; i++)
-        tcp->told[at + i] = (uint32_t)head.word[i];
-    tcp_flush(peer);
-}
-
-static NOINLINE void tell_all_wishes(struct tcp *tcp)
-{
-    for (int proc = 0; proc < tcp->procs; proc++) {
-        if (tcp->peers[proc])
-            tcp_tell(tcp->peers[proc]);
-    }
-}
-
-static void tell_owed(struct tcp *tcp)
-{
-    struct list owed;
-
-    list_init(&owed);
-    while (!list_is_empty(&tcp->owed)) {
-        struct list *link = list_first(&tcp->owed);
-        list_remove(link);
-        list_append(&owed, link);
-    }
-    LIST_FOR_EACH_SAFE(link, &owed)
-        tcp_tell(CONTAINER_OF(link, struct tcp_peer, owed_link));
-}
-
 static NOINLINE int tell_lost(struct tcp *tcp)
 {
     const struct net_sink *sink = &tcp->net.sink;
@@ -421,7 +349,7 @@ static NOINLINE int poll_rare(struct tcp *tcp)
     if (!list_is_empty(&tcp->lost))
         events += tell_lost(tcp);
     if (!list_is_empty(&tcp->owed))
-        tell_owed(tcp);
+        tcp_tell_owed(tcp);
     return events + tcp_retry_stalled(tcp);
 }
 
@@ -438,7 +366,7 @@ static int tcp_poll(struct net *net)
     int taken = 0, count;
 
     if (unlikely(memcmp((const void *)tcp->wishes, tcp->told, tcp->wishes_size)))
-        tell_all_wishes(tcp);
+        tcp_tell_all(tcp);
     if (!list_is_empty(&tcp->dirty) || tcp->has_kept)
         tcp_flush_dirty(tcp);
     if (unlikely(has_rare(tcp)))
