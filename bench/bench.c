@@ -48,18 +48,30 @@ static double number(const char *option, const char *text, double low)
     return value;
 }
 
-static void parse_depths(struct bench *b, char *text)
+static void parse_numbers(struct bench_numbers *numbers, const char *option, char *text)
 {
-    b->n_depths = 0;
+    numbers->count = 0;
     if (!text)
-        fail_once("option --depths needs numbers with commas between, e.g. 0,16,1000");
+        fail_once("option %s needs numbers with commas between, e.g. 0,16,1000", option);
     for (char *part = strtok(text, ","); part; part = strtok(NULL, ",")) {
-        if (b->n_depths == BENCH_MAX_DEPTHS)
-            fail_once("option --depths takes at most %d numbers", BENCH_MAX_DEPTHS);
-        b->depths[b->n_depths++] = (long)number("--depths", part, 0);
+        if (numbers->count == BENCH_MAX_NUMBERS)
+            fail_once("option %s takes at most %d numbers", option, BENCH_MAX_NUMBERS);
+        numbers->at[numbers->count++] = (long)number(option, part, 0);
     }
-    if (!b->n_depths)
-        fail_once("option --depths needs at least one number");
+    if (!numbers->count)
+        fail_once("option %s needs at least one number", option);
+}
+
+/* From the least to the greatest. */
+static void parse_sizes(struct bench *b, char *text)
+{
+    parse_numbers(&b->sizes, "--sizes", text);
+    for (int i = 1; i < b->sizes.count; i++)
+        if (b->sizes.at[i] <= b->sizes.at[i - 1])
+            fail_once("option --sizes: %ld after %ld, but each must be more than the one before", b->sizes.at[i],
+                      b->sizes.at[i - 1]);
+    b->min_size = b->sizes.at[0];
+    b->max_size = b->sizes.at[b->sizes.count - 1];
 }
 
 static void parse(struct bench *b, char **argv)
@@ -82,12 +94,14 @@ static void parse(struct bench *b, char **argv)
         else if (!strcmp(option, "--per-decade"))
             b->per_decade = (long)number(option, *++arg, 1);
         else if (!strcmp(option, "--depths"))
-            parse_depths(b, *++arg);
+            parse_numbers(&b->depths, option, *++arg);
+        else if (!strcmp(option, "--sizes"))
+            parse_sizes(b, *++arg);
         else if (!strcmp(option, "--only"))
             b->only = *++arg ? *arg : "";
         else
             fail_once("unknown option '%s'; known: --pin --batches N --batch-ms T --budget S --min-size B "
-                      "--max-size B --per-decade N --depths A,B,... --only A,B,...",
+                      "--max-size B --per-decade N --sizes A,B,... --depths A,B,... --only A,B,...",
                       option);
         if (!*arg)
             break;

@@ -8,7 +8,13 @@
 
 #include "stats.h"
 
-enum { BENCH_MAX_BATCHES = 1001, BENCH_MIN_BATCHES = 9, BENCH_MAX_DEPTHS = 16 };
+enum { BENCH_MAX_BATCHES = 1001, BENCH_MIN_BATCHES = 9, BENCH_MAX_NUMBERS = 16 };
+
+/* What an option gives as A,B,... */
+struct bench_numbers {
+    long at[BENCH_MAX_NUMBERS];
+    int count;
+};
 
 /* Set by the program before bench_start(), then changed by the command line. */
 struct bench {
@@ -20,8 +26,8 @@ struct bench {
     long per_decade;               /* --per-decade N: so many sizes from 1000 to 10000; 0: powers */
     bool has_threads;              /* ask for MPI_THREAD_MULTIPLE; else MPI_Init */
     bool pin;                      /* --pin: rank r on core r of the allowed ones */
-    long depths[BENCH_MAX_DEPTHS]; /* --depths A,B,...: entries in a queue */
-    int n_depths;
+    struct bench_numbers depths;   /* --depths A,B,...: entries in a queue */
+    struct bench_numbers sizes;    /* --sizes A,B,...: bytes, instead of those from min_size on (coll) */
     const char *only;              /* --only A,B,...: names of what is measured; NULL: all */
 };
 

@@ -143,8 +143,12 @@ void colls_size(struct colls *c, long bytes)
     }
 }
 
-long colls_next_size(long bytes)
+/* The size after this one: of those that are wanted, or by factors of 8, in the end of 4. */
+static long next_size(const struct bench *b, long bytes)
 {
+    for (int i = 0; i < b->sizes.count; i++)
+        if (b->sizes.at[i] > bytes)
+            return b->sizes.at[i];
     return bytes < 262144 ? 8 * bytes : 4 * bytes;
 }
 
@@ -163,7 +167,7 @@ void colls_end(struct colls *c)
 
 void colls_each(const struct bench *b, struct colls *c, bool with_sizeless, colls_measure *measure)
 {
-    for (long bytes = b->min_size; bytes <= b->max_size; bytes = colls_next_size(bytes)) {
+    for (long bytes = b->min_size; bytes <= b->max_size; bytes = next_size(b, bytes)) {
         colls_size(c, bytes);
         for (int i = 0; i < colls_count; i++) {
             const struct coll *coll = &colls_all[i];

@@ -42,8 +42,6 @@ void colls_end(struct colls *c);
 bool colls_fits(const struct colls *c, const struct coll *coll, long bytes);
 /* Set the size of the calls from now on. */
 void colls_size(struct colls *c, long bytes);
-/* The size to be measured after this one: by factors of 8, in the end of 4. */
-long colls_next_size(long bytes);
 /* `measure` for every operation that is wanted, at each size of the options; those without a size once, if at all. */
 typedef void colls_measure(const struct bench *b, const struct colls *c, const struct coll *coll);
 void colls_each(const struct bench *b, struct colls *c, bool with_sizeless, colls_measure *measure);

@@ -9,6 +9,7 @@
 Without an MPI named parley (or --subject NAME) there are no gates and no ratios, only values."""
 
 import argparse
+import itertools
 import json
 import os
 import shlex
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import time
 
+import coll_docs
 import jobs
 import report
 
@@ -26,6 +28,9 @@ COLLS = ('barrier bcast reduce allreduce reduce_scatter reduce_scatter_block all
          'alltoallw gather gatherv scatter scatterv scan exscan neighbor_allgather neighbor_alltoall').split()
 CHANGED = 2  # by so much a bare line differs when the cores have moved
 TRIES = 4
+FAILURES = 2  # so often an MPI may fail at something before it is not asked again
+HOPELESS = 20  # an MPI that takes so many times ours for all of a piece is not asked again, with more ranks neither
+FOR_ROUNDS = 0.7  # of the time limit: measures in pieces; the rest of it is for pieces that missed
 
 
 class Measure:
@@ -49,6 +54,7 @@ class Measure:
 
 
 FEW = ['--max-size', '512']
+SIZES = ['--sizes', '8,256,8192,32768,262144,1048576,4194304']
 
 # In order of weight: when the time is up, what comes last is left out.
 PLAN = [
@@ -78,10 +84,10 @@ PLAN = [
     Measure('typed', 'typed', 2, ['--pin'], 3, 30),
     Measure('pack', 'pack', 1, ['--pin', '--budget', '0.03'], 3, 30),
     Measure('op', 'op', 1, ['--pin', '--budget', '0.03'], 3, 40),
-    Measure('coll', 'coll', 2, ['--pin', '--budget', '0.03'], 3, 10, quick=FEW, pieces=COLLS),
-    Measure('coll', 'coll', 4, ['--budget', '0.02'], 3, 10, quick=FEW, pieces=COLLS),
-    Measure('coll', 'coll', 8, ['--budget', '0.02'], 3, 10, quick=FEW, pieces=COLLS),
-    Measure('coll', 'coll', 16, ['--budget', '0.02'], 2, 10, quick=FEW, pieces=COLLS),
+    Measure('coll', 'coll', 2, ['--pin', '--budget', '0.03'] + SIZES, 5, 10, quick=FEW, pieces=COLLS),
+    Measure('coll', 'coll', 4, ['--budget', '0.02'] + SIZES, 5, 10, quick=FEW, pieces=COLLS),
+    Measure('coll', 'coll', 8, ['--budget', '0.02'] + SIZES, 5, 10, quick=FEW, pieces=COLLS),
+    Measure('coll', 'coll', 16, ['--budget', '0.02'] + SIZES, 5, 10, quick=FEW, pieces=COLLS),
     Measure('nonblocking', 'nonblocking', 2, ['--pin'], 3, 20, quick=['--max-size', '8']),
     Measure('nonblocking', 'nonblocking', 4, [], 3, 20, quick=['--max-size', '8']),
     Measure('overlap', 'overlap', 2, ['--pin'], 3, 40, quick=['--max-size', '32768']),
@@ -107,6 +113,8 @@ def read_options():
                         'only taken when named: 1800)')
     parser.add_argument('--report', metavar='FILE', help='write the Markdown text there too')
     parser.add_argument('--json', metavar='FILE', help='write every value there')
+    parser.add_argument('--docs', metavar='FILE', help='write the part on collective operations there, between the '
+                        'lines that mark it')
     parser.add_argument('--build-dir', metavar='DIR', help='keep the compiled programs there')
     options = parser.parse_args()
     options.groups = options.only.split(',') if options.only else [g for g in GROUPS if g not in APART]
@@ -131,7 +139,8 @@ class Run:
         self.results = report.Results([m.name for m in mpis], subject)
         self.begin = time.monotonic()
         self.bare_line = []
-        self.is_out = set()          # (mpi, measure, piece) that failed once: not tried again
+        self.failed = {}             # (mpi, measure, piece): how often
+        self.hopeless = {}           # (mpi, group, piece): ranks from which on it is not asked
 
     def left(self):
         return self.options.limit - (time.monotonic() - self.begin)
@@ -184,7 +193,7 @@ class Run:
             args += QUICK + measure.quick if self.options.quick else []
             values, complaint = jobs.run_job(mpi.command(measure.program, measure.ranks, args), limit)
         if complaint:
-            self.is_out.add((mpi.name, measure, piece))
+            self.failed[(mpi.name, measure, piece)] = self.failed.get((mpi.name, measure, piece), 0) + 1
             self.complain(f'{mpi.name}: {measure.label(piece)}: {complaint}')
         return values
 
@@ -199,11 +208,25 @@ class Run:
             lines.append(self.take_bare_line())
         return taken, [line for line in lines if line]
 
+    def is_asked(self, mpi, measure, piece):
+        most = self.hopeless.get((mpi.name, measure.group, piece))
+        return (self.failed.get((mpi.name, measure, piece), 0) < FAILURES and (most is None or measure.ranks < most) and
+                (not measure.is_for_subject or mpi.name == self.results.subject))
+
+    def note_hopeless(self, measure, piece, taken):
+        by_mpi = {name: {v[:2]: v[2] for v in values} for name, values in taken}
+        ours = by_mpi.pop(self.results.subject, {})
+        for name, theirs in by_mpi.items():
+            behind = [value / ours[key] for key, value in theirs.items() if ours.get(key)]
+            if behind and min(behind) >= HOPELESS:
+                self.hopeless[(name, measure.group, piece)] = measure.ranks
+                self.complain(f'{name}: {measure.label()} and more: not asked again for what takes {HOPELESS} times '
+                              'as long as ours or more')
+
     def take_piece(self, measure, piece):
         """A turn during which lines took the same time throughout counts, another one is taken again."""
         for _ in range(TRIES):
-            mpis = [m for m in self.mpis if (m.name, measure, piece) not in self.is_out and
-                    (not measure.is_for_subject or m.name == self.results.subject)]
+            mpis = [m for m in self.mpis if self.is_asked(m, measure, piece)]
             taken, lines = self.take_turn(measure, piece, mpis)
             is_steady = not lines or max(lines) < CHANGED * min(lines)
             if is_steady or self.left() <= 0:
@@ -215,16 +238,47 @@ class Run:
             for value in values:
                 self.results.add(name, *value)
         self.results.add_lines(measure.group, lines)
+        if measure.pieces[0]:
+            self.note_hopeless(measure, piece, taken)
+
+    def rounds(self, measure):
+        return 1 if self.options.quick else self.options.rounds or measure.rounds
 
     def measure(self, measure):
-        rounds = 1 if self.options.quick else self.options.rounds or measure.rounds
+        rounds = self.rounds(measure)
         say(f'{self.left():4.0f} s left: {measure.label()}, {rounds} rounds')
         for turn in range(rounds):
-            for piece in measure.pieces:
+            if self.left() <= 0:
+                self.complain(f'{measure.label()}: no time left after {turn} of {rounds} rounds')
+                return
+            self.take_piece(measure, '')
+
+    def measure_pieces(self, measures):
+        """Round after round of all, so that a limit shortens all alike; then those that missed, while there is time."""
+        begin, until = time.monotonic(), (1 - FOR_ROUNDS) * self.options.limit
+        for turn in range(self.rounds(measures[0])):
+            say(f'{self.left():4.0f} s left: {measures[0].group}, round {turn + 1}')
+            for measure, piece in [(m, p) for m in measures for p in m.pieces]:
                 if self.left() <= 0:
-                    self.complain(f'{measure.label()}: no time left after {turn} of {rounds} rounds')
+                    self.complain(f'{measure.label(piece)}: no time left in round {turn + 1}')
                     return
                 self.take_piece(measure, piece)
+            one = (time.monotonic() - begin) / (turn + 1)
+            if self.left() - one < until and turn + 1 < self.rounds(measures[0]):
+                break
+        if not self.options.quick:
+            self.measure_missed(measures)
+
+    def measure_missed(self, measures):
+        while self.left() > 0:
+            missed = report.coll_missed(self.results)
+            again = [(m, p) for m in measures for p in m.pieces if (m.ranks, p) in missed]
+            if not again:
+                return
+            say(f'{self.left():4.0f} s left: {len(again)} that missed, again')
+            for measure, piece in again:
+                if self.left() > 0:
+                    self.take_piece(measure, piece)
 
     def write_json(self, path):
         rows = [{'name': name, 'parameter': parameter, 'unit': self.results.units[name], 'mpi': mpi,
@@ -249,9 +303,13 @@ def compare(options, build_dir):
     load = os.getloadavg()[0]
     run = Run(options, mpis, subject)
     run.compile(build_dir)
-    for measure in PLAN:
-        if measure.group in options.groups:
-            run.measure(measure)
+    for _, measures in itertools.groupby([m for m in PLAN if m.group in options.groups], lambda m: m.group):
+        measures = list(measures)
+        if measures[0].pieces[0]:
+            run.measure_pieces(measures)
+        else:
+            for measure in measures:
+                run.measure(measure)
     text = report.markdown(run.results, run.mpis, shlex.join(['bench/compare.py'] + sys.argv[1:]), load,
                            time.monotonic() - run.begin)
     print(text)
@@ -260,6 +318,8 @@ def compare(options, build_dir):
             f.write(text)
     if options.json:
         run.write_json(options.json)
+    if options.docs:
+        coll_docs.replace(options.docs, coll_docs.section(run.results, run.mpis, time.monotonic() - run.begin, load))
 
 
 def main():

@@ -130,22 +130,21 @@ int main(int argc, char **argv)
     struct bench b = { .batches = 51,
                        .batch_time = 1e-3,
                        .budget = 0.1,
-                       .depths = { 0, 16, 1000, 10000, 100000 },
-                       .n_depths = 5 };
+                       .depths = { { 0, 16, 1000, 10000, 100000 }, 5 } };
     struct queue q = { 0 };
     long deepest = 1;
 
     bench_start(&b, &argc, &argv, 2);
     q.rank = b.rank;
     q.other = 1 - b.rank;
-    for (int d = 0; d < b.n_depths; d++)
-        deepest = b.depths[d] > deepest ? b.depths[d] : deepest;
+    for (int d = 0; d < b.depths.count; d++)
+        deepest = b.depths.at[d] > deepest ? b.depths.at[d] : deepest;
     q.values = bench_buffer(deepest * (long)sizeof *q.values);
     q.requests = bench_buffer(deepest * (long)sizeof *q.requests);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         q.kind = &kinds[k];
-        for (int d = 0; d < b.n_depths; d++) {
-            q.depth = b.depths[d];
+        for (int d = 0; d < b.depths.count; d++) {
+            q.depth = b.depths.at[d];
             measure(&b, &q);
         }
     }

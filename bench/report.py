@@ -48,7 +48,7 @@ TITLES = {
 }
 COLL = 'coll_'
 BY_HAND = 0.87  # of the speed of a loop by hand: 1.15 times its time
-COLL_SHORT, COLL_LONG = 8, 1048576
+COLL_STRICT = {'2': 0.75, '2:8': 0.75, '2:1048576': 0.8}  # ranks:bytes, else 1
 
 
 class Results:
@@ -192,17 +192,29 @@ def coll_title(name):
     return f'MPI_{name[len(COLL):].capitalize()}, by ranks and bytes'
 
 
+def coll_ratios(results):
+    """[(operation, parameter, time over that of the best peer)], where it was measured."""
+    found = [(n, p, results.ratio(results.subject, n, p)) for n in coll_names(results)
+             for m, p in results.values if m == n]
+    return [row for row in found if row[2] is not None]
+
+
+def coll_missed(results):
+    """{(ranks, operation)} with a size that misses what is wanted of it."""
+    return {(int(p.partition(':')[0]), n[len(COLL):]) for n, p, ratio in coll_ratios(results)
+            if ratio > COLL_STRICT.get(p, 1)}
+
+
 def coll_gates(results):
     """For each operation: short and long with 2 ranks, and the worst of all other ranks and sizes."""
     found = []
     for name in coll_names(results):
         parameters = [p for n, p in results.values if n == name]
         what = coll_title(name).split(',', maxsplit=1)[0]
-        strict = {f'2:{COLL_SHORT}': 0.75, '2': 0.75, f'2:{COLL_LONG}': 0.8}
-        for parameter in [p for p in parameters if p in strict]:
+        for parameter in [p for p in parameters if p in COLL_STRICT]:
             found.append(peer_gate(results, f'{what}, {parameter}, to best peer', (name, parameter),
-                                   strict[parameter], True))
-        rest = [(results.ratio(results.subject, name, p), p) for p in parameters if p not in strict]
+                                   COLL_STRICT[parameter], True))
+        rest = [(results.ratio(results.subject, name, p), p) for p in parameters if p not in COLL_STRICT]
         rest = [r for r in rest if r[0] is not None]
         if rest:
             worst = max(rest)[1]
@@ -272,10 +284,10 @@ def gates(results):
     return found + layout_gates(results) + coll_gates(results)
 
 
-def gate_table(results):
+def gate_table(results, chosen=gates):
     lines = [f'| gate | {results.subject} | against | ratio | of the best | wanted | |',
              '|---|---|---|---|---|---|---|']
-    for g in gates(results):
+    for g in chosen(results):
         if g.ratio is None:
             continue  # not asked for, or said below
         cells = [g.what, g.mine, g.other, show(g.ratio), show(g.best), g.wanted, g.verdict]

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests of what compare.py makes of values: medians, ratios, gates, lines, time limits. Starts no MPI."""
 
+import os
 import sys
+import tempfile
 import time
 import unittest
 
+import coll_docs
 import jobs
 import report
 
@@ -133,6 +136,45 @@ class Jobs(unittest.TestCase):
         seconds, complaint = jobs.time_job(['/bin/sleep', '0.2'], 10)
         self.assertEqual(complaint, '')
         self.assertTrue(0.2 <= seconds < 5)
+
+
+class Collective(unittest.TestCase):
+    """What the docs say of collective operations."""
+
+    def setUp(self):
+        self.results = report.Results(['parley', 'a'], 'parley')
+        for parameter, mine, theirs in (('2:8', 0.5, 1), ('2:256', 3, 2), ('4:256', 1, 2), ('2', 0.8, 1)):
+            name = 'coll_bcast' if ':' in parameter else 'coll_barrier'
+            self.results.add('parley', name, parameter, mine, 'us')
+            self.results.add('a', name, parameter, theirs, 'us')
+
+    def test_missed(self):
+        self.assertEqual(report.coll_missed(self.results), {(2, 'bcast'), (2, 'barrier')})
+
+    def test_section(self):
+        lines = coll_docs.section(self.results, [], 3, 0)
+        for line in ('| bytes | 2 ranks | 4 ranks |', '| barrier | 0.80 (1 of 1) | – |', '| 8 B | 0.50 (1 of 1) | – |',
+                     '| 256 B | 1.50 (0 of 1) | 0.50 (1 of 1) |', '| bcast, 2:256 | 1.50 | 1.5 | 3 us | 2 us (a) | 1 |',
+                     '| MPI_Barrier, 2, to best peer | 0.800 us | 1 us (a) | 0.800 | 0.800 | ≤ 0.75 | miss |'):
+            self.assertIn(line, lines)
+        self.assertIn('Slower than the best peer are 1 of 4:', lines)
+
+    def test_replace(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'page.md')
+            for text in ('no marks', coll_docs.BEGIN + '\n'):
+                self.write(path, text)
+                with self.assertRaisesRegex(OSError, 'lacks a line'):
+                    coll_docs.replace(path, ['x'])
+            self.write(path, f'before\n{coll_docs.BEGIN}\nold\n{coll_docs.END}\nafter\n')
+            coll_docs.replace(path, ['new', ''])
+            with open(path, encoding='utf-8') as f:
+                self.assertEqual(f.read(), f'before\n{coll_docs.BEGIN}\n\nnew\n\n{coll_docs.END}\nafter\n')
+
+    @staticmethod
+    def write(path, text):
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(text)
 
 
 if __name__ == '__main__':
