@@ -94,6 +94,20 @@ static void test_copy_shared(void)
     }
 }
 
+/* Nothing changes in lines that are forgotten and fetched, nor around them. */
+static void test_forget(void)
+{
+    static unsigned char memory[8192], copy[sizeof memory];
+
+    for (size_t i = 0; i < sizeof memory; i++)
+        copy[i] = memory[i] = (unsigned char)(i % 251);
+    for (size_t at = 0; at < sizeof memory; at += 1024) {
+        shared_forget(memory + at, 1024);
+        shared_own(memory + at, 1024, at % 4096 == 0);
+    }
+    CHECK(!memcmp(memory, copy, sizeof memory));
+}
+
 struct item {
     int value;
     struct list node;
@@ -232,6 +246,7 @@ int main(void)
 {
     test_err();
     test_copy_shared();
+    test_forget();
     test_err_all_classes_and_ring();
     test_list();
     test_mem();

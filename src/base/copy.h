@@ -68,4 +68,11 @@ static inline void copy_long(void *to, const void *from, size_t len)
 void shared_write(void *to, const void *from, size_t len, bool is_far);
 void shared_read(void *to, const void *from, size_t len);
 
+/* Before whole lines of such memory are written, which lie in another processor's cache: shared_forget puts them out
+ * of all caches, shared_own then fetches them into this processor's own, alone (`is_first`: since the last ones were
+ * forgotten). Nothing in them changes. Both take a moment, so they are for times of waiting. False: this processor has
+ * no such instruction, and nothing was done. */
+bool shared_forget(void *start, size_t len);
+void shared_own(void *start, size_t len, bool is_first);
+
 #endif

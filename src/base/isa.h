@@ -38,6 +38,14 @@ static inline bool isa_has_short_strings(void)
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) && d & 1u << 4;
 }
 
+/* Is there an instruction that puts a line out of all caches and does not wait for it (clflushopt)? */
+static inline bool isa_can_forget(void)
+{
+    unsigned a, b, c, d;
+
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & 1u << 23;
+}
+
 #else
 
 #define ISA_TARGET_AVX2

@@ -6,6 +6,9 @@
  *            without reading them. The C library uses it from 2 KB on. One of more than 2 KB takes 60 ns to start,
  *            but is faster on the way, so a little more than 2 KB goes in two, and where lines are near up to
  *            7 KB go in some; where they are far each of these waits for the one before.
+ *   forget   a line that both processors have is slower to write than one that is in no cache: the other one must be
+ *            told first, and is told line by line. Asking for it in order to write does not help, that tells it
+ *            no sooner.
  *   reading  a processor asks for a few lines only ahead of the one that is read; here it asks for AHEAD bytes.
  *
  * Figures: docs/performance.md. Knows: nothing. */
@@ -97,6 +100,37 @@ static void out_by_string(void *to, const void *from, size_t len, bool is_far)
 IN_BY_VECTORS(in_by_32, ISA_TARGET_AVX2, 32)
 IN_BY_VECTORS(in_by_64, ISA_TARGET_AVX512, 64)
 
+/* Asking the processor takes long in a virtual machine. */
+static bool can_forget(void)
+{
+    static _Atomic int known; /* 1: no, 2: yes */
+    int answer = atomic_load_explicit(&known, memory_order_relaxed);
+
+    if (unlikely(!answer)) {
+        answer = isa_can_forget() ? 2 : 1;
+        atomic_store_explicit(&known, answer, memory_order_relaxed);
+    }
+    return answer == 2;
+}
+
+bool shared_forget(void *start, size_t len)
+{
+    if (!can_forget())
+        return false;
+    for (size_t at = 0; at < len; at += CACHE_LINE)
+        __asm__ volatile("clflushopt %0" : "+m"(*((char *)start + at)));
+    return true;
+}
+
+/* The fence: what has been forgotten must be gone, or the lines are found where they were. */
+void shared_own(void *start, size_t len, bool is_first)
+{
+    if (is_first)
+        __asm__ volatile("mfence" : : : "memory");
+    for (size_t at = 0; at < len; at += CACHE_LINE)
+        prefetch_write((const char *)start + at);
+}
+
 static out_fn *best_out(void)
 {
     return isa_has_short_strings() ? out_by_string : out_by_libc;
@@ -110,6 +144,17 @@ static in_fn *best_in(void)
 }
 
 #else
+
+bool shared_forget(void *start, size_t len)
+{
+    (void)start, (void)len;
+    return false;
+}
+
+void shared_own(void *start, size_t len, bool is_first)
+{
+    (void)start, (void)len, (void)is_first;
+}
 
 static out_fn *best_out(void)
 {

@@ -176,6 +176,10 @@ struct net_ops {
      * (PROGRESS_LOOK_FIRST); `buf` may have been written to then. The sink is not called. */
     int (*take)(struct net_ep *ep, struct net_head head, void *buf, size_t max);
 
+    /* The caller waits for this process, and nothing has come: a moment for what makes the next send to it faster,
+     * again and again. Takes less than a short message. NULL: there is no such thing. */
+    void (*use_wait)(struct net_ep *ep);
+
     /* Copying from and to the memory of the other process. can_copy is settled by trying, once a pair.
      * 0 or an errno. */
     bool (*can_copy)(struct net_ep *ep);

@@ -5,6 +5,8 @@
 #include "base/err.h"
 #include "p2p/int_p2p.h"
 
+enum { PREPARE_MIN = 2048 }; /* shorter messages gain nothing from what a transport can prepare */
+
 /* What came is told in the receiver's datatype, since only its bytes are known, if it is so many of them. */
 static COLD int truncation(const struct p2p_req *r, size_t len)
 {
@@ -124,15 +126,19 @@ void recv_set_up(struct p2p_req *r, void *buf, MPI_Count count, int source, int 
     recv_aim(r, source, tag);
 }
 
-/* Nothing has come yet: look for a while, before a request is made. */
+/* Nothing has come yet: look for a while, before a request is made. Who may get a longer message may send one
+ * afterwards, and the transport gets ready for that meanwhile. */
 static NOINLINE int look_for_next(const struct peer *peer, struct net_head head, void *buf, size_t max)
 {
+    const bool prepares = max >= PREPARE_MIN && peer->ops->use_wait;
     int len = NET_NOT_YET;
 
     PROGRESS_LOOK_FIRST {
         len = peer->ops->take(peer->ep, head, buf, max);
         if (len != NET_NOT_YET)
             break;
+        if (unlikely(prepares))
+            peer->ops->use_wait(peer->ep);
     }
     return len;
 }

@@ -28,7 +28,8 @@ struct shm_peer {
     uint32_t idle_sweeps;           /* sweeps that found it silent; used to make it cold */
     uint32_t sweep_pos;             /* in_pos at the last sweep */
     uint8_t copy;                   /* enum shm_copy */
-    uint8_t last_cell;              /* own cell that went to this peer last; SHM_CELLS: none */
+    uint8_t last_cell;              /* own cell that went to this peer last … */
+    uint8_t prior_cell;             /* … and the one before that; SHM_CELLS: none */
     struct pace pace;               /* of reading its cells */
 } ALIGNED(CACHE_LINE);
 
@@ -38,6 +39,15 @@ enum shm_copy { SHM_COPY_UNTRIED, SHM_COPY_WORKS, SHM_COPY_REFUSED };
 struct shm_cell {
     struct shm_peer *peer;          /* whom it was sent to; NULL: on loan */
     uint32_t end;                   /* read when the peer's tail has come this far */
+};
+
+/* An own cell, on loan, whose lines are made ready for the next message to a peer (spare.c). */
+struct shm_spare {
+    struct shm_peer *wanted_by;     /* who may use its waits for that; NULL: nobody */
+    uint32_t wanted;                /* bytes: as long as its last message */
+    struct shm_peer *peer;          /* for whom there is one; NULL: there is none */
+    uint32_t index;
+    uint32_t forgotten, owned;      /* bytes that have come so far */
 };
 
 struct shm {
@@ -53,6 +63,7 @@ struct shm {
     uint32_t cells_free;            /* bit set: own cell is free */
     uint32_t cells_touched;         /* cells from this one on have never been written: their memory is not there yet */
     struct shm_cell cells[SHM_CELLS];
+    struct shm_spare spare;
     uint32_t next_record;           /* where the search for a free one starts */
     uint64_t stamp;                 /* of the last message that went in parts */
     uint64_t probe;                 /* what others read to find out whether they may */
@@ -79,6 +90,28 @@ void shm_release(struct net_ep *ep, const struct net_buffer *buffer);
 void shm_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out);
 struct pace *shm_pace(struct net_ep *ep);
 void shm_wake(struct net_ep *ep);
+
+/* Has the receiver read it, when its tail has come to `tail`? */
+static ALWAYS_INLINE bool shm_is_read(const struct shm_cell *cell, uint32_t tail)
+{
+    return (int32_t)(tail - cell->end) >= 0;
+}
+
+/* One of the free cells, and it is no longer one; there is one. */
+static ALWAYS_INLINE uint32_t shm_take_free(struct shm *shm)
+{
+    const uint32_t index = (uint32_t)__builtin_ctz(shm->cells_free);
+
+    shm->cells_free &= shm->cells_free - 1;
+    if (index >= shm->cells_touched)
+        shm->cells_touched = index + 1;
+    return index;
+}
+
+/* spare.c */
+void shm_use_wait(struct net_ep *ep);
+uint32_t shm_take_spare(struct shm *shm);
+void shm_drop_spare(struct shm *shm);
 
 /* poll.c */
 int shm_poll(struct net *net) HOT;

@@ -114,7 +114,7 @@ static void shm_close_net(struct net *net)
 /* As at first. */
 static void set_up(struct shm *shm, struct shm_peer *peer, int proc)
 {
-    *peer = (struct shm_peer){ .ep = { &shm->net, proc, SHM_ROOM }, .last_cell = SHM_CELLS };
+    *peer = (struct shm_peer){ .ep = { &shm->net, proc, SHM_ROOM }, .last_cell = SHM_CELLS, .prior_cell = SHM_CELLS };
     peer->out = shm_page(shm->area, proc, shm->proc);
     peer->in = shm_page(shm->area, shm->proc, proc);
     peer->pace = (struct pace){ .told = &peer->in->far, .heard = &peer->out->far };
@@ -151,6 +151,9 @@ static void shm_renew(struct net_ep *ep)
         if (!(shm->cells_free >> i & 1) && shm->cells[i].peer == peer)
             shm->cells_free |= UINT32_C(1) << i;
     }
+    if (shm->spare.peer == peer)
+        shm_drop_spare(shm);
+    shm->spare.wanted_by = NULL;
     set_up(shm, peer, ep->proc);
     peer->is_active = is_active;
     atomic_store_explicit(&peer->in->hot, is_active, memory_order_relaxed);
@@ -189,6 +192,7 @@ const struct net_ops shm_ops = {
     .poll_ep = shm_poll_ep,
     .is_silent = shm_is_silent,
     .take = shm_take,
+    .use_wait = shm_use_wait,
     .can_copy = shm_can_copy,
     .copy_from = shm_copy_from,
     .copy_to = shm_copy_to,

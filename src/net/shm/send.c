@@ -143,19 +143,13 @@ int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint3
     return shm_send_in_room(ep, head, payload, len);
 }
 
-/* Has the receiver read it, when its tail has come to `tail`? */
-static ALWAYS_INLINE bool is_read(const struct shm_cell *cell, uint32_t tail)
-{
-    return (int32_t)(tail - cell->end) >= 0;
-}
-
 /* Ask all receivers how far they have come. */
 static NOINLINE void collect_cells(struct shm *shm)
 {
     for (uint32_t i = 0; i < SHM_CELLS; i++) {
         struct shm_cell *cell = &shm->cells[i];
         /* acquire pairs with tell_sender: the cell has been read */
-        if (!cell->peer || !is_read(cell, atomic_load_explicit(&cell->peer->out->tail, memory_order_acquire)))
+        if (!cell->peer || !shm_is_read(cell, atomic_load_explicit(&cell->peer->out->tail, memory_order_acquire)))
             continue;
         cell->peer = NULL;
         shm->cells_free |= UINT32_C(1) << i;
@@ -167,19 +161,17 @@ static NOINLINE void collect_cells(struct shm *shm)
 static uint32_t choose_cell(struct shm *shm, const struct shm_peer *peer)
 {
     const uint64_t touched = (UINT64_C(1) << shm->cells_touched) - 1;
-    uint32_t index = peer->last_cell;
+    const uint32_t index = peer->last_cell;
 
-    if (index < SHM_CELLS && shm->cells[index].peer == peer && is_read(&shm->cells[index], peer->out_tail))
+    if (unlikely(shm->spare.peer == peer))
+        return shm_take_spare(shm);
+    if (index < SHM_CELLS && shm->cells[index].peer == peer && shm_is_read(&shm->cells[index], peer->out_tail))
         return index;
     if (!(shm->cells_free & touched)) /* before memory is touched for the first time, which takes longer */
         collect_cells(shm);
-    if (!shm->cells_free)
-        return SHM_CELLS;
-    index = (uint32_t)__builtin_ctz(shm->cells_free);
-    shm->cells_free &= shm->cells_free - 1;
-    if (index >= shm->cells_touched)
-        shm->cells_touched = index + 1;
-    return index;
+    if (unlikely(!shm->cells_free))
+        return shm->spare.peer ? shm_take_spare(shm) : SHM_CELLS;
+    return shm_take_free(shm);
 }
 
 int shm_alloc(struct net_ep *ep, struct net_buffer *buffer)
@@ -213,7 +205,11 @@ static ALWAYS_INLINE void publish_cell(struct shm_peer *peer, struct net_head he
     memcpy(slot->payload, &(struct shm_in_cell){ index, peer->in_pos, stamp }, sizeof(struct shm_in_cell));
     publish(peer, slot, 1);
     shm->cells[index] = (struct shm_cell){ peer, peer->out_pos };
+    if (peer->last_cell != index)
+        peer->prior_cell = peer->last_cell;
     peer->last_cell = (uint8_t)index;
+    shm->spare.wanted_by = len >= SHM_SPARE_MIN && pace_is_far_to(&peer->pace) ? peer : NULL;
+    shm->spare.wanted = len;
 }
 
 int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len)

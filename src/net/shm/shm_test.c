@@ -205,6 +205,72 @@ static void test_parts(void)
     segment_destroy(segment, 2);
 }
 
+/* One way, LEN bytes of `value` by a cell, and taken there; `index`: of the cell. */
+static uint32_t send_by_cell(struct net_ep *from, struct net_ep *to, uint32_t len, char value)
+{
+    static char took[SHM_CELL_SIZE];
+    const struct net_head head = { { 1, 2 } };
+    struct net_buffer buffer;
+    bool is_whole = true;
+
+    CHECK(!shm_ops.alloc(from, &buffer));
+    memset(buffer.data, value, len);
+    CHECK(!shm_ops.commit(from, head, &buffer, len));
+    CHECK_INT(shm_ops.take(to, head, took, sizeof took), (int)len);
+    for (uint32_t i = 0; i < len; i++)
+        is_whole = is_whole && took[i] == value;
+    CHECK(is_whole);
+    return buffer.index;
+}
+
+/* Who waits gets a cell ready where lines are far, never the one that is being read. It is used for that peer, given up
+ * when there is no other cell, and when the peer becomes another process. */
+static void test_spare(void)
+{
+    enum { LEN = 5000, LOOKS = 20 };
+    struct job_head *segment = segment_create(2);
+    struct net_config config = config_of(segment, 1, 2, 0);
+    uint32_t last = SHM_CELLS;
+    struct net_ep *a, *b;
+    struct net *from, *to;
+    struct net_buffer buffer;
+    struct shm_spare *spare;
+    int cells = 0;
+
+    CHECK(!shm_ops.open(&config, &to) && !shm_ops.connect(to, 0, &b));
+    config.proc = 0;
+    CHECK(!shm_ops.open(&config, &from) && !shm_ops.connect(from, 1, &a));
+    spare = &((struct shm *)(void *)from)->spare;
+    send_by_cell(a, b, LEN, 'n');
+    shm_ops.use_wait(a);
+    CHECK(!spare->peer);
+    atomic_store(&((struct shm_peer *)(void *)a)->out->far, 1);
+    for (char round = 'a'; round < 'z'; round++) {
+        const uint32_t index = send_by_cell(a, b, LEN, round);
+        CHECK(index != last);
+        last = index;
+        CHECK(!spare->peer);
+        for (int i = 0; i < (round % 2 ? LOOKS : 3); i++) /* all, or cut short by the answer */
+            shm_ops.use_wait(a);
+        CHECK(spare->peer && spare->index != last);
+        send_by_cell(b, a, LEN, round);
+    }
+    CHECK(((struct shm *)(void *)from)->cells_touched <= 3);
+    while (!shm_ops.alloc(a, &buffer))
+        cells++;
+    CHECK_INT(cells, SHM_CELLS);
+    while (cells--)
+        shm_ops.release(a, &(struct net_buffer){ .index = (uint32_t)cells });
+    send_by_cell(a, b, LEN, 'z');
+    shm_ops.use_wait(a);
+    CHECK(spare->peer);
+    shm_ops.renew(a);
+    CHECK(!spare->peer && ((struct shm *)(void *)from)->cells_free == UINT32_MAX);
+    shm_ops.close(from);
+    shm_ops.close(to);
+    segment_destroy(segment, 2);
+}
+
 /* What is sent in a lane arrives in that lane, also if the other end opens it later; a full one holds up no other. */
 static void test_lanes(void)
 {
@@ -276,6 +342,7 @@ int main(void)
     test_renew(0);
     test_renew(NET_LANES - 1);
     test_parts();
+    test_spare();
     test_lanes();
     test_many();
     test_full_ring();

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: net/shm. A cell made ready while an answer is waited for. Where lines are far, most of the time to write a cell
+ * is spent on taking its lines from the cache of the receiver, who has read them; a processor that waits can do that
+ * before the next message. Not with the cell just sent, which is being read: with the one before, in turns.
+ * Knows: base, sys (far or near), net. */
+#include "base/copy.h"
+#include "net/shm/int_shm.h"
+
+enum { STEP = 1024 }; /* bytes in one look for the answer, which may come any time */
+
+uint32_t shm_take_spare(struct shm *shm)
+{
+    shm->spare.peer = NULL;
+    return shm->spare.index;
+}
+
+void shm_drop_spare(struct shm *shm)
+{
+    shm->cells_free |= UINT32_C(1) << shm_take_spare(shm);
+}
+
+/* Nobody else is asked whether a cell is free, since that takes as long as a short message. */
+static bool find_cell(struct shm *shm, struct shm_peer *peer, uint32_t *index)
+{
+    *index = peer->prior_cell;
+    if (*index < SHM_CELLS && shm->cells[*index].peer == peer && shm_is_read(&shm->cells[*index], peer->out_tail))
+        return true;
+    if (shm->cells_free)
+        *index = shm_take_free(shm);
+    return *index < SHM_CELLS && !shm->cells[*index].peer;
+}
+
+static void begin(struct shm *shm, struct shm_peer *peer)
+{
+    struct shm_spare *const spare = &shm->spare;
+
+    if (spare->peer)
+        shm_drop_spare(shm);
+    if (!find_cell(shm, peer, &spare->index)) {
+        spare->wanted_by = NULL;
+        return;
+    }
+    shm->cells[spare->index].peer = NULL;
+    spare->peer = peer;
+    spare->forgotten = spare->owned = 0;
+}
+
+/* First all lines are forgotten, then fetched: in between they have time to go. */
+static void go_on(struct shm *shm)
+{
+    struct shm_spare *const spare = &shm->spare;
+    char *const cell = shm_cell(shm->area, shm->proc, spare->index);
+
+    if (spare->forgotten < spare->wanted) {
+        if (!shared_forget(cell + spare->forgotten, STEP))
+            spare->wanted_by = NULL;
+        spare->forgotten += STEP;
+    } else if (spare->owned < spare->wanted) {
+        shared_own(cell + spare->owned, STEP, !spare->owned);
+        spare->owned += STEP;
+    } else {
+        spare->wanted_by = NULL;
+    }
+}
+
+void shm_use_wait(struct net_ep *ep)
+{
+    struct shm *shm = (struct shm *)(void *)ep->net;
+    struct shm_peer *peer = (struct shm_peer *)(void *)ep;
+
+    if (shm->spare.wanted_by != peer)
+        return;
+    if (shm->spare.peer != peer)
+        begin(shm, peer);
+    else
+        go_on(shm);
+}
