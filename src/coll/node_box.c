@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/memcheck.h"
 #include "coll/int_node.h"
+#include "sys/huge.h"
 
 enum {
     BOUNCE = 65536,     /* bytes fetched at a time for a layout with gaps */
@@ -110,6 +111,7 @@ static void fill_boxes(const struct node_blocks *b, char *temp)
             temp += len;
         } else {
             table[rank].at = (uintptr_t)type_run(block.type, block.buf);
+            huge_note(type_run(block.type, block.buf), len);
         }
     }
 }
@@ -140,6 +142,8 @@ static void fill_places(const struct node_blocks *b)
 
         places[i].at = is_run ? (uintptr_t)type_run(to.type, to.buf) : 0;
         places[i].len = type_bytes(to.type, to.count);
+        if (is_run)
+            huge_note(type_run(to.type, to.buf), (size_t)places[i].len);
     }
 }
 

@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/memcheck.h"
 #include "coll/int_node.h"
+#include "sys/huge.h"
 
 enum {
     PIECE = 65536,  /* bytes of an operand that are combined at a time */
@@ -140,6 +141,7 @@ static int begin(struct large *l, struct node_call *call, const struct coll_args
         return err(MPI_ERR_NO_MEM, "no memory for %d bytes of intermediate results", 2 * PIECE);
     window = (struct node_window){ .in = (uintptr_t)l->in, .out = (uintptr_t)l->out,
                                    .len = type_bytes(args->recv.type, count) };
+    huge_note(l->in, (size_t)window.len);
     return node_show(call, &window);
 }
 

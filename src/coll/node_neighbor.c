@@ -16,6 +16,7 @@
 #include "coll/int_call.h"
 #include "coll/int_node.h"
 #include "obj/topology.h"
+#include "sys/huge.h"
 
 enum {
     SHOWN_MIN = 65536,  /* bytes of a block from which on memory is shown */
@@ -49,10 +50,14 @@ static struct box *boxes_of(const struct around *a, int rank)
 
 static struct box box_of(const struct coll_block *block)
 {
-    const bool is_run = type_is_run(block->type, block->count);
+    const size_t len = type_bytes(block->type, block->count);
+    struct box box = { 0, len };
 
-    return (struct box){ is_run ? (uintptr_t)type_run(block->type, block->buf) : 0,
-                         type_bytes(block->type, block->count) };
+    if (type_is_run(block->type, block->count)) {
+        box.at = (uintptr_t)type_run(block->type, block->buf);
+        huge_note(type_run(block->type, block->buf), len);
+    }
+    return box;
 }
 
 /* Post them instead of slots. */

@@ -6,6 +6,7 @@
 #include "base/copy.h"
 #include "base/err.h"
 #include "p2p/int_p2p.h"
+#include "sys/huge.h"
 
 /* --- requests that are complete at birth; shared, never changed, never released --- */
 
@@ -99,6 +100,7 @@ static void prepare_rts(struct p2p_req *r)
     if (type_is_run(r->type, r->count)) {
         flags |= WIRE_CONTIG;
         rts->address = (uintptr_t)type_run(r->type, r->buf);
+        huge_note(type_run(r->type, r->buf), r->len);
     } else if (lists_pay(r, r->len) && r->peer->ops->can_copy(r->peer->ep) && lists_open(r, 0, r->len)) {
         flags |= WIRE_LISTED;
         rts->address = (uintptr_t)lists_own(r, &rts->blocks);

@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 
 #include "base/setting.h"
+#include "sys/huge.h"
 
 static struct setting single_copy = {
     .name = "SINGLE_COPY",
@@ -61,11 +62,13 @@ static int copy(int pid, char *local, uint64_t remote, size_t len, copy_fn *call
 
 int peek_read(int pid, void *local, uint64_t remote, size_t len)
 {
+    huge_note(local, len);
     return copy(pid, local, remote, len, process_vm_readv);
 }
 
 int peek_write(int pid, const void *local, uint64_t remote, size_t len)
 {
+    huge_note(local, len);
     return copy(pid, (char *)(uintptr_t)local, remote, len, process_vm_writev);
 }
 
