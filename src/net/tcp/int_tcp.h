@@ -14,6 +14,7 @@
 #include "net/tcp/format.h"
 #include "net/tcp/hello.h"
 #include "sys/job.h"
+#include "sys/lock.h"
 #include "sys/pace.h"
 
 enum {
@@ -208,6 +209,12 @@ struct tcp_peer {
 
 struct tcp {
     struct net net;             /* first */
+    struct lock guard;          /* of all that follows: who is in a function of net_ops has it, or the keeper */
+    _Atomic uint32_t visits;    /* of the former */
+    _Atomic bool has_left;      /* something may not have gone out; said by them, taken back by the keeper */
+    uint32_t visits_seen;       /* the keeper's */
+    struct list keeper_link;
+    bool is_kept_by_keeper;     /* it has the guard */
     struct tcp_watch port_watch;
     struct tcp_port *port;
     struct job_head *segment;
@@ -252,6 +259,23 @@ static inline bool tcp_has_room(const struct tcp_peer *peer)
     return (int32_t)(peer->kept_may - peer->kept_sent) > 0;
 }
 
+/* In and out of a function of net_ops; with the lane's lock besides, so that only the keeper may be there. A sink may
+ * call another one. */
+static ALWAYS_INLINE struct tcp *tcp_enter(struct net *net)
+{
+    struct tcp *tcp = (struct tcp *)(void *)net;
+
+    lock_take(&tcp->guard);
+    atomic_store_explicit(&tcp->visits, atomic_load_explicit(&tcp->visits, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    return tcp;
+}
+
+static ALWAYS_INLINE void tcp_leave(struct tcp *tcp)
+{
+    lock_release(&tcp->guard);
+}
+
 /* tcp.c: the state for a process, made at first contact; NULL: no memory. */
 struct tcp_peer *tcp_peer(struct tcp *tcp, int proc);
 /* The connection has ended with `rc` (0: in good order): drop all that belongs to it. The sink is told by the next
@@ -265,6 +289,22 @@ void tcp_lose(struct tcp_peer *peer);
 void tcp_adopt_proven(struct tcp *tcp, struct tcp_proven *proven);
 /* Watch `fd` in the lane's epoll for input, or for output as well. 0, or -1 with errno. */
 int tcp_watch(struct tcp *tcp, int fd, struct tcp_watch *watch, bool for_output);
+
+/* keeper.c: somebody writes for this transport what is left in it, until it is closed. Without the guard. */
+void tcp_keeper_add(struct tcp *tcp);
+void tcp_keeper_remove(struct tcp *tcp);
+enum { TCP_KEEPER_AWAKE, TCP_KEEPER_ASLEEP, TCP_KEEPER_ENDS };
+extern _Atomic uint32_t tcp_keeper_word;
+void tcp_keeper_wake(void) COLD;
+
+/* Something does not go out now. */
+static ALWAYS_INLINE void tcp_leave_some(struct tcp *tcp)
+{
+    atomic_store_explicit(&tcp->has_left, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst); /* the keeper's barrier does the rest */
+    if (unlikely(atomic_load_explicit(&tcp_keeper_word, memory_order_relaxed) == TCP_KEEPER_ASLEEP))
+        tcp_keeper_wake();
+}
 
 /* room.c: tell it what is asked of it and how much more it may send, if that has changed. The same of all, and of those
  * for which there was no memory. */
@@ -283,7 +323,7 @@ int tcp_dial_event(struct tcp_watch *watch);
 /* No event leads to them any more. */
 void tcp_dial_free_ended(struct tcp *tcp);
 
-/* send.c */
+/* send.c: those of net_ops, which enter; and others. */
 int tcp_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
 int tcp_send_soon(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
 int tcp_send_in_room(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);

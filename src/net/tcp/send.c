@@ -35,15 +35,19 @@ static void make_dirty(struct tcp_peer *peer)
     list_append(&tcp_of(peer)->dirty, &peer->dirty_link);
 }
 
-/* Whoever has seen room may send: as long as nothing waits. */
+/* Whoever has seen room may send: as long as nothing waits. Callers look without the guard, so the keeper leaves it as
+ * it is: 0. */
 static ALWAYS_INLINE void set_room(struct tcp_peer *peer)
 {
+    if (unlikely(tcp_of(peer)->is_kept_by_keeper))
+        return;
     peer->ep.room = list_is_empty(&peer->out) && peer->state == TCP_UP && !peer->out_error;
 }
 
 static void set_blocked(struct tcp_peer *peer)
 {
     peer->is_blocked = true;
+    tcp_leave_some(tcp_of(peer));
     if (peer->watches_output)
         return;
     peer->watches_output = !tcp_watch(tcp_of(peer), peer->fd, &peer->watch, true);
@@ -57,7 +61,7 @@ static void set_blocked(struct tcp_peer *peer)
 static void set_out_error(struct tcp_peer *peer, int error)
 {
     peer->out_error = error;
-    peer->ep.room = 0;
+    set_room(peer);
 }
 
 /* --- chunks --- */
@@ -410,21 +414,8 @@ static int put_behind(struct tcp_peer *peer, struct net_head head, const void *p
     return 0;
 }
 
-static NOINLINE int send_behind(struct tcp_peer *peer, struct net_head head, const void *payload, uint32_t len)
+static ALWAYS_INLINE int send_in_room(struct tcp_peer *peer, struct net_head head, const void *payload, uint32_t len)
 {
-    if (len > TCP_SMALL)
-        tcp_flush(peer); /* perhaps it need not be copied */
-    if (peer->ep.room > 0)
-        return tcp_send_in_room(&peer->ep, head, payload, len);
-    if (put_behind(peer, head, payload, len))
-        return NET_AGAIN;
-    tcp_flush(peer);
-    return 0;
-}
-
-int tcp_send_in_room(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
-{
-    struct tcp_peer *peer = peer_of(ep);
     const struct tcp_frame frame = frame_of(TCP_RECORD, head, len);
 
     count_kept(peer, head, len);
@@ -432,33 +423,71 @@ int tcp_send_in_room(struct net_ep *ep, struct net_head head, const void *payloa
     return 0;
 }
 
-int tcp_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
+static NOINLINE int send_behind(struct tcp_peer *peer, struct net_head head, const void *payload, uint32_t len)
 {
-    struct tcp_peer *peer = peer_of(ep);
+    if (len > TCP_SMALL || list_is_empty(&peer->out))
+        tcp_flush(peer); /* perhaps it need not be copied */
+    if (peer->ep.room > 0)
+        return send_in_room(peer, head, payload, len);
+    if (put_behind(peer, head, payload, len))
+        return NET_AGAIN;
+    tcp_flush(peer);
+    return 0;
+}
 
-    return likely(ep->room > 0) ? tcp_send_in_room(ep, head, payload, len) : send_behind(peer, head, payload, len);
+static ALWAYS_INLINE int send_now(struct tcp_peer *peer, struct net_head head, const void *payload, uint32_t len)
+{
+    return likely(peer->ep.room > 0) ? send_in_room(peer, head, payload, len) : send_behind(peer, head, payload, len);
 }
 
 /* The first of a burst goes out at once, those that follow it before the next poll wait for that, or until they are
- * many. */
-int tcp_send_soon(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
+ * many, or for the keeper. */
+static ALWAYS_INLINE int send_soon(struct tcp_peer *peer, struct net_head head, const void *payload, uint32_t len)
 {
-    struct tcp_peer *peer = peer_of(ep);
-
-    if (!peer->in_burst && ep->room > 0) {
+    if (!peer->in_burst && unlikely(peer->ep.room <= 0) && list_is_empty(&peer->out))
+        set_room(peer);
+    if (!peer->in_burst && peer->ep.room > 0) {
         peer->in_burst = true;
         make_dirty(peer);
-        return tcp_send_in_room(ep, head, payload, len);
+        return send_in_room(peer, head, payload, len);
     }
     if (len > TCP_KEPT_MAX)
-        return tcp_send(ep, head, payload, len);
+        return send_now(peer, head, payload, len);
     if (put_behind(peer, head, payload, len))
         return NET_AGAIN;
     make_dirty(peer);
     tcp_of(peer)->has_kept = true;
+    tcp_leave_some(tcp_of(peer));
     if (peer->unsent >= TCP_COALESCE)
         tcp_flush(peer);
     return NET_KEPT;
+}
+
+int tcp_send_in_room(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
+{
+    struct tcp *tcp = tcp_enter(ep->net);
+    const int rc = send_in_room(peer_of(ep), head, payload, len);
+
+    tcp_leave(tcp);
+    return rc;
+}
+
+int tcp_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
+{
+    struct tcp *tcp = tcp_enter(ep->net);
+    const int rc = send_now(peer_of(ep), head, payload, len);
+
+    tcp_leave(tcp);
+    return rc;
+}
+
+int tcp_send_soon(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
+{
+    struct tcp *tcp = tcp_enter(ep->net);
+    const int rc = send_soon(peer_of(ep), head, payload, len);
+
+    tcp_leave(tcp);
+    return rc;
 }
 
 bool tcp_append_frame(struct tcp_peer *peer, enum tcp_kind kind, struct net_head head)
@@ -473,9 +502,8 @@ bool tcp_append_frame(struct tcp_peer *peer, enum tcp_kind kind, struct net_head
     return true;
 }
 
-int tcp_alloc(struct net_ep *ep, struct net_buffer *buffer)
+static int chunk_give(struct tcp_peer *peer, struct net_buffer *buffer)
 {
-    struct tcp_peer *peer = peer_of(ep);
     struct tcp_chunk *chunk;
 
     if (peer->chunks >= TCP_CHUNKS_MAX || prepare(peer) == NET_AGAIN)
@@ -494,9 +522,8 @@ static struct tcp_chunk *chunk_of(const struct net_buffer *buffer)
     return CONTAINER_OF((unsigned char *)buffer->data - TCP_FRAME_SIZE, struct tcp_chunk, data);
 }
 
-int tcp_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len)
+static int chunk_commit(struct tcp_peer *peer, struct net_head head, const struct net_buffer *buffer, uint32_t len)
 {
-    struct tcp_peer *peer = peer_of(ep);
     struct tcp_chunk *chunk = chunk_of(buffer);
     const struct tcp_frame frame = frame_of(TCP_RECORD, head, len);
 
@@ -512,21 +539,15 @@ int tcp_commit(struct net_ep *ep, struct net_head head, const struct net_buffer 
     list_append(&peer->out, &chunk->item.link);
     peer->unsent += chunk->end;
     peer->behind = 0;
-    ep->room = 0;
+    peer->ep.room = 0;
     count_kept(peer, head, len);
     tcp_flush(peer);
     return 0;
 }
 
-void tcp_release(struct net_ep *ep, const struct net_buffer *buffer)
+static int send_from(struct tcp_peer *peer, struct net_head head, const void *payload, uint32_t len,
+                     _Atomic uint32_t *pending)
 {
-    item_free(peer_of(ep), &chunk_of(buffer)->item);
-}
-
-int tcp_send_from(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len,
-                  _Atomic uint32_t *pending)
-{
-    struct tcp_peer *peer = peer_of(ep);
     struct tcp_direct *direct;
     const int rc = prepare(peer);
 
@@ -546,7 +567,43 @@ int tcp_send_from(struct net_ep *ep, struct net_head head, const void *payload, 
     peer->directs++;
     peer->unsent += TCP_FRAME_SIZE + tcp_padded(len);
     peer->behind = 0;
-    ep->room = 0;
+    peer->ep.room = 0;
     tcp_flush(peer);
     return 0;
+}
+
+int tcp_alloc(struct net_ep *ep, struct net_buffer *buffer)
+{
+    struct tcp *tcp = tcp_enter(ep->net);
+    const int rc = chunk_give(peer_of(ep), buffer);
+
+    tcp_leave(tcp);
+    return rc;
+}
+
+int tcp_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len)
+{
+    struct tcp *tcp = tcp_enter(ep->net);
+    const int rc = chunk_commit(peer_of(ep), head, buffer, len);
+
+    tcp_leave(tcp);
+    return rc;
+}
+
+void tcp_release(struct net_ep *ep, const struct net_buffer *buffer)
+{
+    struct tcp *tcp = tcp_enter(ep->net);
+
+    item_free(peer_of(ep), &chunk_of(buffer)->item);
+    tcp_leave(tcp);
+}
+
+int tcp_send_from(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len,
+                  _Atomic uint32_t *pending)
+{
+    struct tcp *tcp = tcp_enter(ep->net);
+    const int rc = send_from(peer_of(ep), head, payload, len, pending);
+
+    tcp_leave(tcp);
+    return rc;
 }

@@ -107,11 +107,13 @@ static void tear_down(struct tcp *tcp)
 
 static int tcp_open(const struct net_config *config, struct net **out)
 {
-    struct tcp *tcp = mem_zalloc(sizeof *tcp);
+    struct tcp *tcp = mem_alloc_aligned(CACHE_LINE, sizeof *tcp);
     int rc;
 
     if (!tcp)
         return err(MPI_ERR_NO_MEM, "no memory for the TCP transport");
+    *tcp = (struct tcp){ .epoll = -1 };
+    lock_init(&tcp->guard, true);
     tcp->net = (struct net){ .ops = &tcp_ops, .sink = config->sink };
     tcp->port_watch.kind = TCP_WATCH_PORT;
     tcp->kept = config->sink.room ? config->kept : (struct net_kept){ .mask = UINT64_MAX };
@@ -120,15 +122,17 @@ static int tcp_open(const struct net_config *config, struct net **out)
     tcp->procs = config->procs;
     tcp->lane = config->lane;
     tcp->tenant = job_proc(config->segment, config->proc)->tenant;
-    tcp->epoll = -1;
     tcp->pace = (struct pace){ .told = &tcp->far[0], .heard = &tcp->far[1] };
     init_lists(tcp);
+    list_init(&tcp->keeper_link);
     rc = set_up(tcp, config);
-    if (rc)
+    if (rc) {
         tear_down(tcp);
-    else
-        *out = &tcp->net;
-    return rc;
+        return rc;
+    }
+    tcp_keeper_add(tcp);
+    *out = &tcp->net;
+    return 0;
 }
 
 /* --- contacts --- */
@@ -154,8 +158,10 @@ struct tcp_peer *tcp_peer(struct tcp *tcp, int proc)
 
 static int tcp_connect(struct net *net, int proc, struct net_ep **out)
 {
-    struct tcp_peer *peer = tcp_peer(tcp_of_net(net), proc);
+    struct tcp *tcp = tcp_enter(net);
+    struct tcp_peer *peer = tcp_peer(tcp, proc);
 
+    tcp_leave(tcp);
     if (!peer)
         return err(MPI_ERR_NO_MEM, "no memory for the connection to process %d", proc);
     *out = &peer->ep;
@@ -253,7 +259,7 @@ void tcp_adopt_proven(struct tcp *tcp, struct tcp_proven *proven)
 static void tcp_renew(struct net_ep *ep)
 {
     struct tcp_peer *peer = peer_of(ep);
-    struct tcp *tcp = tcp_of(peer);
+    struct tcp *tcp = tcp_enter(ep->net);
     struct tcp_proven *next = peer->next;
     const size_t at = (size_t)ep->proc * NET_WISHES;
 
@@ -268,6 +274,7 @@ static void tcp_renew(struct net_ep *ep)
     }
     if (next)
         tcp_adopt_proven(tcp, next);
+    tcp_leave(tcp);
 }
 
 static void tcp_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out)
@@ -359,9 +366,8 @@ static bool has_rare(const struct tcp *tcp)
            !list_is_empty(&tcp->stalled) || !list_is_empty(&tcp->owed);
 }
 
-static int tcp_poll(struct net *net)
+static int poll_all(struct tcp *tcp)
 {
-    struct tcp *tcp = tcp_of_net(net);
     struct epoll_event events[EVENTS];
     int taken = 0, count;
 
@@ -379,13 +385,19 @@ static int tcp_poll(struct net *net)
     return taken + take_proven(tcp);
 }
 
-static int tcp_poll_ep(void *ep, const _Atomic uint32_t *done)
+static int tcp_poll(struct net *net)
 {
-    struct tcp_peer *peer = peer_of(ep);
-    struct tcp *tcp = tcp_of(peer);
+    struct tcp *tcp = tcp_enter(net);
+    const int events = poll_all(tcp);
 
+    tcp_leave(tcp);
+    return events;
+}
+
+static ALWAYS_INLINE int poll_one(struct tcp *tcp, struct tcp_peer *peer, const _Atomic uint32_t *done)
+{
     if (unlikely(peer->state != TCP_UP || has_rare(tcp)))
-        return tcp_poll(&tcp->net);
+        return poll_all(tcp);
     if (!list_is_empty(&peer->dirty_link)) {
         list_remove(&peer->dirty_link);
         peer->in_burst = false;
@@ -396,6 +408,16 @@ static int tcp_poll_ep(void *ep, const _Atomic uint32_t *done)
     if (tcp->has_kept && list_is_empty(&tcp->dirty))
         tcp_tell_flushed(tcp);
     return tcp_receive(peer, done);
+}
+
+static int tcp_poll_ep(void *ep, const _Atomic uint32_t *done)
+{
+    struct tcp_peer *peer = peer_of(ep);
+    struct tcp *tcp = tcp_enter(peer->ep.net);
+    const int events = poll_one(tcp, peer, done);
+
+    tcp_leave(tcp);
+    return events;
 }
 
 static bool tcp_is_silent(const struct net_ep *ep)
@@ -466,17 +488,19 @@ static void let_go_out(struct tcp *tcp)
         waited = waiting == before ? waited + tcp_waited_ns(&looked_at, clock_ns()) : 0;
         before = waiting;
         say_bye(tcp); /* where there was no room for it */
-        if (!tcp_poll(&tcp->net))
+        if (!poll_all(tcp))
             ready_wait(tcp->epoll, CLOSE_STEP_MS);
     }
 }
 
 static void tcp_close(struct net *net)
 {
-    struct tcp *tcp = tcp_of_net(net);
+    struct tcp *tcp = tcp_enter(net);
 
     net->sink = (struct net_sink){ .arrive = drop_arrival };
     let_go_out(tcp);
+    tcp_leave(tcp);
+    tcp_keeper_remove(tcp);
     for (int proc = 0; proc < tcp->procs; proc++) {
         struct tcp_peer *peer = tcp->peers[proc];
         if (!peer)
