@@ -43,6 +43,9 @@ TAIL = '''
 
 #ifdef PARLEY_OLDER_NAMES
 #include <mpi_older.h>
+#if defined __cplusplus && !defined MPI_NO_CPPBIND && !defined MPICH_SKIP_MPICXX && !defined OMPI_SKIP_MPICXX
+#include <mpi_cxx.h>
+#endif
 #endif
 
 #endif

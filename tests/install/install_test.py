@@ -48,7 +48,7 @@ def check_layout(prefix):
                     "lib/libmpi_abi.a", "lib/pkgconfig/*.pc", "bin/mpicc", "bin/mpicxx", "bin/mpiexec",
                     "bin/mpirun", "lib/parley/mpich/libmpi.so.12", "lib/parley/mpich/libmpich.so.12",
                     "lib/parley/ompi/libmpi.so.40",
-                    "include/mpi_older.h", "lib/libmpi_older.so.1"):
+                    "include/mpi_older.h", "include/mpi_cxx.h", "lib/libmpi_older.so.1"):
         if not glob.glob(os.path.join(prefix, pattern)):
             raise Fault(f"not installed: {pattern}")
 
@@ -61,6 +61,9 @@ def check_wrappers(env, cwd):
         shutil.copy(RING, source)
         run(["mpicxx", "-O1", source, "-o", "ring-cxx"], env, cwd)
         expect_ring("./ring-cxx", env, cwd)
+        talk = os.path.join(os.path.dirname(HERE), "older", "cxx_talk.cpp")
+        run(["mpicxx", "-O1", talk, "-o", "talk-cxx"], env, cwd)
+        run(["mpiexec", "-n", "3", "./talk-cxx"], env, cwd)
     rings = os.path.join(os.path.dirname(HERE), "older", "rings.c")
     run(["mpicc", "-I", os.path.join(os.path.dirname(HERE), "common"), rings, "-o", "rings"], env, cwd)
     run(["mpiexec", "-n", "3", "./rings"], env, cwd)
