@@ -10,7 +10,9 @@ int bind_set_elements(MPI_Status *status, const struct type *type, MPI_Count cou
     MPI_Count bytes;
     const int rc = type_element_bytes(type, count, &bytes);
 
-    if (!rc)
-        status_set_bytes(status, bytes);
-    return rc;
+    if (rc)
+        return rc;
+    status_set_bytes(status, bytes);
+    status->MPI_internal[STATUS_EXTERNAL] = 0;
+    return 0;
 }

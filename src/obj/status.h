@@ -3,8 +3,11 @@
  *
  *   word 0..1  bytes received, 64 bits, only 4-byte aligned (memcpy)
  *   word 2     1 if cancelled, else 0
- *   word 3..4  elements set by MPI_Status_set_elements are kept as bytes in word 0..1; unused, zero
- */
+ *   word 3     1 if the bytes are those of a message in external32 that has come from another client of a joint job and
+ *              not been received: how many that is in memory, the type says; else 0
+ *   word 4     unused, zero
+ *
+ * Elements set by MPI_Status_set_elements are kept as bytes in word 0..1. */
 #ifndef OBJ_STATUS_H
 #define OBJ_STATUS_H
 
@@ -14,7 +17,7 @@
 
 #include "base/base.h"
 
-enum { STATUS_CANCELLED = 2 };
+enum { STATUS_CANCELLED = 2, STATUS_EXTERNAL = 3 };
 
 static inline void status_set_bytes(MPI_Status *status, MPI_Count bytes)
 {
@@ -27,6 +30,13 @@ static inline MPI_Count status_bytes(const MPI_Status *status)
 
     memcpy(&bytes, &status->MPI_internal[0], sizeof bytes);
     return bytes;
+}
+
+/* What has been set are bytes in external32. `status` may be MPI_STATUS_IGNORE. */
+static inline void status_set_external(MPI_Status *status)
+{
+    if (status)
+        status->MPI_internal[STATUS_EXTERNAL] = 1;
 }
 
 /* All but MPI_ERROR, which single completions leave alone (§3.2.5). `status` may be MPI_STATUS_IGNORE. */

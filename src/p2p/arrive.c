@@ -6,6 +6,7 @@
 
 #include "base/copy.h"
 #include "base/mem.h"
+#include "p2p/int_abroad.h"
 #include "p2p/int_p2p.h"
 
 /* The request that an id of ours stands for: it comes back as it was sent. */
@@ -21,6 +22,8 @@ void message_destroy(struct message *message)
     if (message->obj.kind == OBJ_MESSAGE)
         comm_unref(message->channel->comm);
     held_remove(message);
+    if (message->kind == WIRE_FOREIGN)
+        foreign_drop(message);
     if (message->memory)
         mem_free(message->memory);
     else
@@ -46,7 +49,7 @@ static struct message *message_alloc(struct lane *lane, size_t len)
 /* A copy of what arrived; NULL: no memory. */
 static struct message *message_create(struct lane *lane, uint32_t ctx, const struct arrival *a, const void *payload)
 {
-    const size_t len = a->kind == WIRE_EAGER ? a->len : 0;
+    const size_t len = message_data(a->kind, a->len, a->blocks);
     struct message *message = message_alloc(lane, len);
 
     if (!message)
@@ -69,8 +72,8 @@ static struct message *message_create(struct lane *lane, uint32_t ctx, const str
     return message;
 }
 
-/* Its communicator has been freed here, so nobody will ask for the message, which an erroneous program has sent. */
-static bool is_too_late(const struct lane *lane, uint32_t ctx)
+/* An erroneous program has sent it. */
+bool arrive_is_too_late(const struct lane *lane, uint32_t ctx)
 {
     for (unsigned i = 0; i < P2P_CLOSED && i < lane->closed_next; i++) {
         if (lane->closed[i] == ctx)
@@ -85,7 +88,7 @@ static NOINLINE int keep(struct lane *lane, struct channel *channel, uint32_t ct
     struct message *message;
     struct peer *peer;
 
-    if (!channel && is_too_late(lane, ctx))
+    if (!channel && arrive_is_too_late(lane, ctx))
         return 0;
     if (peer_get(lane, a->proc, &peer))
         return NET_AGAIN;

@@ -474,7 +474,8 @@ struct bsend {
  * once the message is in its buffer's list, nobody ends the buffer without it. */
 static int send_buffered(struct channel *channel, const struct bsend *args, struct ibsend *handle)
 {
-    const size_t len = type_bytes(args->type, args->count);
+    const bool is_external = !args->type->is_contig && p2p_is_foreign(channel->comm, args->dest);
+    const size_t len = is_external ? external_bytes(args->type, args->count) : type_bytes(args->type, args->count);
     struct bsend_segment *segment = NULL;
     int rc;
 
@@ -488,7 +489,9 @@ static int send_buffered(struct channel *channel, const struct bsend *args, stru
     if (handle)
         handle->segment = segment;
     lane_unlock(channel->lane);
-    if (len)
+    if (is_external)
+        external_pack_range(args->type, args->buf, args->count, 0, segment->data, len);
+    else if (len)
         type_pack(args->type, args->buf, args->count, 0, segment->data, len);
     lane_lock(channel->lane);
     rc = send_set_up(segment->r, segment->data, args->type->is_contig ? args->count : (MPI_Count)len, args->dest,

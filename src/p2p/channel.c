@@ -2,6 +2,7 @@
 /* Room: p2p. What a communicator has in its lane: two contexts in the table by which arrivals find them, and its
  * peers by rank. Knows: match, obj. Does not know: transports, polling. */
 #include "base/err.h"
+#include "p2p/int_abroad.h"
 #include "p2p/int_part.h"
 #include "p2p/int_p2p.h"
 
@@ -76,6 +77,12 @@ static void adopt_orphans(struct lane *lane, struct channel *channel)
         if (message->ctx != channel->ctx)
             continue;
         list_remove(link);
+        if (message->kind == WIRE_FOREIGN)
+            message->source = foreign_source(channel, message->proc, message->source);
+        if (message->source == MPI_UNDEFINED) { /* its sender is no member */
+            message_destroy(message);
+            continue;
+        }
         message->channel = channel;
         match_keep(&channel->match, &message->arrival, match_key(message->source, message->tag));
     }

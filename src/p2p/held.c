@@ -81,7 +81,7 @@ static size_t cost(const struct message *message)
 {
     if (!message->memory)
         return message->lane->messages.size;
-    return message_size(message->kind == WIRE_EAGER ? message->len : 0) + ALLOCATOR;
+    return message_size(message_data(message->kind, message->len, message->blocks)) + ALLOCATOR;
 }
 
 /* What one sender may hold at most when so many fifths of the lane's limit are there for all. */

@@ -31,8 +31,8 @@ enum {
     P2P_HIDDEN = 64,           /* a mode of a receive: its buffer is out of bounds, its length stands in `wanted` */
 };
 
-/* To this process, to others of its node, to those of other nodes (machines). */
-enum p2p_way { TO_SELF, TO_NEAR, TO_FAR, P2P_WAYS };
+/* To this process, to others of its node, to those of other nodes (machines), to those of other clients (IMPI). */
+enum p2p_way { TO_SELF, TO_NEAR, TO_FAR, TO_FOREIGN, P2P_WAYS };
 
 /* The way to one process, made at first contact. */
 struct peer {
@@ -52,12 +52,14 @@ struct peer {
     size_t held_when_throttled;
     uint8_t throttle;          /* what throttle_in says */
     struct list hold_link;     /* in lane.held_back while throttle is THROTTLE_HOLD */
+    bool is_foreign;           /* of another client of a joint job: all goes by abroad.c */
     bool is_crowded;           /* something waits, or is being sent from the queue: append, to keep order; or is lost */
     struct list controls;      /* struct outgoing of other kinds than messages that found no room */
     struct list waiting;       /* struct outgoing of messages that found no room or are held back, in order */
     struct list link;          /* in lane.crowded while something waits */
     char *lost;                /* the way to it has broken, and why, with an id; owned. NULL: it has not */
     int lost_class;            /* of error */
+    unsigned moot;             /* of a foreign one: answers to come to questions whose request has ended */
     struct list lost_link;     /* in lane.lost then */
 };
 
@@ -96,6 +98,7 @@ struct lane {
     const struct net_ops *ops[P2P_WAYS];
     struct req kept;               /* of all sends whose records the net to far processes keeps back */
     unsigned fars;                 /* peers of other nodes */
+    bool has_far;                  /* there is a net to far or foreign processes */
     unsigned far_polls, far_awake; /* polls of everything; looks at other machines before they become few */
     struct mem_pool requests;      /* struct p2p_req, the first of them */
     struct mem_pool pairs;         /* struct p2p_pair */
@@ -127,6 +130,7 @@ struct lane {
     struct device_user device_user;
     struct match_watch watch;
     struct lock lock;
+    struct foreign *foreign;       /* of a joint job, in the first lane; else NULL */
     uint32_t closed[P2P_CLOSED];   /* the last contexts that ended, which never come back */
     unsigned closed_next;          /* how many there were */
 };
@@ -193,6 +197,7 @@ struct p2p_req {
         struct wire_cts cts;
         struct wire_reply reply;
         struct wire_part_offer offer;
+        struct external_cursor external; /* receive from another client: how far its message is unpacked */
     } control;                         /* payload of the record in `out` */
     struct p2p_slip *slip;             /* of one that is reported */
 };
@@ -219,14 +224,20 @@ struct message {
     int source, tag;
     size_t len;
     uint64_t sync_id;                  /* EAGER with SYNC, RTS: the sender's id; else 0 */
-    uint64_t address, blocks;          /* of an offer, as in struct wire_rts */
+    uint64_t address, blocks;          /* of an offer, as in struct wire_rts; FOREIGN: as in struct arrival */
     struct lane *lane;
     struct channel *channel;           /* NULL: an orphan */
     void *memory;                      /* what was allocated for it and its data; NULL: it is from the pool */
     struct outgoing out;               /* link: in lane.orphans; once it is cancelled: the answer, while it waits */
     struct match_arrival arrival;
-    unsigned char data[];              /* EAGER; from the pool: room for P2P_POOLED_DATA bytes */
+    unsigned char data[];              /* what came with it; from the pool: room for P2P_POOLED_DATA bytes */
 };
+
+/* How much that is. */
+static inline size_t message_data(unsigned kind, size_t len, uint64_t blocks)
+{
+    return kind == WIRE_EAGER ? len : kind == WIRE_FOREIGN ? blocks : 0;
+}
 
 enum { P2P_POOLED_DATA = CACHE_LINE };
 
@@ -382,7 +393,7 @@ struct arrival {
     uint16_t signature; /* of the sender's type */
     size_t len;
     uint64_t sync_id;  /* EAGER with SYNC, RTS */
-    uint64_t address, blocks; /* RTS */
+    uint64_t address, blocks; /* RTS; FOREIGN: its answer or 0, and how many bytes of it came first */
     bool is_kept;      /* its payload does not lie in a buffer of the transport's any more */
 };
 
@@ -391,6 +402,9 @@ void deliver(struct p2p_req *r, const struct arrival *a, const void *payload);
 /* An eager message that does not fit, or whose type is not one run, in a buffer of the transport's that `peer` has
  * written; NULL: it lies elsewhere, or there is no peer yet. */
 void deliver_uneven(struct p2p_req *r, struct peer *peer, size_t len, const void *payload);
+
+/* What is told when a message of `len` bytes is longer than the room for it, where an item has so many. */
+int recv_truncation(const struct p2p_req *r, size_t len, size_t item, size_t room) COLD;
 
 /* cell.c: bytes of a buffer of the transport's that the peer has written, as a run; as bytes [at, at + len) of r's
  * stream (peer NULL: they lie elsewhere). */
@@ -483,6 +497,8 @@ int arrive_message(struct lane *lane, uint32_t ctx, const struct arrival *a, con
 /* The envelope of a record of kind EAGER or RTS (or PART_SETUP); what follows it. */
 const void *arrival_read(struct arrival *a, int proc, struct net_head head, const char *payload, uint32_t len);
 int p2p_arrive(void *arg, int proc, struct net_head head, const void *payload, uint32_t len) HOT;
+/* Has its communicator been freed here, so that nobody will ask for a message of this context? */
+bool arrive_is_too_late(const struct lane *lane, uint32_t ctx);
 void message_destroy(struct message *message);
 
 /* lane.c: the next open lane from `*number` on, which then is past it; NULL: no more. Any thread. */

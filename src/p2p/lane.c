@@ -16,9 +16,11 @@
 #include "net/shm/shm.h"
 #include "net/tcp/tcp.h"
 #include "p2p/int_debug.h"
+#include "p2p/int_abroad.h"
 #include "p2p/int_part.h"
 #include "sys/cpus.h"
 #include "sys/job.h"
+#include "sys/joint.h"
 
 enum {
     FAR_EVERY = 4,  /* polls of everything between two looks at other machines … */
@@ -111,6 +113,8 @@ static enum p2p_way way_to(const struct lane *lane, int proc)
 {
     if (proc == lane->proc)
         return TO_SELF;
+    if (proc >= lanes.config.procs)
+        return TO_FOREIGN;
     return job_is_near(lanes.config.segment, lane->proc, proc) ? TO_NEAR : TO_FAR;
 }
 
@@ -132,6 +136,17 @@ static int open_far(struct lane *lane)
         progress_listen(lane->ops[TO_FAR]->wait_fd(lane->nets[TO_FAR]));
     if (!rc)
         lane->nets[TO_FAR]->flushed = &lane->kept.done;
+    lane->has_far |= !rc;
+    return rc;
+}
+
+static int open_foreign(struct lane *lane)
+{
+    const int rc = foreign_open(lane, lanes.config.joint, lanes.config.proc, lanes.config.listener_fd);
+
+    if (!rc && lanes.config.segment) /* else nobody sleeps, in unit tests */
+        progress_listen(lane->ops[TO_FOREIGN]->wait_fd(lane->nets[TO_FOREIGN]));
+    lane->has_far |= !rc;
     return rc;
 }
 
@@ -145,7 +160,9 @@ static int open_nets(struct lane *lane)
 
     if (!rc && lanes.config.segment)
         rc = open_net(lane, TO_NEAR, &shm_ops, &net);
-    return rc || !lanes.config.segment || !lanes.config.segment->is_spread ? rc : open_far(lane);
+    if (!rc && lanes.config.segment && lanes.config.segment->is_spread)
+        rc = open_far(lane);
+    return rc || !lanes.config.joint || lane->number ? rc : open_foreign(lane);
 }
 
 static void init_lists(struct lane *lane)
@@ -182,12 +199,15 @@ static void lane_close(struct lane *lane)
             mem_free(peer->lost);
         mem_free(peer);
     }
-    if (lane->nets[TO_FAR])
-        progress_unlisten(lane->ops[TO_FAR]->wait_fd(lane->nets[TO_FAR]));
+    for (int way = TO_FAR; way < P2P_WAYS; way++) {
+        if (lane->nets[way])
+            progress_unlisten(lane->ops[way]->wait_fd(lane->nets[way]));
+    }
     for (int way = 0; way < P2P_WAYS; way++) {
         if (lane->nets[way])
             lane->ops[way]->close(lane->nets[way]);
     }
+    foreign_close(lane);
     match_fini(&lane->match);
     mem_free(lane->first_peers);
     mem_free(lane->peers);
@@ -249,13 +269,19 @@ int p2p_grow(const struct p2p_config *config)
     return rc;
 }
 
+/* Those of other clients have numbers behind all places of the segment. */
+static int all_procs(void)
+{
+    return lanes.config.joint ? joint_numbers(lanes.config.joint) : lanes.config.procs;
+}
+
 /* `lane` is memory with anything in it; a lane beyond the first is given back if this fails. */
 static int lane_open(struct lane *lane, int number)
 {
     const struct p2p_config *config = &lanes.config;
     int rc;
 
-    *lane = (struct lane){ .number = number, .proc = config->proc, .procs = config->procs };
+    *lane = (struct lane){ .number = number, .proc = config->proc, .procs = all_procs() };
     set_threaded(lane, config->is_threaded);
     init_lists(lane);
     send_init_kept(lane);
@@ -263,7 +289,7 @@ static int lane_open(struct lane *lane, int number)
     lane->mismatched = config->mismatched;
     lane->channel_slots = P2P_CHANNELS_FIRST;
     lane->channels = mem_zalloc(P2P_CHANNELS_FIRST * sizeof(struct channel *));
-    lane->peers = mem_zalloc((size_t)config->procs * sizeof(peer_ref));
+    lane->peers = mem_zalloc((size_t)lane->procs * sizeof(peer_ref));
     rc = lane->channels && lane->peers ? open_nets(lane) : err(MPI_ERR_NO_MEM, "no memory for a lane");
     if (rc) {
         lane_close(lane);
@@ -417,7 +443,7 @@ bool p2p_describe_wait(const struct progress_long *wait, struct blocked *out)
 
 static uint32_t tenant_of(int proc)
 {
-    return lanes.config.segment ? job_proc(lanes.config.segment, proc)->tenant : 0;
+    return lanes.config.segment && proc < lanes.config.procs ? job_proc(lanes.config.segment, proc)->tenant : 0;
 }
 
 void p2p_clear_place(int proc)
@@ -468,6 +494,7 @@ int peer_open(struct lane *lane, int proc, struct peer **out)
         return rc;
     }
     lane->fars += way == TO_FAR;
+    peer->is_foreign = way == TO_FOREIGN;
     peer->lane = lane;
     peer->ops = lane->ops[way];
     peer_set_crowded(peer, false);
@@ -483,6 +510,16 @@ int peer_open(struct lane *lane, int proc, struct peer **out)
     *out = peer;
     atomic_store_explicit(&lane->peers[proc], peer, memory_order_release); /* pairs with peer_of_rank */
     return 0;
+}
+
+bool p2p_is_joint(const struct comm *comm)
+{
+    return lanes.config.joint && p2p_is_foreign_ctx(comm->ctx);
+}
+
+bool p2p_is_foreign(const struct comm *comm, int rank)
+{
+    return p2p_is_joint(comm) && group_proc(comm->remote_group, rank) >= lanes.config.procs;
 }
 
 int peer_open_rank(struct channel *channel, int rank, struct peer **out)
@@ -533,7 +570,11 @@ static NOINLINE int poll_far(struct lane *lane)
 
     if (!lane->far_awake && ++lane->far_polls % FAR_EVERY && !has_kept && !progress_is_last_look)
         return 0;
-    events = lane->ops[TO_FAR]->poll(lane->nets[TO_FAR]);
+    events = 0;
+    for (int way = TO_FAR; way < P2P_WAYS; way++) {
+        if (lane->nets[way])
+            events += lane->ops[way]->poll(lane->nets[way]);
+    }
     if (events)
         lane->far_awake = FAR_AWAKE;
     else if (lane->far_awake)
@@ -552,7 +593,7 @@ int lane_poll(void *arg)
         if (lane->nets[way])
             events += lane->ops[way]->poll(lane->nets[way]);
     }
-    if (unlikely(lane->nets[TO_FAR]))
+    if (unlikely(lane->has_far))
         events += poll_far(lane);
     return lane_leave(lane, events);
 }

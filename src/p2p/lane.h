@@ -104,6 +104,13 @@ bool p2p_has_of_coll(const struct comm *comm);
  * comm_call_name. False: there is no such communicator here. */
 bool p2p_find_calls(uint32_t ctx, uint64_t sequence, uint64_t *begun, const char **name) COLD;
 
+/* In a joint job (p2p_config.joint): wait until this process is connected to those of all other clients, which wait for
+ * that, too. Error: MPI_ERR_OTHER (E1240) if this takes too long. Else does nothing. */
+int p2p_foreign_connect(void);
+/* There, when all that was to be sent has been begun and nothing more comes: send what waits, tell all other clients
+ * that this was the last of it, and wait until they say so. Error: of one that went without it (E1241). */
+int p2p_foreign_close(void);
+
 /* Close. All communicators are closed. */
 void p2p_fini(void);
 

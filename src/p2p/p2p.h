@@ -133,6 +133,15 @@ static inline int p2p_lane_of(uint32_t ctx)
     return ctx < P2P_CTX_SPREAD ? 0 : 1 + (int)(ctx / 2 % (NET_LANES - 1));
 }
 
+/* Contexts from here up to P2P_CTX_SPREAD are those of communicators with members in several clients (IMPI): the id
+ * that all of them know is what the context is above this. In a job that is a client no other one has such a one. */
+#define P2P_CTX_FOREIGN (UINT32_C(1) << 30)
+
+static inline bool p2p_is_foreign_ctx(uint32_t ctx)
+{
+    return ctx >> 30 == 1;
+}
+
 /* Over how many lanes this process is to spread the communicators that it makes; 1 below MPI_THREAD_MULTIPLE. */
 int p2p_lanes(void);
 
@@ -141,6 +150,11 @@ int p2p_lanes(void);
 int p2p_comm_open(struct comm *comm);
 /* Close it; posted receives of it must be gone, unexpected messages are dropped. */
 void p2p_comm_close(struct comm *comm);
+
+/* Has the communicator members in several clients of a joint job (IMPI)? Is the member with this rank in the remote
+ * group of another client? What goes to it does so in external32, and MPI_PACKED data must be that. */
+bool p2p_is_joint(const struct comm *comm);
+bool p2p_is_foreign(const struct comm *comm, int rank);
 
 /* 0, or the transport's error if the way to a process has broken, by its rank in the remote group: nothing comes from
  * it any more. Requests and probes say so themselves; this is for who waits for something else of that process. Any

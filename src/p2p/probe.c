@@ -32,6 +32,8 @@ static bool try_probe(void *arg)
     if (found) {
         probe->message = CONTAINER_OF(found, struct message, arrival);
         status_set(probe->status, probe->message->source, probe->message->tag, (MPI_Count)probe->message->len, false);
+        if (unlikely(probe->message->kind == WIRE_FOREIGN))
+            status_set_external(probe->status);
         if (probe->takes) {
             match_take(&probe->channel->match, found);
             obj_init(&probe->message->obj, OBJ_MESSAGE);

@@ -3,22 +3,27 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "p2p/int_abroad.h"
 #include "p2p/int_p2p.h"
 
 enum { PREPARE_MIN = 2048 }; /* shorter messages gain nothing from what a transport can prepare */
 
 /* What came is told in the receiver's datatype, since only its bytes are known, if it is so many of them. */
-static COLD int truncation(const struct p2p_req *r, size_t len)
+int recv_truncation(const struct p2p_req *r, size_t len, size_t item, size_t room)
 {
-    const size_t size = (size_t)r->type->size;
     char items[TYPE_TEXT_MAX + 32] = "", type[TYPE_TEXT_MAX], label[COMM_LABEL_SIZE];
 
     type_describe(r->type, type);
-    if (size && len % size == 0)
-        snprintf(items, sizeof items, "%zu x %s, ", len / size, type);
+    if (item && len % item == 0)
+        snprintf(items, sizeof items, "%zu x %s, ", len / item, type);
     return err(MPI_ERR_TRUNCATE, "got %s%zu bytes, from rank %d, tag %d, on %s; there is room for %lld x %s, %zu bytes",
                items, len, r->req.source, r->req.tag,
-               obj_comm_label(r->channel->comm, label), (long long)r->count, type, r->len);
+               obj_comm_label(r->channel->comm, label), (long long)r->count, type, room);
+}
+
+static COLD int truncation(const struct p2p_req *r, size_t len)
+{
+    return recv_truncation(r, len, (size_t)r->type->size, r->len);
 }
 
 void deliver_uneven(struct p2p_req *r, struct peer *peer, size_t len, const void *payload)
@@ -53,8 +58,11 @@ void deliver(struct p2p_req *r, const struct arrival *a, const void *payload)
     r->peer = atomic_load_explicit(&r->channel->lane->peers[a->proc], memory_order_relaxed);
     if (unlikely(r->channel->lane->mismatched))
         check_signature(r, a);
-    if (a->kind == WIRE_RTS) {
-        deliver_rts(r, a);
+    if (a->kind != WIRE_EAGER) {
+        if (a->kind == WIRE_RTS)
+            deliver_rts(r, a);
+        else
+            foreign_deliver(r, a, payload);
         return;
     }
     deliver_uneven(r, a->is_kept ? NULL : r->peer, a->len, payload);
@@ -83,6 +91,7 @@ static void deliver_message(struct p2p_req *r, struct message *message)
     };
 
     deliver(r, &a, message->data);
+    message->address = 0; /* the answer has gone */
     message_destroy(message);
 }
 

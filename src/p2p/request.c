@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: p2p. Life of a request: made, completed, released, cancelled. */
+#include "p2p/int_abroad.h"
 #include "p2p/int_p2p.h"
 
 static ALWAYS_INLINE void release(struct p2p_req *r, bool is_single)
@@ -88,6 +89,10 @@ static void ask_receiver(struct p2p_req *r)
     if (r->is_cancelling)
         return;
     r->is_cancelling = r->is_special = true;
+    if (r->peer->is_foreign) {
+        foreign_ask_back(r);
+        return;
+    }
     list_init(&r->out.link);
     r->control.reply = (struct wire_reply){ (uintptr_t)r };
     control_send(r, WIRE_CANCEL, sizeof r->control.reply, THEN_NOTHING);

@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/memcheck.h"
+#include "p2p/int_abroad.h"
 #include "p2p/int_p2p.h"
 #include "sys/clock.h"
 
@@ -408,7 +409,7 @@ int rndv_work(struct lane *lane)
         events += copy_step(request_at(link));
     LIST_FOR_EACH_SAFE(link, &lane->streams) {
         struct p2p_req *s = request_at(link);
-        if (stream_push(s, &events)) {
+        if (s->peer->is_foreign ? foreign_stream(s, &events) : stream_push(s, &events)) {
             work_remove(lane, link);
             p2p_complete(s);
         }

@@ -5,6 +5,7 @@
  * Knows: match (nothing), net, obj, progress, type. */
 #include "base/copy.h"
 #include "base/err.h"
+#include "p2p/int_abroad.h"
 #include "p2p/int_p2p.h"
 #include "sys/huge.h"
 
@@ -157,7 +158,8 @@ static int push_eager(struct outgoing *out, struct peer *peer)
     return rc;
 }
 
-int (*const send_pushes[])(struct outgoing *out, struct peer *peer) = { push_rts, push_eager, NULL };
+int (*const send_pushes[])(struct outgoing *out, struct peer *peer) = { push_rts, push_eager, foreign_push,
+                                                                             NULL };
 
 static bool fits_record(const struct p2p_req *r)
 {
@@ -178,6 +180,10 @@ static void send_begin(struct p2p_req *r, bool is_sync)
     if (unlikely(r->peer->lost)) {
         r->req.error = lost_error(r->peer);
         p2p_complete(r);
+        return;
+    }
+    if (unlikely(r->peer->is_foreign)) {
+        foreign_send(r);
         return;
     }
     if (fits_record(r)) {

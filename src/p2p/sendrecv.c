@@ -55,19 +55,26 @@ int p2p_sendrecv(struct comm *comm, const struct p2p_sendrecv *args, int mode, M
 /* --- one buffer --- */
 
 /* Let `args` send a packed copy, unless nothing that is sent can be overwritten. Short ones go to `small`. */
-static int send_copy(struct p2p_sendrecv *args, void *small, size_t small_len, void **packed)
+static int send_copy(const struct comm *comm, struct p2p_sendrecv *args, void *small, size_t small_len, void **packed)
 {
-    const size_t len = type_bytes(args->send_type, args->send_count);
+    size_t len = type_bytes(args->send_type, args->send_count);
     void *copy = small;
+    bool is_foreign;
 
     *packed = NULL;
     if (args->dest == MPI_PROC_NULL || args->source == MPI_PROC_NULL || !len)
         return 0;
+    is_foreign = p2p_is_foreign(comm, args->dest);
+    if (is_foreign)
+        len = external_bytes(args->send_type, args->send_count);
     if (len > small_len)
         copy = *packed = mem_alloc(len);
     if (!copy)
         return err(MPI_ERR_NO_MEM, "no memory for a copy of the %zu bytes to be sent", len);
-    type_pack(args->send_type, args->send_buf, args->send_count, 0, copy, len);
+    if (is_foreign)
+        external_pack_range(args->send_type, args->send_buf, args->send_count, 0, copy, len);
+    else
+        type_pack(args->send_type, args->send_buf, args->send_count, 0, copy, len);
     args->send_buf = copy;
     args->send_count = (MPI_Count)len;
     args->send_type = obj_type(MPI_PACKED);
@@ -78,7 +85,7 @@ int p2p_sendrecv_replace(struct comm *comm, struct p2p_sendrecv *args, MPI_Statu
 {
     char small[P2P_PACK_ON_STACK];
     void *packed;
-    int rc = send_copy(args, small, sizeof small, &packed);
+    int rc = send_copy(comm, args, small, sizeof small, &packed);
 
     if (!rc)
         rc = sendrecv(comm, args, P2P_STANDARD, REQ_IN_SENDRECV_REPLACE, status);
@@ -236,7 +243,7 @@ int p2p_isendrecv(struct comm *comm, const struct p2p_sendrecv *args, struct req
 int p2p_isendrecv_replace(struct comm *comm, struct p2p_sendrecv *args, struct req **out)
 {
     void *packed;
-    int rc = send_copy(args, NULL, 0, &packed);
+    int rc = send_copy(comm, args, NULL, 0, &packed);
 
     if (rc)
         return rc;

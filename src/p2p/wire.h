@@ -42,6 +42,7 @@ enum wire_kind {
     WIRE_EAGER = 1, WIRE_RTS, WIRE_CTS_COPY, WIRE_CTS_STREAM, WIRE_DATA, WIRE_ACK, WIRE_FIN, WIRE_CANCEL,
     WIRE_CANCELLED, WIRE_PART_SETUP, WIRE_PART_GRANT, WIRE_PART_DATA, WIRE_PART_OFFER, WIRE_LETTER, WIRE_LETTER_RTS,
     WIRE_PARCEL, WIRE_PARCEL_RTS,
+    WIRE_FOREIGN, /* never on the wire: a message of another client, as it is matched and kept */
 };
 
 enum wire_flag {

@@ -287,6 +287,13 @@ size_t external_memory_bytes(const struct type *type, size_t len)
     return map ? len / map->external * map->size + memory_bytes(map, len % map->external) : 0;
 }
 
+size_t external_native_bytes(const struct type *type, size_t len)
+{
+    const size_t bytes = external_memory_bytes(type, len);
+
+    return bytes + (len && external_memory_bytes(type, len - 1) == bytes);
+}
+
 /* What of [from, until) lies before the next whole element, or before `until`; 0: one begins at `from`. */
 static size_t cut_head(const struct element *first, size_t from, size_t until)
 {

@@ -9,6 +9,7 @@
 #define TYPE_TYPE_H
 
 #include "obj/obj.h"
+#include "obj/status.h"
 
 /* How a basic type or a predefined pair is represented in memory; chooses the code of a reduction. */
 enum type_kind {
@@ -356,6 +357,17 @@ int type_get_outline(struct type *type, const struct type_outline **out);
 int type_from_outline(const void *bytes, size_t len, struct type **out);
 /* Bytes of the packed stream that the whole elements in the first `len` bytes of the one in external32 make. */
 size_t external_memory_bytes(const struct type *type, size_t len);
+/* The same as a number of bytes received, by which whoever counts sees whether an element is cut: one more then. */
+size_t external_native_bytes(const struct type *type, size_t len);
+
+/* Bytes received, in memory, by a status and the type that they are asked for in. */
+static inline MPI_Count type_received(const struct type *type, const MPI_Status *status)
+{
+    const MPI_Count bytes = status_bytes(status);
+
+    return likely(!status->MPI_internal[STATUS_EXTERNAL]) || !type->is_supported ?
+               bytes : (MPI_Count)external_native_bytes(type, (size_t)bytes);
+}
 
 /* §7.8. Error: MPI_ERR_NO_MEM. Longer names are cut at MPI_MAX_OBJECT_NAME - 1. */
 int type_set_name(struct type *type, const char *name);

@@ -12,10 +12,13 @@
 
 #include "base/check.h"
 #include "base/err.h"
+#include "net/impi/hand.h"
 #include "net/impi/int_impi.h"
 #include "sys/ready.h"
 
 enum { HOSTS_MAX = 8, MAXLEN = 100, PATIENCE = 20000 };
+
+static const unsigned char zeros[2 * MAXLEN];
 
 /* Every host has one process, but for those of a job made by job_open with more. */
 static struct job {
@@ -68,8 +71,8 @@ static struct joint *make_joint(int client)
                                      .procs = (uint32_t)job.procs_of[i], .first_rank = (uint32_t)rank };
         for (int k = 0; k < job.procs_of[i]; k++, rank++) {
             struct joint_proc *proc = (struct joint_proc *)(uintptr_t)joint_proc(joint, rank);
-            *proc = (struct joint_proc){ .name = { [0] = (unsigned char)(rank + 1), [23] = 7 }, .host = (uint32_t)i,
-                                         .client = (uint32_t)job.client_of[i] };
+            *proc = (struct joint_proc){ .host = (uint32_t)i, .client = (uint32_t)job.client_of[i] };
+            hand_name(rank, proc->name);
             if (job.client_of[i] == client && !joint->count++)
                 joint->first = (uint32_t)rank;
         }
@@ -268,38 +271,10 @@ static void test_all(const int *clients)
 
 /* --- a peer played by hand: host 1, with processes of ranks 1 and 2, against host 0 with rank 0 --- */
 
-static int hand; /* its connection */
-
-static int dial_hand(void)
-{
-    struct sockaddr_in from = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000002) };
-    struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000001) };
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    to.sin_port = htons((uint16_t)job.port[0]);
-    CHECK(fd >= 0 && !bind(fd, (struct sockaddr *)&from, sizeof from));
-    CHECK(!connect(fd, (struct sockaddr *)&to, sizeof to));
-    CHECK(!fcntl(fd, F_SETFL, O_NONBLOCK));
-    return fd;
-}
-
-static void hand_write(const void *bytes, size_t size)
-{
-    CHECK(send(hand, bytes, size, MSG_NOSIGNAL) == (ssize_t)size);
-}
-
-static void hand_index(uint32_t index)
-{
-    unsigned char bytes[IMPI_INDEX_SIZE];
-
-    impi_index_write(index, bytes);
-    hand_write(bytes, sizeof bytes);
-}
-
 static void hand_open(uint32_t ackmark, uint32_t hiwater)
 {
     job_open((int[]){ 1, 1, 0 }, ackmark, hiwater, 2);
-    hand = dial_hand();
+    hand = hand_dial(job.port[0]);
     hand_index(1);
     POLL_UNTIL(are_connected());
 }
@@ -308,50 +283,6 @@ static void hand_close(void)
 {
     close(hand);
     job_close();
-}
-
-static struct impi_packet hand_packet(enum impi_type type, int rank)
-{
-    return (struct impi_packet){ .type = type, .src = { [0] = (unsigned char)(rank + 1), [23] = 7 },
-                                 .dest = { [0] = 1, [23] = 7 } };
-}
-
-static void hand_send_packet(const struct impi_packet *packet)
-{
-    static const unsigned char data[2 * MAXLEN];
-    unsigned char bytes[IMPI_HEADER_SIZE];
-
-    impi_packet_write(packet, bytes);
-    hand_write(bytes, sizeof bytes);
-    hand_write(data, packet->type <= IMPI_DATASYNC ? packet->len : 0);
-}
-
-static void hand_send(enum impi_type type, int rank)
-{
-    const struct impi_packet packet = hand_packet(type, rank);
-
-    hand_send_packet(&packet);
-}
-
-/* The next packet that it has sent, without its data; false: none has come. */
-static bool hand_read(struct impi_packet *packet)
-{
-    unsigned char bytes[IMPI_HEADER_SIZE], data[MAXLEN];
-    ssize_t got = recv(hand, bytes, sizeof bytes, MSG_PEEK);
-
-    if (got < (ssize_t)sizeof bytes)
-        return false;
-    impi_packet_read(packet, bytes);
-    got = recv(hand, bytes, sizeof bytes, MSG_WAITALL);
-    CHECK_INT(got, sizeof bytes);
-    for (uint32_t left = packet->len; left;) {
-        got = recv(hand, data, left, 0);
-        if (got < 0 && errno == EAGAIN)
-            poll_all();
-        else
-            left -= (uint32_t)got;
-    }
-    return true;
 }
 
 /* Read until nothing comes for a while; how many packets there were for this rank, of the types that send_all
@@ -363,7 +294,7 @@ static int hand_count(int rank)
 
     for (int idle = 0; idle < 20; idle++) {
         poll_all();
-        while (hand_read(&packet)) {
+        while (hand_read(&packet, NULL, poll_all)) {
             CHECK_INT(packet.type, count % 2 ? IMPI_SYNCACK : IMPI_DATA);
             CHECK(packet.dest[0] == rank + 1 && packet.src[0] == 1);
             count++;
@@ -417,7 +348,7 @@ static void test_credit_in(int ackmark, int hiwater)
         ends[0].refuse = i % 2;
         hand_send(i % 3 ? IMPI_SYNCACK : IMPI_DATASYNC, 1);
         POLL_UNTIL(ends[0].packets == before + 1);
-        CHECK(hand_read(&packet) == (i % ackmark == 0));
+        CHECK(hand_read(&packet, NULL, poll_all) == (i % ackmark == 0));
         if (i % ackmark == 0)
             CHECK(packet.type == IMPI_PROTOACK && packet.dest[0] == 2 && packet.src[0] == 1 && !packet.len);
         if (i >= ackmark)
@@ -446,7 +377,7 @@ static void test_overtaking(void)
     POLL_UNTIL(ends[0].packets == 1);
     for (bool has_come = false; data < sent;) {
         poll_all();
-        while (hand_read(&packet)) {
+        while (hand_read(&packet, NULL, poll_all)) {
             has_come |= packet.type == IMPI_PROTOACK;
             data += packet.type == IMPI_DATA;
             CHECK(packet.type == IMPI_PROTOACK || packet.type == IMPI_DATA);
@@ -464,12 +395,12 @@ static void test_fini(void)
 
     hand_open(3, 7);
     impi_leave(ends[0].net);
-    POLL_UNTIL(hand_read(&packet));
+    POLL_UNTIL(hand_read(&packet, NULL, poll_all));
     CHECK_INT(packet.type, IMPI_FINI);
     hand_send(IMPI_DATA, 1); /* it may still come */
     hand_send(IMPI_SYNCACK, 1);
     hand_send(IMPI_CANCELNO, 1);
-    POLL_UNTIL(hand_read(&packet));
+    POLL_UNTIL(hand_read(&packet, NULL, poll_all));
     CHECK_INT(packet.type, IMPI_PROTOACK);
     CHECK(!have_left(0));
     hand_send(IMPI_FINI, 1);
@@ -479,7 +410,7 @@ static void test_fini(void)
     hand_open(3, 7); /* the other one first, with fields as LAM has them */
     packet = (struct impi_packet){ .type = IMPI_FINI, .len = 128, .msglen = 128, .lsrank = -1, .tag = -1 };
     memset(packet.src + 16, 0xff, 8);
-    hand_send_packet(&packet);
+    hand_send_packet(&packet, zeros);
     for (int i = 0; i < 100; i++)
         poll_all();
     CHECK(!have_left(0));
@@ -514,7 +445,7 @@ static void expect_wrong(const struct impi_packet *packet, int times, const char
 {
     hand_open(3, 7);
     for (int i = 0; i < times; i++)
-        hand_send_packet(packet);
+        hand_send_packet(packet, zeros);
     POLL_UNTIL(ends[0].lost == 2);
     if (!strstr(ends[0].lost_text, text))
         fprintf(stderr, "\"%s\" is not in \"%s\"\n", text, ends[0].lost_text);
@@ -572,7 +503,7 @@ static void expect_sent_away(const void *bytes, size_t size)
     char byte;
     const int real = hand;
 
-    hand = dial_hand();
+    hand = hand_dial(job.port[0]);
     hand_write(bytes, size);
     if (!size)
         shutdown(hand, SHUT_WR);
@@ -587,7 +518,7 @@ static void test_strangers(void)
 
     job_open((int[]){ 1, 1, 1, 0 }, 3, 7, 6);
     for (int i = 0; i < IMPI_CALLERS / 2; i++) {
-        silent[i] = dial_hand();
+        silent[i] = hand_dial(job.port[0]);
         poll_all();
     }
     expect_sent_away("", 0);
@@ -595,7 +526,7 @@ static void test_strangers(void)
     expect_sent_away("\0\0\0\3", 4);
     expect_sent_away("GET / HTTP/1.0\r\n", 4);
     expect_sent_away("\0\0\0\2", 4); /* from the address of host 1 */
-    hand = dial_hand();
+    hand = hand_dial(job.port[0]);
     hand_write("\0\0", 2);
     for (int i = 0; i < 10; i++)
         poll_all();

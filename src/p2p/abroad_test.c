@@ -1,0 +1,690 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Unit test of room p2p: messages from and to another client of a joint job, which is played by hand: rank 0 is this
+ * process, ranks 1 and 2 are the other client's. What goes over the wire is looked at packet by packet. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/err.h"
+#include "net/impi/hand.h"
+#include "net/net.h"
+#include "p2p/lane.h"
+#include "p2p/int_abroad.h"
+#include "sys/joint.h"
+
+enum { LONGEST = 100000, PATIENCE = 50000 };
+
+static struct joint *joint;
+static int listener;
+static struct comm comm = { .size = 3, .remote_size = 3, .ctx = P2P_CTX_FOREIGN, .obj = { .predefined = 1 } };
+static unsigned char data[LONGEST], in[LONGEST], seen[LONGEST];
+
+/* --- the job --- */
+
+static int make_listener(void)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000001) };
+    socklen_t size = sizeof at;
+
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(listener >= 0 && !bind(listener, (struct sockaddr *)&at, sizeof at));
+    CHECK(!listen(listener, 4) && !getsockname(listener, (struct sockaddr *)&at, &size));
+    return ntohs(at.sin_port);
+}
+
+static void make_joint(uint32_t maxlen, uint32_t ackmark, uint32_t hiwater, int port)
+{
+    int twin;
+
+    joint = joint_create(2, 2, 3);
+    CHECK(joint != NULL);
+    joint->count = joint->slots = 1;
+    joint->maxlen = maxlen;
+    joint->ackmark = ackmark;
+    joint->hiwater = hiwater;
+    for (uint32_t host = 0; host < 2; host++)
+        *(struct joint_host *)(uintptr_t)joint_host(joint, (int)host) = (struct joint_host){
+            .address = { [12] = 127, [15] = (unsigned char)(host + 1) }, .port = (uint32_t)port, .client = host,
+            .procs = host + 1, .first_rank = host,
+        };
+    for (int rank = 0; rank < 3; rank++) {
+        struct joint_proc *proc = (struct joint_proc *)(uintptr_t)joint_proc(joint, rank);
+        hand_name(rank, proc->name);
+        proc->host = proc->client = rank > 0;
+    }
+    CHECK(joint_index(joint, &twin));
+}
+
+static void job_open(uint32_t maxlen, uint32_t ackmark, uint32_t hiwater)
+{
+    struct p2p_config config = { .procs = 1, .ranks = 1 };
+    const int port = make_listener();
+
+    make_joint(maxlen, ackmark, hiwater, port);
+    config.joint = joint;
+    config.listener_fd = listener;
+    hand = hand_dial(port);
+    hand_index(1);
+    CHECK_INT(p2p_init(&config), 0);
+    CHECK_INT(group_create_stride(3, 0, 1, 0, &comm.group), 0);
+    comm.remote_group = comm.group;
+    CHECK_INT(p2p_comm_open(&comm), 0);
+    CHECK_INT(p2p_foreign_connect(), 0);
+}
+
+static void job_close(void)
+{
+    p2p_comm_close(&comm);
+    group_unref(comm.group);
+    p2p_fini();
+    close(hand);
+    close(listener);
+    mem_free(joint);
+}
+
+static void poll(void)
+{
+    if (!progress_poll())
+        usleep(50);
+}
+
+#define POLL_UNTIL(condition) \
+    do { \
+        for (int polls_ = 0; !(condition); polls_++) { \
+            CHECK(polls_ < PATIENCE); \
+            poll(); \
+        } \
+    } while (0)
+
+static void poll_some(void)
+{
+    for (int i = 0; i < 50; i++)
+        poll();
+}
+
+static struct type *byte_type(void)
+{
+    return obj_type(MPI_BYTE);
+}
+
+/* --- this process --- */
+
+static struct req *start_send(size_t len, int dest, int tag, int mode)
+{
+    struct req *req;
+
+    CHECK_INT(p2p_isend(&comm, data, (MPI_Count)len, byte_type(), dest, tag, mode, &req), 0);
+    return req;
+}
+
+static struct req *start_recv(size_t len, int source, int tag)
+{
+    struct req *req;
+
+    memset(in, 0xee, sizeof in);
+    CHECK_INT(p2p_irecv(&comm, in, (MPI_Count)len, byte_type(), source, tag, P2P_STANDARD, &req), 0);
+    return req;
+}
+
+static void end(struct req *req)
+{
+    POLL_UNTIL(req_is_done(req));
+    CHECK_INT(req->error, 0);
+    req->ops->release(req);
+}
+
+static void end_recv(struct req *req, int source, int tag, size_t len)
+{
+    POLL_UNTIL(req_is_done(req));
+    CHECK(req->source == source && req->tag == tag);
+    CHECK_INT(req->bytes, len);
+    CHECK(!memcmp(in, data, len) && (len == LONGEST || in[len] == 0xee));
+    end(req);
+}
+
+/* --- the other one --- */
+
+static struct impi_packet message(enum impi_type type, int rank, int tag, size_t len, size_t msglen, uint64_t srqid)
+{
+    struct impi_packet packet = hand_packet(type, rank);
+
+    packet.tag = tag;
+    packet.lsrank = rank;
+    packet.len = (uint32_t)len;
+    packet.msglen = msglen;
+    packet.srqid = srqid;
+    return packet;
+}
+
+static void hand_message(enum impi_type type, int rank, int tag, size_t len, uint64_t srqid)
+{
+    const struct impi_packet packet = message(type, rank, tag, len, len, srqid);
+
+    hand_send_packet(&packet, data);
+}
+
+static void hand_answer(enum impi_type type, int rank, uint64_t srqid, uint64_t drqid)
+{
+    struct impi_packet packet = hand_packet(type, rank);
+
+    packet.srqid = srqid;
+    packet.drqid = drqid;
+    hand_send_packet(&packet, "");
+}
+
+/* The next packet that is no PROTOACK, with its data in `seen` from `at` on. */
+static struct impi_packet expect(enum impi_type type, int rank, size_t at)
+{
+    struct impi_packet packet;
+
+    do {
+        POLL_UNTIL(hand_read(&packet, seen + at, poll));
+    } while (packet.type == IMPI_PROTOACK);
+    CHECK_INT(packet.type, type);
+    CHECK(packet.dest[0] == rank + 1 && packet.src[0] == 1);
+    return packet;
+}
+
+static bool has_come(void)
+{
+    struct impi_packet packet;
+
+    poll_some();
+    while (hand_read(&packet, NULL, poll)) {
+        if (packet.type != IMPI_PROTOACK)
+            return true;
+    }
+    return false;
+}
+
+/* Take a message of `len` bytes, as a receiver in the other client would. */
+static void hand_take(int rank, int tag, size_t len, uint64_t drqid, bool is_sync)
+{
+    const bool is_long = len > joint->maxlen;
+    struct impi_packet packet = expect(is_long || is_sync ? IMPI_DATASYNC : IMPI_DATA, rank, 0);
+    const uint64_t srqid = packet.srqid;
+    size_t at = packet.len;
+
+    CHECK_INT(packet.len, size_min(len, joint->maxlen));
+    CHECK(packet.msglen == len && packet.tag == tag && !packet.lsrank && !packet.cid && srqid && !packet.drqid);
+    if (is_long)
+        CHECK(!has_come());
+    if (is_long || is_sync)
+        hand_answer(IMPI_SYNCACK, rank, srqid, drqid);
+    while (at < len) {
+        packet = expect(IMPI_DATA, rank, at);
+        CHECK_INT(packet.len, size_min(len - at, joint->maxlen));
+        CHECK(packet.srqid == srqid && packet.drqid == drqid && packet.msglen == len && packet.tag == tag);
+        if (joint->ackmark == 1)
+            hand_send(IMPI_PROTOACK, rank);
+        at += packet.len;
+    }
+    CHECK(!memcmp(seen, data, len));
+}
+
+/* Send one as another client would; the receive is posted, or will be by somebody who polls. */
+static void hand_give(int rank, int tag, size_t len, uint64_t srqid)
+{
+    struct impi_packet packet = message(IMPI_DATASYNC, rank, tag, size_min(len, joint->maxlen), len, srqid);
+    size_t at = packet.len;
+
+    hand_send_packet(&packet, data);
+    if (at == len)
+        return;
+    packet.type = IMPI_DATA;
+    packet.drqid = expect(IMPI_SYNCACK, rank, 0).drqid;
+    for (; at < len; at += packet.len) {
+        packet.len = (uint32_t)size_min(len - at, joint->maxlen);
+        hand_send_packet(&packet, data + at);
+        poll();
+    }
+}
+
+/* --- tests --- */
+
+/* What an int looks like on the wire. */
+static void test_bytes(void)
+{
+    const int value = 0x01020304;
+    struct impi_packet packet;
+    struct req *req;
+
+    job_open(100, 10, 20);
+    CHECK_INT(p2p_isend(&comm, &value, 1, obj_type(MPI_INT), 1, 20, P2P_STANDARD, &req), 0);
+    packet = expect(IMPI_DATA, 1, 0);
+    CHECK(packet.len == 4 && packet.msglen == 4 && packet.tag == 20 && packet.count == 1);
+    CHECK(!memcmp(seen, "\1\2\3\4", 4));
+    end(req);
+    packet = message(IMPI_DATA, 1, 20, 4, 4, 0);
+    hand_send_packet(&packet, "\1\2\3\4");
+    CHECK_INT(p2p_irecv(&comm, in, 5, obj_type(MPI_INT), 1, 20, P2P_STANDARD, &req), 0);
+    POLL_UNTIL(req_is_done(req));
+    CHECK(!memcmp(in, &value, 4) && req->bytes == 4);
+    end(req);
+    job_close();
+}
+
+static void test_lengths(uint32_t maxlen)
+{
+    const size_t lens[] = { 0, 1, maxlen - 1, maxlen, maxlen + 1, 10 * maxlen, 7 * maxlen + 3 };
+
+    job_open(maxlen, 1, 1000);
+    for (unsigned i = 0; i < ARRAY_LEN(lens); i++) {
+        for (int mode = P2P_STANDARD; mode <= P2P_SYNC; mode++) {
+            struct req *req = start_send(lens[i], 1 + (int)i % 2, (int)i, mode);
+            hand_take(1 + (int)i % 2, (int)i, lens[i], i % 3 ? i : 0, mode == P2P_SYNC);
+            end(req);
+        }
+    }
+    for (unsigned i = 0; i < ARRAY_LEN(lens); i++) {
+        struct req *req = start_recv(lens[i], i % 2 ? 2 : MPI_ANY_SOURCE, i % 3 ? (int)i : MPI_ANY_TAG);
+        hand_give(2, (int)i, lens[i], i + 100);
+        end_recv(req, 2, (int)i, lens[i]);
+        if (lens[i] <= maxlen)
+            CHECK_INT(expect(IMPI_SYNCACK, 2, 0).srqid, i + 100);
+    }
+    CHECK(!has_come());
+    job_close();
+}
+
+/* A synchronous message is acknowledged when it is matched, not before. */
+static void test_sync(void)
+{
+    struct req *req;
+
+    job_open(100, 10, 20);
+    hand_message(IMPI_DATASYNC, 1, 5, 8, 77);
+    CHECK(!has_come());
+    req = start_recv(8, 1, 5);
+    CHECK_INT(expect(IMPI_SYNCACK, 1, 0).srqid, 77);
+    end_recv(req, 1, 5, 8);
+    req = start_send(8, 1, 5, P2P_SYNC);
+    CHECK_INT(expect(IMPI_DATASYNC, 1, 0).msglen, 8);
+    poll_some();
+    CHECK(!req_is_done(req));
+    hand_answer(IMPI_SYNCACK, 1, 1, 0);
+    end(req);
+    job_close();
+}
+
+/* Between the packets of two long messages there are short ones; one of the long ones is too long for its buffer. */
+static void test_mixed(void)
+{
+    struct impi_packet a = message(IMPI_DATASYNC, 1, 1, 100, 250, 10), b = message(IMPI_DATASYNC, 1, 2, 100, 250, 11);
+    static unsigned char first[250], second[120];
+    struct req *one, *two, *three;
+    char text[ERR_TEXT_SIZE];
+
+    job_open(100, 10, 20);
+    CHECK_INT(p2p_irecv(&comm, first, 250, byte_type(), 1, 1, P2P_STANDARD, &one), 0);
+    CHECK_INT(p2p_irecv(&comm, second, 120, byte_type(), 1, 2, P2P_STANDARD, &two), 0);
+    hand_send_packet(&a, data);
+    hand_send_packet(&b, data);
+    a.drqid = expect(IMPI_SYNCACK, 1, 0).drqid;
+    b.drqid = expect(IMPI_SYNCACK, 1, 0).drqid;
+    CHECK(a.drqid != b.drqid);
+    a.type = b.type = IMPI_DATA;
+    hand_send_packet(&b, data + 100);
+    hand_send_packet(&a, data + 100);
+    hand_message(IMPI_DATA, 1, 3, 50, 0);
+    three = start_recv(50, 1, 3);
+    end_recv(three, 1, 3, 50);
+    CHECK(!req_is_done(one) && !req_is_done(two));
+    a.len = b.len = 50;
+    hand_send_packet(&b, data + 200);
+    POLL_UNTIL(req_is_done(two));
+    CHECK(err_class(two->error) == MPI_ERR_TRUNCATE && two->bytes == 120 && !memcmp(second, data, 120));
+    err_text(two->error, text, sizeof text);
+    CHECK(strstr(text, "250 x MPI_BYTE") && strstr(text, "rank 1, tag 2") && strstr(text, "120 x MPI_BYTE"));
+    two->error = 0;
+    end(two);
+    CHECK(!req_is_done(one));
+    hand_send_packet(&a, data + 200);
+    POLL_UNTIL(req_is_done(one));
+    CHECK(!memcmp(first, data, 250));
+    end(one);
+    job_close();
+}
+
+/* Many more than hiwater that nobody has asked for: the last one can be had first. */
+static void test_unexpected(void)
+{
+    enum { MANY = 70 };
+
+    job_open(100, 3, 20);
+    for (int i = 0; i < MANY; i++) {
+        hand_message(IMPI_DATA, 1, i, (size_t)i, 0);
+        hand_message(IMPI_DATA, 2, i, 1, 0);
+        poll();
+    }
+    for (int i = MANY - 1; i >= 0; i--)
+        end_recv(start_recv(100, 1, i), 1, i, (size_t)i);
+    for (int i = 0; i < MANY; i++)
+        end_recv(start_recv(100, MPI_ANY_SOURCE, MPI_ANY_TAG), 2, i, 1);
+    job_close();
+}
+
+static int get_count(const MPI_Status *status, MPI_Datatype type)
+{
+    return (int)type_count_items(obj_type(type), type_received(obj_type(type), status));
+}
+
+static void test_probe(void)
+{
+    struct impi_packet packet = message(IMPI_DATASYNC, 1, 9, 100, 400, 4);
+    struct message *taken;
+    MPI_Status status;
+    struct req *req;
+    int flag;
+
+    job_open(100, 10, 20);
+    hand_send_packet(&packet, data);
+    do {
+        poll();
+        CHECK_INT(p2p_iprobe(&comm, MPI_ANY_SOURCE, MPI_ANY_TAG, &flag, &status), 0);
+    } while (!flag);
+    CHECK(status.MPI_SOURCE == 1 && status.MPI_TAG == 9);
+    CHECK_INT(get_count(&status, MPI_BYTE), 400);
+    CHECK_INT(get_count(&status, MPI_LONG), 100); /* four bytes each on the wire */
+    CHECK_INT(get_count(&status, MPI_DOUBLE), 50);
+    CHECK_INT(get_count(&status, MPI_WCHAR), 200);
+    packet.msglen = 6;
+    packet.len = 6;
+    hand_send_packet(&packet, data);
+    CHECK_INT(p2p_improbe(&comm, 1, 9, &flag, &taken, &status), 0);
+    CHECK(flag && !has_come());
+    memset(in, 0xee, sizeof in);
+    CHECK_INT(p2p_imrecv(taken, in, 400, byte_type(), &req), 0);
+    packet = message(IMPI_DATA, 1, 9, 100, 400, 4);
+    packet.drqid = expect(IMPI_SYNCACK, 1, 0).drqid;
+    for (int i = 1; i < 4; i++)
+        hand_send_packet(&packet, data + 100 * i);
+    end_recv(req, 1, 9, 400);
+    CHECK_INT(p2p_iprobe(&comm, 1, 9, &flag, &status), 0);
+    CHECK(flag && get_count(&status, MPI_INT) == MPI_UNDEFINED && get_count(&status, MPI_SHORT) == 3);
+    CHECK_INT(p2p_irecv(&comm, in, 2, obj_type(MPI_INT), 1, 9, P2P_STANDARD, &req), 0);
+    POLL_UNTIL(req_is_done(req));
+    CHECK_INT(type_count_items(obj_type(MPI_INT), req->bytes), MPI_UNDEFINED);
+    end(req);
+    job_close();
+}
+
+/* --- cancelling --- */
+
+static void end_cancelled(struct req *req, bool is_cancelled)
+{
+    POLL_UNTIL(req_is_done(req));
+    CHECK(req->is_cancelled == is_cancelled);
+    end(req);
+}
+
+static void test_cancel_own(void)
+{
+    struct req *req, *queued;
+    uint64_t id;
+
+    job_open(100, 1, 2);
+    req = start_send(500, 1, 1, P2P_STANDARD); /* gone in part, given up by the other one */
+    id = expect(IMPI_DATASYNC, 1, 0).srqid;
+    req->ops->cancel(req);
+    req->ops->cancel(req);
+    CHECK_INT(expect(IMPI_CANCEL, 1, 0).srqid, id);
+    queued = start_send(8, 1, 1, P2P_SYNC); /* no credit left: taken back here */
+    poll_some();
+    queued->ops->cancel(queued);
+    end_cancelled(queued, true);
+    hand_send(IMPI_PROTOACK, 1);
+    hand_send(IMPI_PROTOACK, 1);
+    CHECK(!has_come());
+    hand_answer(IMPI_CANCELYES, 1, id, 0);
+    end_cancelled(req, true);
+    req = start_send(8, 1, 1, P2P_SYNC); /* refused; and later matched */
+    id = expect(IMPI_DATASYNC, 1, 0).srqid;
+    req->ops->cancel(req);
+    CHECK_INT(expect(IMPI_CANCEL, 1, 0).srqid, id);
+    hand_answer(IMPI_CANCELNO, 1, id, 0);
+    poll_some();
+    CHECK(!req_is_done(req));
+    hand_answer(IMPI_SYNCACK, 1, id, 0);
+    end_cancelled(req, false);
+    hand_send(IMPI_PROTOACK, 1);
+    hand_send(IMPI_PROTOACK, 1);
+    req = start_send(8, 1, 1, P2P_SYNC); /* matched while the question was on its way */
+    id = expect(IMPI_DATASYNC, 1, 0).srqid;
+    req->ops->cancel(req);
+    CHECK_INT(expect(IMPI_CANCEL, 1, 0).srqid, id);
+    hand_answer(IMPI_SYNCACK, 1, id, 0);
+    end_cancelled(req, false);
+    hand_answer(IMPI_CANCELNO, 1, id, 0);
+    req = start_send(8, 1, 1, P2P_SYNC); /* the question has no credit, and is not needed any more */
+    hand_send(IMPI_PROTOACK, 1);
+    id = expect(IMPI_DATASYNC, 1, 0).srqid;
+    req->ops->cancel(req);
+    CHECK(!has_come());
+    hand_answer(IMPI_SYNCACK, 1, id, 0);
+    end_cancelled(req, false);
+    hand_send(IMPI_PROTOACK, 1);
+    CHECK(!has_come());
+    job_close();
+}
+
+static void test_cancel_other(void)
+{
+    struct req *req;
+
+    job_open(100, 10, 20);
+    hand_message(IMPI_DATASYNC, 1, 1, 8, 5);
+    hand_message(IMPI_DATASYNC, 1, 2, 8, 5); /* the same id again: the newest counts */
+    hand_answer(IMPI_CANCEL, 1, 5, 0);
+    CHECK_INT(expect(IMPI_CANCELYES, 1, 0).srqid, 5);
+    end_recv(start_recv(8, 1, MPI_ANY_TAG), 1, 1, 8);
+    CHECK_INT(expect(IMPI_SYNCACK, 1, 0).srqid, 5);
+    hand_answer(IMPI_CANCEL, 1, 5, 0);
+    CHECK_INT(expect(IMPI_CANCELNO, 1, 0).srqid, 5);
+    hand_answer(IMPI_CANCEL, 2, 5, 0);
+    (void)expect(IMPI_CANCELNO, 2, 0);
+    req = start_recv(8, 1, MPI_ANY_TAG);
+    req->ops->cancel(req);
+    end_cancelled(req, true);
+    job_close();
+}
+
+/* --- communicators that come later, ranks that are the world's --- */
+
+static void test_later(void)
+{
+    struct impi_packet packet = message(IMPI_DATASYNC, 2, 3, 8, 8, 21);
+    struct comm other = { .rank = 0, .size = 2, .remote_size = 2, .ctx = P2P_CTX_FOREIGN + 40 };
+    struct group *group;
+    struct req *req;
+
+    job_open(100, 10, 20);
+    packet.cid = 40;
+    packet.lsrank = 2; /* in `other` it will be 1 */
+    hand_send_packet(&packet, data);
+    packet.srqid++;
+    hand_send_packet(&packet, data);
+    poll_some();
+    hand_answer(IMPI_CANCEL, 2, 22, 0);
+    CHECK_INT(expect(IMPI_CANCELYES, 2, 0).srqid, 22);
+    packet = message(IMPI_DATASYNC, 1, 3, 8, 8, 23); /* and this one is no member */
+    packet.cid = 40;
+    hand_send_packet(&packet, data);
+    poll_some();
+    CHECK_INT(group_create_list(2, (int[]){ 0, joint_number(joint, 2) }, 0, &group), 0);
+    other.group = other.remote_group = group;
+    obj_init(&other.obj, OBJ_COMM);
+    CHECK_INT(p2p_comm_open(&other), 0);
+    CHECK(p2p_is_foreign(&other, 1) && !p2p_is_foreign(&other, 0) && p2p_is_joint(&comm));
+    memset(in, 0xee, sizeof in);
+    CHECK_INT(p2p_irecv(&other, in, 8, byte_type(), MPI_ANY_SOURCE, 3, P2P_STANDARD, &req), 0);
+    end_recv(req, 1, 3, 8);
+    CHECK_INT(expect(IMPI_SYNCACK, 2, 0).srqid, 21);
+    CHECK_INT(p2p_isend(&other, data, 8, byte_type(), 1, 3, P2P_COLL, &req), 0);
+    packet = expect(IMPI_DATA, 2, 0);
+    CHECK(packet.cid == 41 && !packet.lsrank);
+    end(req);
+    CHECK(!has_come());
+    p2p_comm_close(&other);
+    group_unref(group);
+    job_close();
+}
+
+/* --- faults --- */
+
+static void expect_lost(struct req *req, const char *text)
+{
+    char said[ERR_TEXT_SIZE];
+
+    POLL_UNTIL(req_is_done(req));
+    CHECK_INT(err_id(req->error), 1241);
+    err_text(req->error, said, sizeof said);
+    if (!strstr(said, text))
+        fprintf(stderr, "\"%s\" is not in \"%s\"\n", text, said);
+    CHECK(strstr(said, text));
+    req->error = 0;
+    end(req);
+}
+
+static void expect_wrong(const struct impi_packet *packet, int times, const char *text)
+{
+    struct req *req;
+
+    job_open(100, 10, 20);
+    req = start_recv(8, 2, 1000);
+    for (int i = 0; i < times; i++)
+        hand_send_packet(packet, data);
+    expect_lost(req, text);
+    expect_lost(start_send(8, 2, 1, P2P_STANDARD), text);
+    job_close();
+}
+
+static void test_wrong(void)
+{
+    struct impi_packet packet = message(IMPI_DATA, 1, 1, 100, 150, 1);
+
+    expect_wrong(&packet, 1, "the rest of a message that nobody receives");
+    packet = message(IMPI_SYNCACK, 1, 1, 0, 0, 1);
+    expect_wrong(&packet, 1, "does not wait for one");
+    packet.type = IMPI_CANCELYES;
+    expect_wrong(&packet, 1, "a question that was not asked");
+    packet.type = IMPI_CANCELNO;
+    expect_wrong(&packet, 1, "a question that was not asked");
+    packet = message(IMPI_DATASYNC, 1, 1, 0, 0, 1);
+    packet.cid = UINT64_C(1) << 40;
+    expect_wrong(&packet, 1, "a context that there cannot be");
+}
+
+/* More comes of a message than it has; a message is acknowledged twice. */
+static void test_too_much(void)
+{
+    struct impi_packet packet = message(IMPI_DATASYNC, 1, 1, 100, 150, 1);
+    struct req *req;
+    uint64_t id;
+
+    job_open(100, 10, 20);
+    req = start_recv(150, 1, 1);
+    hand_send_packet(&packet, data);
+    packet.drqid = expect(IMPI_SYNCACK, 1, 0).drqid;
+    packet.type = IMPI_DATA;
+    packet.len = 51;
+    hand_send_packet(&packet, data);
+    expect_lost(req, "more of a message than it has");
+    job_close();
+    job_open(100, 10, 20);
+    req = start_send(8, 1, 1, P2P_SYNC);
+    id = expect(IMPI_DATASYNC, 1, 0).srqid;
+    hand_answer(IMPI_SYNCACK, 1, id, 0);
+    hand_answer(IMPI_SYNCACK, 1, id, 0);
+    end(req);
+    expect_lost(start_recv(8, 1, 1), "does not wait for one");
+    job_close();
+}
+
+/* It ends while messages of all kinds are under way. */
+static void test_end(void)
+{
+    struct impi_packet packet = message(IMPI_DATASYNC, 1, 1, 100, 150, 1);
+    struct req *reqs[6];
+    int flag;
+    MPI_Status status;
+
+    job_open(100, 1, 2);
+    reqs[0] = start_recv(150, 1, 1);
+    hand_send_packet(&packet, data);
+    (void)expect(IMPI_SYNCACK, 1, 0);
+    reqs[1] = start_send(500, 2, 1, P2P_STANDARD);
+    hand_answer(IMPI_SYNCACK, 2, expect(IMPI_DATASYNC, 2, 0).srqid, 3);
+    reqs[2] = start_send(8, 1, 1, P2P_SYNC);
+    reqs[3] = start_send(8, 1, 1, P2P_SYNC);
+    reqs[4] = start_recv(8, MPI_ANY_SOURCE, 1);
+    hand_message(IMPI_DATASYNC, 1, 7, 4, 9);
+    poll_some();
+    reqs[5] = start_recv(8, 1, 7); /* its answer finds no credit, and it is complete all the same */
+    end_recv(reqs[5], 1, 7, 4);
+    shutdown(hand, SHUT_WR);
+    for (int i = 0; i < 5; i++)
+        expect_lost(reqs[i], "of client 1 (127.0.0.2 port");
+    CHECK_INT(err_id(p2p_iprobe(&comm, 1, 1, &flag, &status)), 1241);
+    CHECK_INT(err_id(p2p_foreign_close()), 1241);
+    job_close();
+}
+
+static void test_close(void)
+{
+    struct impi_packet packet;
+
+    job_open(100, 10, 20);
+    hand_message(IMPI_DATA, 1, 1, 8, 0); /* nobody will ask for it */
+    hand_send(IMPI_FINI, 1);
+    CHECK_INT(p2p_foreign_close(), 0);
+    do
+        POLL_UNTIL(hand_read(&packet, NULL, poll));
+    while (packet.type != IMPI_FINI);
+    job_close();
+}
+
+/* There is no memory for what comes: it waits in the connection, and nothing is told to the sender before. */
+static void test_memory(void)
+{
+    struct req *req;
+
+    job_open(100, 1, 1);
+    hand_message(IMPI_DATASYNC, 1, 1, 8, 5);
+    mem_fail_after(0);
+    for (int i = 0; i < 100; i++)
+        progress_poll();
+    mem_fail_after(-1);
+    CHECK(!has_come());
+    req = start_recv(8, 1, 1);
+    CHECK_INT(expect(IMPI_SYNCACK, 1, 0).srqid, 5);
+    end_recv(req, 1, 1, 8);
+    job_close();
+}
+
+int main(void)
+{
+    for (int i = 0; i < LONGEST; i++)
+        data[i] = (unsigned char)(i * 7 + i / 251);
+    group_init();
+    type_init();
+    progress_init(&(struct progress_config){ .local_ranks = 1 });
+    test_bytes();
+    test_lengths(1);
+    test_lengths(7);
+    test_lengths(1000);
+    test_sync();
+    test_mixed();
+    test_unexpected();
+    test_probe();
+    test_cancel_own();
+    test_cancel_other();
+    test_later();
+    test_wrong();
+    test_too_much();
+    test_end();
+    test_close();
+    test_memory();
+    return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: p2p. What the rest of the room needs of abroad.c: processes of other clients of a joint job. With the lane's
+ * lock. */
+#ifndef P2P_INT_ABROAD_H
+#define P2P_INT_ABROAD_H
+
+#include "p2p/int_p2p.h"
+
+struct impi_packet;
+struct joint;
+
+/* The lane's net to such processes, if this is process `proc` of the job. Errors: impi_open's. */
+int foreign_open(struct lane *lane, const struct joint *joint, int proc, int listener);
+void foreign_close(struct lane *lane); /* the net has been closed */
+/* The sink of that net. */
+int foreign_packet(void *lane, int proc, const struct impi_packet *packet, const void *data, const char **wrong);
+
+/* A send begins whose peer is such a process; WIRE_SYNC stands in its flags. */
+void foreign_send(struct p2p_req *r);
+/* Its `push`, for those who want to know what waits. */
+int foreign_push(struct outgoing *out, struct peer *peer);
+/* Send more of a message that has been matched; true when all is out. */
+bool foreign_stream(struct p2p_req *r, int *sent);
+/* Ask the other side to give up a send that it has been offered. */
+void foreign_ask_back(struct p2p_req *r);
+
+/* A message of kind WIRE_FOREIGN has met its receive. */
+void foreign_deliver(struct p2p_req *r, const struct arrival *a, const void *payload);
+/* It goes unanswered. */
+void foreign_drop(const struct message *message);
+/* The rank of its sender, which says that it is `rank`; MPI_UNDEFINED: it is no member. */
+int foreign_source(const struct channel *channel, int proc, int rank);
+
+#endif
