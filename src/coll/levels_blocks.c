@@ -46,36 +46,55 @@ int coll_levels_collect(struct sched *s, const struct coll_levels *l, const stru
     return all;
 }
 
+/* Blocks between the root and all. */
+struct rooted {
+    struct coll_levels l;
+    const struct coll_data *all; /* the root's */
+    bool is_root, is_in_place;
+    struct coll_block own;
+    size_t len;                  /* bytes of a block */
+    void *pack;                  /* those of the node, at a leader that is not the root */
+};
+
+/* `one`: the own block where it is not among `all`. False: it failed. */
+static bool begin_rooted(struct sched *s, int root, const struct coll_data *one, const struct coll_data *all,
+                         struct rooted *r)
+{
+    r->all = all;
+    r->is_root = s->comm->rank == root;
+    r->is_in_place = r->is_root && coll_is_in_place(one->buf);
+    r->own = r->is_in_place ? coll_data_block(all, root) : coll_data_block(one, 0);
+    r->len = coll_bytes(&r->own);
+    r->pack = NULL;
+    if (!coll_levels_of(s, root, &r->l))
+        return false;
+    if (r->l.is_leader && !r->is_root)
+        r->pack = sched_bytes(s, r->len * (size_t)r->l.node.size);
+    return true;
+}
+
+/* Where a leader has the block of number `at` of its node. */
+static struct coll_block block_at(const struct rooted *r, int at)
+{
+    return r->is_root ? coll_data_block(r->all, r->l.node.ranks[at]) : coll_blocks_at(r->pack, r->len, at, 1);
+}
+
 void coll_gather_levels(struct sched *s, const struct coll_args *args)
 {
-    const bool is_root = s->comm->rank == args->root, is_in_place = is_root && coll_is_in_place(args->send.buf);
-    const struct coll_block own = is_in_place ? coll_data_block(&args->recv, args->root)
-                                              : coll_data_block(&args->send, 0);
-    const size_t len = coll_bytes(&own);
-    struct coll_levels l;
-    void *pack = NULL;
+    struct rooted r;
     int all;
 
-    if (!coll_levels_of(s, args->root, &l))
+    if (!begin_rooted(s, args->root, &args->send, &args->recv, &r))
         return;
-    if (!l.is_leader) {
-        coll_team_send(s, &l.node, own, 0, LEVELS_UP, AT_ONCE);
+    if (!r.l.is_leader) {
+        coll_team_send(s, &r.l.node, r.own, 0, LEVELS_UP, AT_ONCE);
         return;
     }
-    if (!is_root)
-        pack = sched_bytes(s, len * (size_t)l.node.size);
-    all = is_in_place ? SCHED_NONE
-                      : sched_copy(s, own, is_root ? coll_data_block(&args->recv, args->root)
-                                                   : coll_blocks_at(pack, len, l.node.first, 1), AT_ONCE);
-    for (int i = 1; i < l.node.size; i++) {
-        const int at = (l.node.first + i) % l.node.size;
-
-        all = sched_join(s, AFTER(all, coll_team_recv(s, &l.node, is_root ? coll_data_block(&args->recv,
-                                                                                            l.node.ranks[at])
-                                                                          : coll_blocks_at(pack, len, at, 1),
+    all = r.is_in_place ? SCHED_NONE : sched_copy(s, r.own, block_at(&r, r.l.node.first), AT_ONCE);
+    for (int i = 1; i < r.l.node.size; i++)
+        all = sched_join(s, AFTER(all, coll_team_recv(s, &r.l.node, block_at(&r, (r.l.node.first + i) % r.l.node.size),
                                                       i, LEVELS_UP, AT_ONCE)));
-    }
-    coll_levels_collect(s, &l, &args->recv, pack, len, all);
+    coll_levels_collect(s, &r.l, &args->recv, r.pack, r.len, all);
 }
 
 int coll_levels_deal(struct sched *s, const struct coll_levels *l, const struct coll_data *send, void *pack,
@@ -98,32 +117,20 @@ int coll_levels_deal(struct sched *s, const struct coll_levels *l, const struct 
 
 void coll_scatter_levels(struct sched *s, const struct coll_args *args)
 {
-    const bool is_root = s->comm->rank == args->root, is_in_place = is_root && coll_is_in_place(args->recv.buf);
-    const struct coll_block own = is_in_place ? coll_data_block(&args->send, args->root)
-                                              : coll_data_block(&args->recv, 0);
-    const size_t len = coll_bytes(&own);
-    struct coll_levels l;
-    void *pack = NULL;
+    struct rooted r;
     int all;
 
-    if (!coll_levels_of(s, args->root, &l))
+    if (!begin_rooted(s, args->root, &args->recv, &args->send, &r))
         return;
-    if (!l.is_leader) {
-        coll_team_recv(s, &l.node, own, 0, LEVELS_DOWN, AT_ONCE);
+    if (!r.l.is_leader) {
+        coll_team_recv(s, &r.l.node, r.own, 0, LEVELS_DOWN, AT_ONCE);
         return;
     }
-    if (!is_root)
-        pack = sched_bytes(s, len * (size_t)l.node.size);
-    all = coll_levels_deal(s, &l, &args->send, pack, len);
-    for (int i = 1; i < l.node.size; i++) {
-        const int at = (l.node.first + i) % l.node.size;
-
-        coll_team_send(s, &l.node, is_root ? coll_data_block(&args->send, l.node.ranks[at])
-                                           : coll_blocks_at(pack, len, at, 1), i, LEVELS_DOWN, AFTER(all));
-    }
-    if (!is_in_place)
-        sched_copy(s, is_root ? coll_data_block(&args->send, args->root) : coll_blocks_at(pack, len, l.node.first, 1),
-                   own, AFTER(all));
+    all = coll_levels_deal(s, &r.l, &args->send, r.pack, r.len);
+    for (int i = 1; i < r.l.node.size; i++)
+        coll_team_send(s, &r.l.node, block_at(&r, (r.l.node.first + i) % r.l.node.size), i, LEVELS_DOWN, AFTER(all));
+    if (!r.is_in_place)
+        sched_copy(s, block_at(&r, r.l.node.first), r.own, AFTER(all));
 }
 
 /* --- allgather --- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A root that only sends gets ahead of the others by as much as the library lets it: very many broadcasts, in which it
- * waits for nobody, while the others only look for something else, so that its messages come in. Then one of them waits in
- * a call before all those, for the others: what lies there belongs to calls to come. */
+ * waits for nobody, while the others only look for something else, so that its messages come in. Then one of them
+ * waits in a call before all those, for the others: what lies there belongs to calls to come. */
 #include <unistd.h>
 #include "mpitest.h"
 
