@@ -184,6 +184,11 @@ static inline int is_nan_never(long value)
     (_Generic((value), float: is_nan_float, double: is_nan_double, long double: is_nan_long_double, \
               default: is_nan_never)(value) != 0)
 
+/* How many pairs an instruction set combines in a way of its own, from the first one on. */
+#ifndef LOC_BEGIN
+#define LOC_BEGIN(in, inout, count, is_max) 0
+#endif
+
 /* The better value with its index; of equal values the smaller index (MPI 5.0 §6.9.4). NaN is better than any number
  * and equal to NaN. Only the two members are written: what lies between them is not ours. */
 #define LOC_KERNEL(name, pair, is_better) \
@@ -193,7 +198,7 @@ static inline int is_nan_never(long value)
         const item *in = in_items; \
         item *inout = inout_items; \
  \
-        for (MPI_Count i = 0; i < count; i++) { \
+        for (MPI_Count i = LOC_BEGIN(in, inout, count, 1 is_better 0); i < count; i++) { \
             const __typeof__(in->value) a = in[i].value, b = inout[i].value; \
             const __typeof__(in->index) at = in[i].index, bt = inout[i].index; \
             const bool is_first = (a is_better b) | (IS_NAN(a) & !IS_NAN(b)); \
