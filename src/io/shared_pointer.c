@@ -33,11 +33,11 @@ struct parcel {
 
 /* --- served by rank 0 --- */
 
-static void *begin(void *arg, int rank, uint32_t word, size_t len)
+static void *begin(void *arg, int rank, uint32_t word, size_t len, void **token)
 {
     struct parcel *const parcel = mem_alloc(sizeof *parcel);
 
-    (void)len;
+    (void)len, (void)token;
     if (!parcel)
         return NULL;
     parcel->rank = rank;
@@ -46,13 +46,17 @@ static void *begin(void *arg, int rank, uint32_t word, size_t len)
     return &parcel->question;
 }
 
-static void end(void *arg, void *place)
+static void end(void *arg, void *place, int rc)
 {
     struct parcel *const parcel = CONTAINER_OF(place, struct parcel, question);
     struct question *const q = &parcel->question;
     struct slot *const slot = (struct slot *)(uintptr_t)q->slot;
 
     (void)arg;
+    if (rc) {
+        mem_free(parcel);
+        return;
+    }
     if (parcel->word == ANSWER) {
         slot->value = q->value;
         atomic_store_explicit(&slot->done, 1, memory_order_release); /* pairs with is_answered */
@@ -64,7 +68,7 @@ static void end(void *arg, void *place)
     mem_free(parcel);
 }
 
-static const struct p2p_parcel_sink sink = { begin, end };
+static const struct p2p_parcel_sink sink = { .begin = begin, .end = end };
 
 static bool is_answered(void *arg)
 {

@@ -61,6 +61,10 @@ struct peer {
     int lost_class;            /* of error */
     unsigned moot;             /* of a foreign one: answers to come to questions whose request has ended */
     struct list lost_link;     /* in lane.lost then */
+    struct {
+        struct p2p_box *box;   /* of the parcel that is being read to where it belongs; NULL: none is */
+        void *token;
+    } landing;
 };
 
 /* By rank or by process; NULL: no contact yet. Stored with the lock, read by senders without. */
@@ -563,6 +567,8 @@ int letter_arrive(struct lane *lane, int proc, struct net_head head, const void 
 
 /* The same of a parcel. */
 int parcel_arrive(struct lane *lane, int proc, struct net_head head, const void *payload, uint32_t len);
+/* As net_sink.land. */
+void *parcel_land(struct lane *lane, int proc, struct net_head head, uint32_t len);
 
 /* buffered.c: let go of an attached buffer, whose messages have gone; NULL is fine. */
 void send_buffer_destroy(struct send_buffer *buffer);

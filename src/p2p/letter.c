@@ -31,6 +31,7 @@ struct moving {
     struct list link;      /* in box->moving */
     p2p_letter_gone *gone; /* of one on its way out; NULL: the bytes are a copy, behind this */
     void *arg;
+    void *token;           /* of one on its way in, for `end` */
     bool is_incoming;
     unsigned char copy[];
 };
@@ -78,23 +79,30 @@ static struct net_head offer_head(struct net_head head)
     return head;
 }
 
-/* Where the bytes go; NULL: there is no memory now. */
-static void *begin(const struct p2p_box *box, int proc, struct net_head head, size_t len)
+/* Where the bytes go, and what `end` is to be given; NULL: there is no memory now. */
+static void *begin(const struct p2p_box *box, int proc, struct net_head head, size_t len, void **token)
 {
     struct p2p_letter letter;
+    void *place;
 
-    if (box->parcels)
-        return box->parcels->begin(box->arg, wire_source(head), (uint32_t)head.word[1], len);
-    letter = letter_of(proc, head, len);
-    return letters.sink.begin(&letter);
+    *token = NULL;
+    if (box->parcels) {
+        place = box->parcels->begin(box->arg, wire_source(head), (uint32_t)head.word[1], len, token);
+    } else {
+        letter = letter_of(proc, head, len);
+        place = letters.sink.begin(&letter);
+    }
+    if (!*token)
+        *token = place;
+    return place;
 }
 
-static void end(const struct p2p_box *box, void *place, int rc)
+static void end(const struct p2p_box *box, void *token, int rc)
 {
     if (box->parcels)
-        box->parcels->end(box->arg, place);
+        box->parcels->end(box->arg, token, rc);
     else
-        letters.sink.end(place, rc);
+        letters.sink.end(token, rc);
 }
 
 /* --- those that move --- */
@@ -107,7 +115,7 @@ static void letter_release(struct req *req)
     list_remove(&m->link);
     (*m->box->count)--;
     if (m->is_incoming)
-        end(m->box, m->r.buf, m->r.req.error);
+        end(m->box, m->token, m->r.req.error);
     else if (m->gone)
         m->gone(m->arg);
     mem_free(m);
@@ -279,14 +287,15 @@ static int begin_offered(struct lane *lane, struct p2p_box *box, int proc, struc
 {
     struct moving *m = mem_alloc(sizeof *m);
     struct peer *peer;
-    void *place;
+    void *place, *token;
 
-    if (!m || peer_get(lane, proc, &peer) || !(place = begin(box, proc, head, rts->len))) {
+    if (!m || peer_get(lane, proc, &peer) || !(place = begin(box, proc, head, rts->len, &token))) {
         mem_free(m);
         return NET_AGAIN;
     }
     moving_init(m, box, peer, place, rts->len);
     m->is_incoming = true;
+    m->token = token;
     m->r.req.is_send = false;
     m->r.flags = (uint8_t)wire_flags(head);
     m->r.remote_id = rts->id;
@@ -299,18 +308,18 @@ static int box_arrive(struct lane *lane, struct p2p_box *box, int proc, struct n
                       uint32_t len)
 {
     struct wire_rts rts;
-    void *place;
+    void *place, *token;
 
     if (unlikely(wire_kind(head) == WIRE_LETTER_RTS || wire_kind(head) == WIRE_PARCEL_RTS)) {
         memcpy(&rts, payload, sizeof rts);
         return begin_offered(lane, box, proc, head, &rts);
     }
-    place = begin(box, proc, head, len);
+    place = begin(box, proc, head, len, &token);
     if (unlikely(!place))
         return NET_AGAIN;
     if (len)
         memcpy(place, payload, len);
-    end(box, place, 0);
+    end(box, token, 0);
     return 0;
 }
 
@@ -322,9 +331,35 @@ int letter_arrive(struct lane *lane, int proc, struct net_head head, const void 
 }
 
 /* The box has been opened here before anything was sent. */
+static struct p2p_box *box_of(const struct lane *lane, struct net_head head)
+{
+    return channel_find((struct lane *)(uintptr_t)lane, wire_ctx(head))->comm->p2p->box;
+}
+
+/* The bytes that come next are read to where they belong: it begins now. */
+void *parcel_land(struct lane *lane, int proc, struct net_head head, uint32_t len)
+{
+    struct p2p_box *box = box_of(lane, head);
+    struct peer *peer;
+    void *place;
+
+    if (peer_get(lane, proc, &peer))
+        return NULL;
+    place = begin(box, proc, head, len, &peer->landing.token);
+    peer->landing.box = place ? box : NULL;
+    return place;
+}
+
 int parcel_arrive(struct lane *lane, int proc, struct net_head head, const void *payload, uint32_t len)
 {
-    return box_arrive(lane, channel_find(lane, wire_ctx(head))->comm->p2p->box, proc, head, payload, len);
+    struct peer *peer = atomic_load_explicit(&lane->peers[proc], memory_order_relaxed);
+    struct p2p_box *box = box_of(lane, head);
+
+    if (likely(!peer || !peer->landing.box))
+        return box_arrive(lane, box, proc, head, payload, len);
+    peer->landing.box = NULL;
+    end(box, peer->landing.token, 0);
+    return 0;
 }
 
 void p2p_letters_open(struct comm *comm, const struct p2p_letter_sink *sink)
@@ -390,6 +425,12 @@ static void give_up(struct moving *m)
 /* Those that come in are landings of the lane, which fails them itself; so it does with streams. */
 void box_fail(struct p2p_box *box, struct peer *peer)
 {
+    const int rank = group_rank_of(box->channel->comm->remote_group, peer->proc);
+
+    if (peer->landing.box == box) {
+        peer->landing.box = NULL;
+        end(box, peer->landing.token, lost_error(peer));
+    }
     LIST_FOR_EACH_SAFE(link, &box->offered) {
         struct p2p_req *r = CONTAINER_OF(link, struct p2p_req, link);
         if (r->peer != peer)
@@ -398,6 +439,8 @@ void box_fail(struct p2p_box *box, struct peer *peer)
         r->req.error = lost_error(peer);
         p2p_complete(r);
     }
+    if (box->parcels && box->parcels->lost && rank != MPI_UNDEFINED)
+        box->parcels->lost(box->arg, rank);
 }
 
 /* Nothing of it is on its way to us any more: its answers came before it left. */

@@ -12,13 +12,17 @@
 
 struct comm;
 
-/* Both are called from polls and sends, with the lane's lock; they may send parcels, but not poll or wait. */
+/* All are called from polls and sends, with the lane's lock; they may send parcels, but not poll or wait. */
 struct p2p_parcel_sink {
     /* A parcel of `len` bytes has come, or is on its way: memory for it. In order of arrival, which is that of sending
-     * for one sender. NULL: there is none; asked again later. */
-    void *(*begin)(void *arg, int rank, uint32_t word, size_t len);
-    /* All bytes are at `place`, which begin has given. In no particular order. */
-    void (*end)(void *arg, void *place);
+     * for one sender. NULL: there is none; asked again later. `end` is given what is stored in *token, which is that
+     * memory if nothing is. */
+    void *(*begin)(void *arg, int rank, uint32_t word, size_t len, void **token);
+    /* All bytes are there; with rc other than 0 they are not, and never will be. In no particular order. */
+    void (*end)(void *arg, void *token, int rc);
+    /* This rank is lost (p2p_lost_rank): nothing more begins, and what is sent to it is forgotten. Called with every
+     * poll from then on. NULL: nobody wants to know. */
+    void (*lost)(void *arg, int rank);
 };
 
 /* Error: MPI_ERR_NO_MEM. `sink` stays. */

@@ -30,8 +30,9 @@ static size_t len_of(unsigned i)
     return lens[i % ARRAY_LEN(lens)];
 }
 
-static void *begin(void *arg, int rank, uint32_t word, size_t len)
+static void *begin(void *arg, int rank, uint32_t word, size_t len, void **token)
 {
+    *token = NULL;
     CHECK(arg == &comm && rank == 0);
     if (word & ANSWER) {
         CHECK(len == 4);
@@ -47,9 +48,10 @@ static void *begin(void *arg, int rank, uint32_t word, size_t len)
 }
 
 /* Each is answered by a short one, from here. */
-static void end(void *arg, void *place)
+static void end(void *arg, void *place, int rc)
 {
     (void)arg;
+    CHECK_INT(rc, 0);
     if (place == &answers) {
         answers = 0;
         return;
@@ -65,7 +67,7 @@ static void count_gone(void *arg)
     gone++;
 }
 
-static const struct p2p_parcel_sink sink = { begin, end };
+static const struct p2p_parcel_sink sink = { .begin = begin, .end = end };
 
 static void open_all(const char *net)
 {

@@ -291,7 +291,8 @@ void *p2p_land(void *arg, int proc, struct net_head head, uint32_t len)
 {
     const struct p2p_req *r = (const struct p2p_req *)(uintptr_t)head.word[1];
 
-    (void)arg, (void)proc;
+    if (wire_kind(head) == WIRE_PARCEL)
+        return parcel_land(arg, proc, head, len);
     return wire_kind(head) == WIRE_DATA && len <= r->wanted - r->moved ? place_of_next(r) : NULL;
 }
 

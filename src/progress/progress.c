@@ -329,6 +329,7 @@ static NOINLINE COLD void sleep_on(const struct wait *wait, uint64_t limit_ns, b
 {
     const struct progress_watch *watch = progress.watch;
     struct progress_long told = { .is_done = wait->is_done, .arg = wait->arg, .has_moved = has_moved };
+    bool is_over;
 
     if (wait->is_done == word_is_set)
         told.done = wait->done;
@@ -336,7 +337,10 @@ static NOINLINE COLD void sleep_on(const struct wait *wait, uint64_t limit_ns, b
         if (watch)
             watch->look(&told);
         limit_ns = limit_ns * 2 < SLEEP_MAX_NS ? limit_ns * 2 : SLEEP_MAX_NS;
-    } while (!sleep_once(wait, limit_ns, &told.has_moved));
+        is_over = sleep_once(wait, limit_ns, &told.has_moved);
+        if (!is_over && told.has_moved && progress.has_descriptors && !is_crowded())
+            is_over = spin(wait); /* news through descriptors take long to wake a sleeper */
+    } while (!is_over);
     if (watch)
         watch->leave(&told);
 }

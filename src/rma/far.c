@@ -3,30 +3,32 @@
  * of the target, the target's library stores there when it is told by a parcel. So near and far ones wait in one
  * queue for a lock, and who waits for a post or the end of an epoch looks at the same words.
  * Knows: int_message.h, locks. Does not know: epochs, operations. */
+#include "p2p/p2p.h"
 #include "rma/int_turn.h"
 #include "rma/int_message.h"
-
-static struct win_messages *messages_of(const struct win *win)
-{
-    return win->messages;
-}
 
 /* --- telling --- */
 
 struct telling {
     struct win_wait wait; /* first */
-    enum win_parcel word;
+    uint32_t word;
 };
 
 static bool is_told(struct win_wait *wait)
 {
     const struct telling *t = (const struct telling *)(const void *)wait;
+    struct win *win = (struct win *)(uintptr_t)wait->win;
+    int rc;
 
-    return !p2p_parcel_send(wait->win->comm, wait->peer, t->word, NULL, 0, NULL, NULL);
+    p2p_box_lock(win->comm);
+    rc = t->word == PARCEL_POSTED ? p2p_parcel_send(win->comm, wait->peer, PARCEL_POSTED, NULL, 0, NULL, NULL)
+                                  : win_outbox_send(win_messages_of(win), wait->peer, t->word);
+    p2p_box_unlock(win->comm);
+    return !rc;
 }
 
 /* Whatever happens: without memory it is tried until there is some. */
-static void tell(const struct win *win, int rank, enum win_parcel word, const char *call)
+static void tell(const struct win *win, int rank, uint32_t word, const char *call)
 {
     struct telling t = { { win, call, rank, is_told }, word };
 
@@ -41,66 +43,101 @@ void win_far_posted(struct win *win, int rank, const char *call)
 
 void win_far_completed(struct win *win, int rank, const char *call)
 {
-    struct win_peer *peer = &messages_of(win)->peer[rank];
+    struct win_peer *peer = &win_messages_of(win)->peer[rank];
 
-    tell(win, rank, PARCEL_COMPLETED, call);
+    tell(win, rank, ALSO_COMPLETE, call);
     p2p_box_lock(win->comm);
     if (peer->is_unflushed) { /* the target waits for all, before it goes on */
         peer->is_unflushed = false;
-        atomic_fetch_sub_explicit(&win->pending, 1, memory_order_release);
+        win_pending(win, -1);
     }
     p2p_box_unlock(win->comm);
 }
 
 /* --- locks, at the origin --- */
 
-void win_far_lock(struct win *win, int rank, bool is_shared, const char *call)
+/* The lock that has been wanted last, if it may not be had yet. Whoever wants another one waits for it first, so they
+ * are taken in the order of the calls. There is none with several threads, which would wait for each other's. */
+static struct {
+    struct win *win;   /* NULL: none */
+    int rank;
+} late;
+
+bool win_far_is_late(void)
+{
+    return late.win;
+}
+
+static int settle(struct win *win, int rank, const char *call)
 {
     p2p_box_lock(win->comm);
-    messages_of(win)->peer[rank].is_locking = true;
+    win_unflushed(win_messages_of(win), rank);
     p2p_box_unlock(win->comm);
-    tell(win, rank, is_shared ? PARCEL_LOCK_SHARED : PARCEL_LOCK, call);
+    return win_message_flush(win, rank, false, call);
 }
 
-struct lock_wait {
-    struct win_wait wait; /* first */
-    int next, end;
-};
-
-static bool have_locks(struct win_wait *wait)
+int win_far_await_late(const char *call)
 {
-    struct lock_wait *w = (struct lock_wait *)(void *)wait;
-    const struct win_messages *m = messages_of(wait->win);
+    struct win *win = late.win;
 
-    p2p_box_lock(wait->win->comm);
-    while (w->next < w->end && !m->peer[w->next].is_locking)
-        w->next++;
-    p2p_box_unlock(wait->win->comm);
-    return w->next == w->end;
+    late.win = NULL;
+    return settle(win, late.rank, call);
 }
 
-/* Whoever has it now is not known here. */
-void win_far_await_lock(struct win *win, int rank, const char *call)
+static void want(struct win *win, int rank, bool is_shared)
 {
-    struct lock_wait w = { { win, call, MPI_ANY_SOURCE, have_locks },
-                           rank < 0 ? 0 : rank, rank < 0 ? win->size : rank + 1 };
+    p2p_box_lock(win->comm);
+    win_messages_of(win)->peer[rank].lock_also = ALSO_LOCK | (is_shared ? ALSO_SHARED : 0);
+    p2p_box_unlock(win->comm);
+}
 
-    if (!have_locks(&w.wait))
-        win_wait_for_messages(&w.wait, rank);
+int win_far_lock(struct win *win, int rank, bool is_shared, const char *call)
+{
+    int rc = p2p_lost_rank(win->comm, rank);
+
+    if (!rc && late.win)
+        rc = win_far_await_late(call);
+    if (rc)
+        return rc;
+    want(win, rank, is_shared);
+    if (progress.is_threaded)
+        return settle(win, rank, call);
+    late.win = win;
+    late.rank = rank;
+    return 0;
+}
+
+void win_far_ask_lock(struct win *win, int rank, bool is_shared, const char *call)
+{
+    want(win, rank, is_shared);
+    tell(win, rank, ALSO_ANSWER, call);
 }
 
 void win_far_unlock(struct win *win, int rank, bool is_shared, const char *call)
 {
-    tell(win, rank, is_shared ? PARCEL_UNLOCK_SHARED : PARCEL_UNLOCK, call);
+    struct win_messages *m = win_messages_of(win);
+    struct win_peer *peer = &m->peer[rank];
+    const uint32_t also = ALSO_UNLOCK | (is_shared ? ALSO_SHARED : 0);
+    bool is_asked_for, has_question;
+
     p2p_box_lock(win->comm);
-    messages_of(win)->peer[rank].is_unheard = true;
+    is_asked_for = !peer->lock_also || (peer->batch && peer->batch->len);
+    has_question = peer->is_unflushed;
+    peer->lock_also = is_asked_for ? peer->lock_also : 0; /* nothing was done, and nobody has been told */
+    peer->is_unheard = is_asked_for && !peer->is_lost;
     p2p_box_unlock(win->comm);
+    if (late.win == win && late.rank == rank)
+        late.win = NULL;
+    if (is_asked_for)
+        tell(win, rank, has_question ? also | ALSO_ANSWER : also, call);
 }
 
 void win_far_settle(struct win *win)
 {
-    struct win_messages *m = messages_of(win);
+    struct win_messages *m = win_messages_of(win);
 
+    if (late.win == win)
+        late.win = NULL;
     if (!m)
         return;
     p2p_box_lock(win->comm);
@@ -117,30 +154,24 @@ int win_serve_lock(struct win_messages *m, struct win_parcel_in *in)
 {
     const struct win *win = m->win;
 
-    if (in->turn == TURN_NONE) {
+    if (in->turn == TURN_NONE)
         in->ticket = win_lock_ticket(win, win->rank, win->rank);
-        in->turn = TURN_WAITS;
-    }
-    if (in->turn == TURN_WAITS && win_lock_enter(win, win->rank, in->ticket, in->word == PARCEL_LOCK_SHARED))
-        in->turn = TURN_HAS_COME;
-    if (in->turn == TURN_WAITS || p2p_parcel_send(win->comm, in->rank, PARCEL_GRANTED, NULL, 0, NULL, NULL))
+    in->turn = TURN_WAITS;
+    if (!win_lock_enter(win, win->rank, in->ticket, in->word & ALSO_SHARED))
         return LATER;
+    in->turn = TURN_NONE;
     return 0;
 }
 
-void win_serve_unlock(struct win_messages *m, const struct win_parcel_in *in)
+void win_serve_unlock(struct win_messages *m, uint32_t also)
 {
-    win_lock_leave(m->win, m->win->rank, in->word == PARCEL_UNLOCK_SHARED);
+    win_lock_leave(m->win, m->win->rank, also & ALSO_SHARED);
 }
 
-void win_serve_notice(struct win_messages *m, const struct win_parcel_in *in)
+void win_serve_notice(struct win_messages *m, int rank, bool is_end)
 {
-    struct win_pair *pair = &win_member(m->win, m->win->rank)->pair[in->rank];
+    struct win_pair *pair = &win_member(m->win, m->win->rank)->pair[rank];
 
-    if (in->word == PARCEL_GRANTED)
-        m->peer[in->rank].is_locking = false;
-    else
-        atomic_fetch_add_explicit(in->word == PARCEL_POSTED ? &pair->posted : &pair->completed, 1,
-                                  memory_order_release);
+    atomic_fetch_add_explicit(is_end ? &pair->completed : &pair->posted, 1, memory_order_release);
     progress_notify();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: rma. Operations by messages, at the origin: calls go out with a copy of their data, so the user's buffer is
- * free at once; answers come in; a flush is a parcel behind all others, and its answer. serve.c is the other end.
+/* Room: rma. Operations by messages, at the origin: short ones go with a copy of their data, so the user's buffer is
+ * free at once; long puts are sent from the user's buffer. Replies come in the order in which they were asked for, and
+ * are read to where they belong. outbox.c sends and waits, serve.c is the other end.
  * Knows: int_message.h. Does not know: what a target does. */
 #include "rma/message.h"
 
@@ -9,35 +10,38 @@
 #include "base/err.h"
 #include "obj/req.h"
 #include "op/op.h"
+#include "p2p/p2p.h"
 #include "rma/int_message.h"
+
+static COLD int no_memory(int rank, size_t len)
+{
+    return err(MPI_ERR_NO_MEM, "no memory for a message of %zu bytes to rank %d", len, rank);
+}
 
 /* --- what is read --- */
 
 /* An operation that brings something back. Guarded by the lock of the box. */
-struct asked {
-    struct win *win;
-    int rank;
+struct win_asked {
+    struct list link;        /* in peer->asked until all replies have begun */
+    struct win_peer *peer;
     struct win_data result;  /* with a reference to the type */
-    size_t left;             /* bytes that have not come */
-    int error;               /* the target has refused it; 0: it has not */
+    size_t wanted;           /* bytes of replies, … */
+    size_t begun;            /* … that have begun to come or been refused … */
+    size_t ended;            /* … and are there */
+    int error;               /* the target has refused it, or is lost; 0: it has not */
     struct req *req;         /* NULL: nobody waits for it alone */
 };
 
-static struct win_messages *messages_of(const struct win *win)
-{
-    return win->messages;
-}
-
 static int asked_create(struct win *win, const struct win_data *result, int rank, const char *call,
-                        struct req **request, struct asked **out)
+                        struct req **request, struct win_asked **out)
 {
-    struct asked *a = mem_alloc(sizeof *a);
+    struct win_asked *a = mem_alloc(sizeof *a);
     int rc = 0;
 
     if (!a)
         return err(MPI_ERR_NO_MEM, "no memory for an operation on rank %d", rank);
-    *a = (struct asked){ .win = win, .rank = rank, .result = *result };
-    a->left = type_bytes(result->type, result->count);
+    *a = (struct win_asked){ .peer = &win_messages_of(win)->peer[rank], .result = *result };
+    a->wanted = type_bytes(result->type, result->count);
     if (request)
         rc = win_request_create(win, call, rank, &a->req);
     if (rc) {
@@ -51,54 +55,104 @@ static int asked_create(struct win *win, const struct win_data *result, int rank
     return 0;
 }
 
-/* With the lock: `a` counts from now on. */
-static void reading(struct asked *a)
+/* With the lock: replies to it come behind those to all before it. */
+static void asked_begin(struct win_asked *a)
 {
-    struct win_messages *m = messages_of(a->win);
-
-    m->peer[a->rank].reading++;
-    atomic_fetch_add_explicit(&a->win->pending, 1, memory_order_relaxed);
+    a->peer->reading++;
+    win_pending(a->peer->m->win, 1);
+    list_append(&a->peer->asked, &a->link);
 }
 
 /* All has come, or been given up. */
-static void asked_end(struct asked *a)
+static void asked_end(struct win_asked *a)
 {
-    struct win_messages *m = messages_of(a->win);
+    struct win *win = a->peer->m->win;
 
-    m->peer[a->rank].reading--;
+    a->peer->reading--;
     if (a->req)
         win_request_complete(a->req, a->error);
     else if (a->error)
-        m->peer[a->rank].error = a->error;
-    atomic_fetch_sub_explicit(&a->win->pending, 1, memory_order_release);
+        a->peer->error = a->error;
+    win_pending(win, -1);
     progress_notify();
     type_unref(a->result.type);
     mem_free(a);
 }
 
-/* So many bytes could not be asked for. With the lock. */
-static COLD void asked_less(struct asked *a, size_t bytes)
+/* So many bytes more have begun to come, … */
+static void asked_more(struct win_asked *a, size_t len)
 {
-    if (a->req)
-        a->req->ops->detach(a->req); /* the user is not given it */
-    a->left -= bytes;
-    if (!a->left)
+    a->begun += len;
+    if (a->begun == a->wanted)
+        list_remove(&a->link);
+}
+
+/* … are there or will not come. */
+static void asked_less(struct win_asked *a, size_t len)
+{
+    a->ended += len;
+    if (a->ended == a->wanted)
         asked_end(a);
 }
 
-/* --- going out --- */
-
-/* Head, outline and room for `len` bytes of data in one; `*data` is where these go. */
-static void *new_call(const struct win_call_head *head, const struct type_outline *outline, size_t len, char **data)
+/* The last bytes could not be asked for. */
+static COLD void asked_shorten(struct win_asked *a, size_t len)
 {
-    char *bytes = mem_alloc(sizeof *head + outline->len + len);
+    if (a->req)
+        a->req->ops->detach(a->req); /* the user is not given it */
+    a->wanted -= len;
+    asked_more(a, 0);
+    asked_less(a, 0);
+}
 
-    if (bytes) {
-        memcpy(bytes, head, sizeof *head);
-        memcpy(bytes + sizeof *head, outline->bytes, outline->len);
-        *data = bytes + sizeof *head + outline->len;
+void win_forget_asked(struct win_peer *peer, int rc)
+{
+    while (!list_is_empty(&peer->asked)) {
+        struct win_asked *a = CONTAINER_OF(list_first(&peer->asked), struct win_asked, link);
+        const size_t left = a->wanted - a->begun;
+        a->error = rc;
+        asked_more(a, left);
+        asked_less(a, left);
     }
-    return bytes;
+}
+
+/* --- operations --- */
+
+/* One on its way: where its bytes are written. */
+struct call {
+    struct win_messages *m;
+    int rank;
+    struct win_call_head *head;
+    char *data;
+    void *alone;             /* the memory of one that goes alone; NULL: it is in the batch */
+};
+
+static size_t call_size(size_t outline, size_t data)
+{
+    return (sizeof(struct win_call_head) + outline + data + WIN_CALL_ALIGN - 1) & ~(size_t)(WIN_CALL_ALIGN - 1);
+}
+
+/* Room for an operation with `len` bytes of data: false, and nothing has happened: no memory. */
+static bool call_open(struct call *call, const struct win_call_head *head, const void *outline, size_t len)
+{
+    const size_t size = call_size(head->outline_len, len);
+    char *bytes;
+
+    call->alone = size > MESSAGE_ENOUGH ? mem_alloc(size) : NULL;
+    if (size > MESSAGE_ENOUGH)
+        bytes = call->alone;
+    else
+        bytes = win_outbox_room(call->m, call->rank, size);
+    if (!bytes)
+        return false;
+    memset(bytes + size - WIN_CALL_ALIGN, 0, WIN_CALL_ALIGN);
+    call->head = (struct win_call_head *)(void *)bytes;
+    *call->head = *head;
+    call->head->size = (uint32_t)size;
+    if (head->outline_len)
+        memcpy(bytes + sizeof *head, outline, head->outline_len);
+    call->data = bytes + sizeof *head + head->outline_len;
+    return true;
 }
 
 static void call_gone(void *bytes)
@@ -106,217 +160,312 @@ static void call_gone(void *bytes)
     mem_free(bytes);
 }
 
-/* Takes over `bytes`. */
-static int send_call(struct win *win, int rank, void *bytes, size_t len)
+/* It is written. Error: MPI_ERR_NO_MEM, and it does not go. */
+static int call_close(struct call *call)
 {
-    const int rc = p2p_parcel_send(win->comm, rank, PARCEL_CALL, bytes, len, call_gone, bytes);
+    int rc;
 
+    if (!call->alone) {
+        win_outbox_added(call->m, call->rank, call->head->is_asked);
+        return 0;
+    }
+    if (!call->head->is_asked)
+        win_unflushed(call->m, call->rank);
+    rc = win_outbox_alone(call->m, call->rank, PARCEL_CALLS, call->alone, call->head->size, call_gone, call->alone);
     if (rc)
-        mem_free(bytes);
+        mem_free(call->alone);
     return rc;
 }
 
-void win_unflushed(struct win_messages *m, int rank)
-{
-    struct win_peer *peer = &m->peer[rank];
+/* What does not differ between the pieces of an operation. */
+struct operation {
+    struct win *win;
+    int rank;
+    struct win_call_head head;
+    const struct type_outline *outline; /* NULL: the target's side is one run */
+    struct win_data from;    /* type NULL: no data */
+};
 
-    if (!peer->is_unflushed) {
-        peer->is_unflushed = true;
-        atomic_fetch_add_explicit(&m->win->pending, 1, memory_order_relaxed);
+static int operation_init(struct operation *o, struct win *win, const struct win_aim *aim,
+                          const struct win_place *place, enum win_action action, bool is_moved)
+{
+    const bool is_run = is_moved && type_is_run(aim->type, aim->count);
+    int rc = p2p_lost_rank(win->comm, aim->rank);
+
+    *o = (struct operation){ .win = win, .rank = aim->rank };
+    if (unlikely(rc))
+        return rc;
+    o->head = (struct win_call_head){ .address = place->address, .count = aim->count, .action = (uint8_t)action };
+    if (is_run) {
+        o->head.address = (uintptr_t)type_run(aim->type, (const void *)(uintptr_t)place->address);
+        o->head.count = (int64_t)place->bytes;
+        return 0;
     }
-}
-
-static struct win_call_head head_of(enum win_action action, const struct win_aim *aim, const struct win_place *place,
-                                    const struct type_outline *outline)
-{
-    return (struct win_call_head){ .address = place->address, .count = aim->count, .action = (uint8_t)action,
-                                   .outline_len = (uint32_t)outline->len };
-}
-
-static COLD int no_memory(int rank, size_t len)
-{
-    return err(MPI_ERR_NO_MEM, "no memory for a message of %zu bytes to rank %d", len, rank);
-}
-
-static int send_piece(struct win *win, const struct win_data *from, int rank, const struct win_call_head *head,
-                      const struct type_outline *outline)
-{
-    char *data;
-    void *bytes = new_call(head, outline, head->len, &data);
-
-    if (!bytes)
-        return no_memory(rank, head->len);
-    type_pack(from->type, from->buf, from->count, head->at, data, head->len);
-    return send_call(win, rank, bytes, sizeof *head + outline->len + head->len);
-}
-
-/* One without data. */
-static int send_bare(struct win *win, int rank, const struct win_call_head *head, const struct type_outline *outline)
-{
-    char *data;
-    void *bytes = new_call(head, outline, 0, &data);
-
-    return bytes ? send_call(win, rank, bytes, sizeof *head + outline->len) : no_memory(rank, 0);
+    rc = type_get_outline(aim->type, &o->outline);
+    if (!rc)
+        o->head.outline_len = (uint32_t)o->outline->len;
+    return rc;
 }
 
 /* Bytes of data in one parcel. */
-static size_t piece_of(const struct type_outline *outline)
+static size_t piece_of(const struct operation *o)
 {
-    return size_max(MESSAGE_PIECE, 4 * outline->len);
+    return size_max(MESSAGE_PIECE, 4 * (size_t)o->head.outline_len);
 }
 
-/* All pieces of an operation with data. After an error head->at says how much has gone. */
-static int send_pieces(struct win *win, const struct win_data *from, int rank, struct win_call_head *head,
-                       const struct type_outline *outline, size_t bytes, size_t most)
+/* The piece that the head tells, with its data. */
+static int send_piece(const struct operation *o)
+{
+    struct call call = { .m = win_messages_of(o->win), .rank = o->rank };
+    const size_t len = o->from.type ? o->head.len : 0;
+
+    if (!call_open(&call, &o->head, o->outline ? o->outline->bytes : NULL, len))
+        return no_memory(o->rank, len);
+    if (len)
+        type_pack(o->from.type, o->from.buf, o->from.count, o->head.at, call.data, len);
+    return call_close(&call);
+}
+
+/* All, in pieces of at most so many bytes. After an error head.at says how much has gone. */
+static int send_pieces(struct operation *o, size_t bytes, size_t most)
 {
     int rc = 0;
 
     for (size_t at = 0; at < bytes && !rc; at += most) {
-        head->at = at;
-        head->len = size_min(bytes - at, most);
-        rc = send_piece(win, from, rank, head, outline);
+        o->head.at = at;
+        o->head.len = size_min(bytes - at, most);
+        rc = send_piece(o);
     }
+    return rc;
+}
+
+/* --- long puts --- */
+
+struct sending {
+    struct win_peer *peer;
+    struct req *req;         /* NULL: nobody waits for it alone */
+};
+
+static void sending_end(struct sending *s)
+{
+    s->peer->sending--;
+    if (s->req)
+        win_request_complete(s->req, 0);
+    win_pending(s->peer->m->win, -1);
+    progress_notify();
+    mem_free(s);
+}
+
+static void sent(void *arg)
+{
+    sending_end(arg);
+}
+
+static int sending_begin(struct win *win, int rank, struct req **request, struct sending **out)
+{
+    struct sending *s = mem_alloc(sizeof *s);
+    int rc = 0;
+
+    if (!s)
+        return no_memory(rank, 0);
+    *s = (struct sending){ .peer = &win_messages_of(win)->peer[rank] };
+    if (request)
+        rc = win_request_create(win, "MPI_Rput", rank, &s->req);
+    if (rc) {
+        mem_free(s);
+        return rc;
+    }
+    if (request)
+        *request = s->req;
+    s->peer->sending++;
+    win_pending(win, 1);
+    *out = s;
+    return 0;
+}
+
+/* From the user's memory, all at once. */
+static int send_run(const struct operation *o, size_t bytes, struct req **request)
+{
+    struct sending *s = NULL;
+    int rc = sending_begin(o->win, o->rank, request, &s);
+
+    if (rc)
+        return rc;
+    rc = win_outbox_alone(win_messages_of(o->win), o->rank, PARCEL_DATA, type_run(o->from.type, o->from.buf), bytes,
+                          sent, s);
+    if (!rc)
+        return 0;
+    if (request)
+        s->req->ops->detach(s->req);
+    sending_end(s);
+    return rc;
+}
+
+static int send_packed(const struct operation *o, size_t bytes)
+{
+    int rc = 0;
+
+    for (size_t at = 0; at < bytes && !rc; at += MESSAGE_PIECE) {
+        const size_t len = size_min(bytes - at, MESSAGE_PIECE);
+        char *data = mem_alloc(len);
+        if (!data)
+            return no_memory(o->rank, len);
+        type_pack(o->from.type, o->from.buf, o->from.count, at, data, len);
+        win_unflushed(win_messages_of(o->win), o->rank);
+        rc = win_outbox_alone(win_messages_of(o->win), o->rank, PARCEL_DATA, data, len, call_gone, data);
+        if (rc)
+            mem_free(data);
+    }
+    return rc;
+}
+
+/* Both sides are runs, or at least the target's: it is told, and the data follow. */
+static int put_data(struct operation *o, size_t bytes, struct req **request)
+{
+    struct win_messages *m = win_messages_of(o->win);
+    struct win_call_head *head = win_outbox_room(m, o->rank, sizeof *head);
+    int rc;
+
+    if (!head)
+        return no_memory(o->rank, sizeof *head);
+    *head = o->head;
+    head->action = ACTION_PUT_DATA;
+    head->len = bytes;
+    head->size = sizeof *head;
+    win_unflushed(m, o->rank);
+    rc = win_outbox_send(m, o->rank, ALSO_DATA);
+    if (rc) {
+        m->peer[o->rank].batch->len -= sizeof *head;
+        return rc;
+    }
+    if (type_is_run(o->from.type, o->from.count))
+        return send_run(o, bytes, request);
+    rc = send_packed(o, bytes);
+    if (!rc && request)
+        *request = win_done_request();
     return rc;
 }
 
 int win_message_put(struct win *win, const struct win_data *data, const struct win_aim *aim,
                     const struct win_place *place, struct req **request)
 {
-    const struct type_outline *outline;
-    struct win_call_head head;
-    int rc = type_get_outline(aim->type, &outline);
+    struct operation o;
+    int rc = operation_init(&o, win, aim, place, ACTION_PUT, true);
 
     if (rc)
         return rc;
-    head = head_of(ACTION_PUT, aim, place, outline);
+    o.from = *data;
     p2p_box_lock(win->comm);
-    win_unflushed(messages_of(win), aim->rank);
-    rc = send_pieces(win, data, aim->rank, &head, outline, place->bytes, piece_of(outline));
+    if (place->bytes >= MESSAGE_DIRECT && !o.outline) {
+        rc = put_data(&o, place->bytes, request);
+    } else {
+        rc = send_pieces(&o, place->bytes, piece_of(&o));
+        if (!rc && request)
+            *request = win_done_request();
+    }
     p2p_box_unlock(win->comm);
-    if (!rc && request)
-        *request = win_done_request();
     return rc;
 }
 
 int win_message_get(struct win *win, const struct win_data *data, const struct win_aim *aim,
                     const struct win_place *place, struct req **request)
 {
-    const struct type_outline *outline;
-    struct win_call_head head;
-    struct asked *a = NULL;
-    int rc = type_get_outline(aim->type, &outline);
+    struct win_asked *a = NULL;
+    struct operation o;
+    int rc = operation_init(&o, win, aim, place, ACTION_GET, true);
 
     if (!rc)
         rc = asked_create(win, data, aim->rank, "MPI_Rget", request, &a);
     if (rc)
         return rc;
-    head = head_of(ACTION_GET, aim, place, outline);
-    head.asked = (uintptr_t)a;
-    head.len = place->bytes;
+    o.head.is_asked = true;
+    o.head.len = place->bytes;
     p2p_box_lock(win->comm);
-    reading(a);
-    rc = send_bare(win, aim->rank, &head, outline);
+    asked_begin(a);
+    rc = send_piece(&o);
     if (rc)
-        asked_less(a, place->bytes);
+        asked_shorten(a, place->bytes);
     p2p_box_unlock(win->comm);
     return rc;
 }
 
 /* --- combining --- */
 
-/* In pieces of whole elements, each with a reply if something is asked for. */
-static int send_combine(struct win *win, const struct win_data *from, int rank, struct win_call_head *head,
-                        const struct type_outline *outline, size_t bytes, size_t element)
-{
-    const size_t most = piece_of(outline) / element * element;
-    int rc = 0;
-
-    if (head->op != (uintptr_t)MPI_NO_OP)
-        return send_pieces(win, from, rank, head, outline, bytes, most);
-    for (size_t at = 0; at < bytes && !rc; at += most) {
-        head->at = at;
-        head->len = size_min(bytes - at, most);
-        rc = send_bare(win, rank, head, outline);
-    }
-    return rc;
-}
-
 int win_message_combine(struct win *win, const struct win_data *from, const struct win_data *result,
                         const struct win_aim *aim, const struct win_place *place, const struct op *op,
                         const struct type *element, struct req **request)
 {
-    const struct type_outline *outline;
-    struct win_call_head head;
-    struct asked *a = NULL;
-    int rc = type_get_outline(aim->type, &outline);
+    struct win_asked *a = NULL;
+    struct operation o;
+    int rc = operation_init(&o, win, aim, place, ACTION_COMBINE, false);
 
     if (!rc && result)
         rc = asked_create(win, result, aim->rank, "MPI_Rget_accumulate", request, &a);
     if (rc)
         return rc;
-    head = head_of(ACTION_COMBINE, aim, place, outline);
-    head.asked = (uintptr_t)a;
-    head.op = op->obj.predefined;
-    head.kind = element->kind;
+    o.head.is_asked = a;
+    o.head.op = op->obj.predefined;
+    o.head.kind = element->kind;
+    if (o.head.op != (uintptr_t)MPI_NO_OP)
+        o.from = *from;
     p2p_box_lock(win->comm);
     if (a)
-        reading(a);
-    else
-        win_unflushed(messages_of(win), aim->rank);
-    rc = send_combine(win, from, aim->rank, &head, outline, place->bytes, (size_t)element->size);
+        asked_begin(a);
+    rc = send_pieces(&o, place->bytes, piece_of(&o) / (size_t)element->size * (size_t)element->size);
     if (rc && a)
-        asked_less(a, place->bytes - head.at);
+        asked_shorten(a, place->bytes - o.head.at);
     p2p_box_unlock(win->comm);
     if (!rc && request && !a)
         *request = win_done_request();
     return rc;
 }
 
+static int send_swap(const struct operation *o, const void *from, const void *compare)
+{
+    struct call call = { .m = win_messages_of(o->win), .rank = o->rank };
+    const size_t len = o->head.len;
+
+    if (!call_open(&call, &o->head, o->outline->bytes, 2 * len))
+        return no_memory(o->rank, 2 * len);
+    memcpy(call.data, from, len);
+    memcpy(call.data + len, compare, len);
+    return call_close(&call);
+}
+
 int win_message_swap(struct win *win, const void *from, const void *compare, const struct win_data *result,
                      const struct win_aim *aim, const struct win_place *place)
 {
-    const size_t len = (size_t)aim->type->size;
-    const struct type_outline *outline;
-    struct win_call_head head;
-    struct asked *a = NULL;
-    void *bytes;
-    char *data;
-    int rc = type_get_outline(aim->type, &outline);
+    struct win_asked *a = NULL;
+    struct operation o;
+    int rc = operation_init(&o, win, aim, place, ACTION_SWAP, false);
 
     if (!rc)
         rc = asked_create(win, result, aim->rank, "MPI_Compare_and_swap", NULL, &a);
     if (rc)
         return rc;
-    head = head_of(ACTION_SWAP, aim, place, outline);
-    head.asked = (uintptr_t)a;
-    head.kind = aim->type->kind;
-    head.len = len;
-    bytes = new_call(&head, outline, 2 * len, &data);
-    if (bytes) {
-        memcpy(data, from, len);
-        memcpy(data + len, compare, len);
-    }
+    o.head.is_asked = true;
+    o.head.kind = aim->type->kind;
+    o.head.len = (size_t)aim->type->size;
     p2p_box_lock(win->comm);
-    reading(a);
-    rc = bytes ? send_call(win, aim->rank, bytes, sizeof head + outline->len + 2 * len) : no_memory(aim->rank, len);
+    asked_begin(a);
+    rc = send_swap(&o, from, compare);
     if (rc)
-        asked_less(a, len);
+        asked_shorten(a, o.head.len);
     p2p_box_unlock(win->comm);
     return rc;
 }
 
 /* --- coming in --- */
 
-static void on_reply(const struct win_parcel_in *in)
+static void on_reply(struct win_parcel_in *in, int rc)
 {
-    const struct win_reply_head *head = (const struct win_reply_head *)(const void *)in->bytes;
-    struct asked *a = (struct asked *)(uintptr_t)head->asked;
-    const size_t len = in->len - sizeof *head;
+    struct win_asked *a = in->asked;
 
-    type_unpack(a->result.type, a->result.buf, a->result.count, head->at, in->bytes + sizeof *head, len);
-    a->left -= len;
-    if (!a->left)
-        asked_end(a);
+    if (unlikely(rc))
+        a->error = rc;
+    else if (!in->is_in_place)
+        type_unpack(a->result.type, a->result.buf, a->result.count, in->at, in->bytes, in->len);
+    asked_less(a, in->len);
 }
 
 static COLD int refused(const struct win_parcel_in *in)
@@ -327,142 +476,95 @@ static COLD int refused(const struct win_parcel_in *in)
                (unsigned long long)refusal->len, (unsigned long long)refusal->address, in->rank);
 }
 
-static void on_refused(const struct win_parcel_in *in)
+static void on_refused(struct win_peer *peer, const struct win_parcel_in *in)
 {
     const struct win_refusal *refusal = (const struct win_refusal *)(const void *)in->bytes;
-    struct asked *a = (struct asked *)(uintptr_t)refusal->asked;
+    struct win_asked *a = CONTAINER_OF(list_first(&peer->asked), struct win_asked, link);
 
     a->error = refused(in);
-    a->left -= refusal->left;
-    if (!a->left)
-        asked_end(a);
+    asked_more(a, refusal->left);
+    asked_less(a, refusal->left);
 }
 
-static void on_flushed(struct win_messages *m, const struct win_parcel_in *in)
+/* The next bytes of the oldest that has not all. */
+static void *begin_reply(struct win_peer *peer, struct win_parcel_in *in)
 {
-    struct win_peer *peer = &m->peer[in->rank];
+    struct win_asked *a = CONTAINER_OF(list_first(&peer->asked), struct win_asked, link);
 
-    peer->is_flushing = false;
-    if (unlikely(in->len))
-        peer->error = refused(in);
-    atomic_fetch_sub_explicit(&m->win->pending, 1, memory_order_release);
-    progress_notify();
+    in->asked = a;
+    in->at = a->begun;
+    asked_more(a, in->len);
+    return in->is_in_place ? type_run(a->result.type, a->result.buf) + in->at : (char *)in->bytes;
 }
 
-static bool is_ordered(const struct win_parcel_in *in)
+/* Do the bytes that come next belong into the user's memory in a row? */
+static bool is_for_user(const struct win_peer *peer)
 {
-    return in->word <= PARCEL_ORDERED_LAST;
+    const struct win_asked *a = CONTAINER_OF(peer->asked.next, const struct win_asked, link);
+
+    return type_is_run(a->result.type, a->result.count);
 }
 
-static void *begin(void *arg, int rank, uint32_t word, size_t len)
+static void *begin(void *arg, int rank, uint32_t word, size_t len, void **token)
 {
     struct win_messages *m = arg;
-    struct win_parcel_in *in = mem_alloc(sizeof *in + len);
+    struct win_peer *peer = &m->peer[rank];
+    const enum win_parcel kind = word & WIN_PARCEL_KIND;
+    const bool is_in_place = kind == PARCEL_REPLY  ? is_for_user(peer)
+                             : kind == PARCEL_DATA ? peer->puts_come == peer->puts_done && peer->landing
+                                                   : false;
+    struct win_parcel_in *in = mem_alloc(sizeof *in + (is_in_place ? 0 : len));
 
     if (!in)
         return NULL;
-    *in = (struct win_parcel_in){ .rank = rank, .word = word, .len = len };
-    if (is_ordered(in))
-        list_append(&m->peer[rank].queue, &in->link);
-    return in->bytes;
+    *in = (struct win_parcel_in){ .rank = rank, .word = word, .len = len, .is_in_place = is_in_place };
+    *token = in;
+    switch (kind) {
+    case PARCEL_CALLS:
+    case PARCEL_DATA: return win_serve_begin(m, in);
+    case PARCEL_REPLY: return begin_reply(peer, in);
+    default: return in->bytes;
+    }
 }
 
-static void end(void *arg, void *place)
+static void end(void *arg, void *token, int rc)
 {
     struct win_messages *m = arg;
-    struct win_parcel_in *in = CONTAINER_OF(place, struct win_parcel_in, bytes);
+    struct win_parcel_in *in = token;
+    const enum win_parcel kind = in->word & WIN_PARCEL_KIND;
 
     in->is_here = true;
-    if (is_ordered(in)) {
-        win_serve(m, in->rank);
-        return;
-    }
-    switch (in->word) {
-    case PARCEL_REPLY: on_reply(in); break;
-    case PARCEL_REFUSED: on_refused(in); break;
-    case PARCEL_FLUSHED: on_flushed(m, in); break;
-    default: win_serve_notice(m, in);
+    if (kind == PARCEL_CALLS || kind == PARCEL_DATA) {
+        if (likely(!rc)) {
+            win_serve(m, in->rank);
+            return;
+        }
+        list_remove(&in->link); /* the rank is lost, and nothing has begun */
+    } else if (kind == PARCEL_REPLY) {
+        on_reply(in, rc);
+    } else if (!rc) {
+        switch (kind) {
+        case PARCEL_REFUSED: on_refused(&m->peer[in->rank], in); break;
+        case PARCEL_ANSWER: win_outbox_answered(m, in->rank, in->len ? refused(in) : 0); break;
+        default: win_serve_notice(m, in->rank, false);
+        }
     }
     mem_free(in);
 }
 
-static const struct p2p_parcel_sink sink = { begin, end };
-
-/* --- flush --- */
-
-struct flush {
-    struct win_wait wait; /* first */
-    struct win_messages *m;
-    int rank;             /* -1: all */
-    bool is_local;
-};
-
-/* A flush behind what has been sent, unless one is there or there is no memory for it now. */
-static void push_flush(struct win_messages *m, int rank)
+static void lost(void *arg, int rank)
 {
-    struct win_peer *peer = &m->peer[rank];
+    struct win_messages *m = arg;
 
-    if (!peer->is_unflushed || peer->is_flushing)
+    if (m->peer[rank].is_lost)
         return;
-    peer->is_unflushed = false; /* what `pending` counted for it counts now for the answer, … */
-    peer->is_flushing = true;
-    if (likely(!p2p_parcel_send(m->win->comm, rank, PARCEL_FLUSH, NULL, 0, NULL, NULL))) {
-        peer->is_unheard = false; /* … which may be here already */
-        return;
-    }
-    peer->is_unflushed = true;
-    peer->is_flushing = false;
+    m->peer[rank].is_lost = true;
+    win_outbox_lost(m, rank);
+    win_serve_lost(m, rank);
+    progress_notify();
 }
 
-static bool is_flushed_at(struct flush *f, int rank)
-{
-    const struct win_peer *peer = &f->m->peer[rank];
-
-    if (!f->is_local)
-        push_flush(f->m, rank);
-    if (!peer->reading && (f->is_local || (!peer->is_flushing && !peer->is_unflushed)))
-        return true;
-    f->wait.peer = rank;
-    return false;
-}
-
-static bool is_flushed(struct win_wait *wait)
-{
-    struct flush *f = (struct flush *)(void *)wait;
-    const int first = f->rank < 0 ? 0 : f->rank, last = f->rank < 0 ? f->m->win->size - 1 : f->rank;
-    bool is_done = true;
-
-    p2p_box_lock(f->m->win->comm);
-    for (int rank = first; rank <= last; rank++)
-        is_done &= is_flushed_at(f, rank);
-    p2p_box_unlock(f->m->win->comm);
-    return is_done;
-}
-
-/* What targets have refused, once. */
-static int take_error(const struct flush *f)
-{
-    const int first = f->rank < 0 ? 0 : f->rank, last = f->rank < 0 ? f->m->win->size - 1 : f->rank;
-    int rc = 0;
-
-    p2p_box_lock(f->m->win->comm);
-    for (int rank = first; rank <= last; rank++) {
-        rc = rc ? rc : f->m->peer[rank].error;
-        f->m->peer[rank].error = 0;
-    }
-    p2p_box_unlock(f->m->win->comm);
-    return rc;
-}
-
-int win_message_flush(struct win *win, int rank, bool is_local, const char *call)
-{
-    struct flush f = { .wait = { win, call, MPI_ANY_SOURCE, is_flushed },
-                       .m = messages_of(win), .rank = rank, .is_local = is_local };
-
-    if (!is_flushed(&f.wait))
-        win_wait_for_messages(&f.wait, rank);
-    return win->create_flavor == MPI_WIN_FLAVOR_DYNAMIC ? take_error(&f) : 0;
-}
+static const struct p2p_parcel_sink sink = { begin, end, lost };
 
 /* --- opening and closing --- */
 
@@ -474,8 +576,12 @@ int win_message_open(struct win *win)
     if (!m)
         return err(MPI_ERR_NO_MEM, "no memory for a window of %d processes", win->size);
     m->win = win;
-    for (int rank = 0; rank < win->size; rank++)
+    for (int rank = 0; rank < win->size; rank++) {
+        m->peer[rank].m = m;
         list_init(&m->peer[rank].queue);
+        m->peer[rank].begun = &m->peer[rank].queue;
+        list_init(&m->peer[rank].asked);
+    }
     rc = p2p_box_open(win->comm, &sink, m);
     if (rc) {
         mem_free(m);
@@ -500,7 +606,7 @@ static bool is_empty(struct win_wait *wait)
 void win_message_close(struct win *win)
 {
     struct win_wait wait = { win, "MPI_Win_free", MPI_ANY_SOURCE, is_empty };
-    struct win_messages *m = messages_of(win);
+    struct win_messages *m = win_messages_of(win);
 
     if (!m)
         return;
@@ -508,6 +614,8 @@ void win_message_close(struct win *win)
         win_wait_for_messages(&wait, -1);
     win_serve_close(m);
     p2p_box_close(win->comm);
+    for (int rank = 0; rank < win->size; rank++)
+        mem_free(m->peer[rank].batch);
     mem_free(m);
     win->messages = NULL;
 }

@@ -27,16 +27,21 @@ int win_message_combine(struct win *win, const struct win_data *from, const stru
 int win_message_swap(struct win *win, const void *from, const void *compare, const struct win_data *result,
                      const struct win_aim *aim, const struct win_place *place);
 /* Return when nothing is pending at `rank`, -1: at any target; `is_local`: when the buffers of this process may be
- * used. `call`: in which call, for reports. Error: MPI_ERR_RMA_RANGE, of an earlier operation that a target has
- * refused, since the place was not attached. */
+ * used. `call`: in which call, for reports. Errors: MPI_ERR_RMA_RANGE, of an earlier operation that a target has
+ * refused, since the place was not attached; that of a target that is lost. */
 int win_message_flush(struct win *win, int rank, bool is_local, const char *call);
 
 /* --- far ranks (far.c). All wait, if at all, as `call` says in reports. --- */
 
-/* Ask for the lock of a target, and wait until those that were asked for are had: of `rank`, -1: of all. */
-void win_far_lock(struct win *win, int rank, bool is_shared, const char *call);
-void win_far_await_lock(struct win *win, int rank, const char *call);
-/* Give it back, behind all operations; what is unflushed stays so. */
+/* The lock of a target is wanted; what comes next there asks for it. Waits for another one that has been wanted so.
+ * With several threads it is had on return. Error: the rank, or that of the other one, is lost. */
+int win_far_lock(struct win *win, int rank, bool is_shared, const char *call);
+/* Is there one that is wanted so? Wait until it is had. Error: its target is lost. */
+bool win_far_is_late(void);
+int win_far_await_late(const char *call);
+/* Ask for it now; the next flush waits until it is had. */
+void win_far_ask_lock(struct win *win, int rank, bool is_shared, const char *call);
+/* Give it back, behind all operations, whose end is to be waited for by the next flush. */
 void win_far_unlock(struct win *win, int rank, bool is_shared, const char *call);
 /* MPI_Win_post. */
 void win_far_posted(struct win *win, int rank, const char *call);

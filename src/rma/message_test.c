@@ -131,7 +131,8 @@ static void check_long(void)
     CHECK_INT(put(data, INTS), 0);
     CHECK_INT(combine(MPI_SUM, data, NULL, INTS), 0);
     CHECK_INT(get(INTS, &req), 0);
-    memset(data, 0, sizeof data); /* they have been copied */
+    CHECK_INT(win_message_flush(&win, 0, true, "MPI_Win_flush_local"), 0);
+    memset(data, 0, sizeof data);
     CHECK_INT(req_wait(&(MPI_Request){ (MPI_Request)req }, MPI_STATUS_IGNORE), 0);
     for (int i = 0; i < INTS; i++)
         CHECK_INT(found[i], i * 6);
@@ -208,19 +209,18 @@ static void check_taken(void)
  * done. */
 static void check_far_lock(void)
 {
-    const struct win_messages *m = win.messages;
     uint32_t ticket = win_lock_ticket(&win, 0, 0);
     int before;
 
     CHECK(win_lock_enter(&win, 0, ticket, false));
     memory[0] = 3;
     data[0] = 4;
-    win_far_lock(&win, 0, true, "MPI_Win_lock");
+    CHECK_INT(win_far_lock(&win, 0, true, "MPI_Win_lock"), 0);
     CHECK_INT(combine(MPI_SUM, data, &before, 1), 0);
     poll_a_while();
-    CHECK(m->peer[0].is_locking && memory[0] == 3);
+    CHECK(win_far_is_late() && memory[0] == 3);
     win_lock_leave(&win, 0, false);
-    win_far_await_lock(&win, 0, "MPI_Win_lock");
+    CHECK_INT(win_far_await_late("MPI_Win_lock"), 0);
     ticket = win_lock_ticket(&win, 0, 0);
     CHECK(!win_lock_enter(&win, 0, ticket, false));
     win_far_unlock(&win, 0, true, "MPI_Win_unlock");
@@ -228,9 +228,9 @@ static void check_far_lock(void)
     poll_a_while();
     CHECK(memory[0] == 7 && before == 3 && win_lock_enter(&win, 0, ticket, false));
     win_lock_leave(&win, 0, false);
-    win_far_lock(&win, 0, false, "MPI_Win_lock");
-    win_far_await_lock(&win, -1, "MPI_Win_lock");
-    win_far_unlock(&win, 0, false, "MPI_Win_unlock");
+    win_far_ask_lock(&win, 0, false, "MPI_Win_lock_all");
+    CHECK_INT(win_message_flush(&win, -1, false, "MPI_Win_lock_all"), 0);
+    win_far_unlock(&win, 0, false, "MPI_Win_unlock_all");
     CHECK_INT(win.pending, 0);
     win_far_settle(&win); /* nobody has waited for that yet */
     CHECK_INT(win.pending, 1);
@@ -247,6 +247,7 @@ static void check_far_notices(void)
     const uint32_t posted = own->pair[0].posted, completed = own->pair[0].completed;
 
     memory[0] = 0;
+    win.epoch = WIN_EPOCH_START; /* whose end is told */
     CHECK(stripe_try(stripe));
     CHECK_INT(combine(MPI_SUM, data, NULL, 1), 0);
     win_far_completed(&win, 0, "MPI_Win_complete");
@@ -257,6 +258,7 @@ static void check_far_notices(void)
     stripe_unlock(stripe);
     poll_a_while();
     CHECK(own->pair[0].completed == completed + 1 && memory[0] == 4);
+    win.epoch = WIN_EPOCH_NONE;
 }
 
 /* What is not attached is not touched, and the flush tells, once. */

@@ -38,14 +38,18 @@ static ALWAYS_INLINE void take_near(struct win *win, int rank, bool is_shared, c
         win_let_next_read(win, member, ticket);
 }
 
-static void take(struct win *win, int rank, bool is_shared)
+/* Error: a process on another machine is lost. */
+static int take(struct win *win, int rank, bool is_shared)
 {
-    if (likely(!win->target[rank].is_far)) {
+    int rc = 0;
+
+    if (unlikely(win->target[rank].is_far))
+        return win_far_lock(win, rank, is_shared, "MPI_Win_lock");
+    if (unlikely(win_far_is_late()))
+        rc = win_far_await_late("MPI_Win_lock");
+    if (!rc)
         take_near(win, rank, is_shared, "MPI_Win_lock");
-        return;
-    }
-    win_far_lock(win, rank, is_shared, "MPI_Win_lock");
-    win_far_await_lock(win, rank, "MPI_Win_lock");
+    return rc;
 }
 
 /* --- MPI_Win_lock, MPI_Win_unlock --- */
@@ -105,15 +109,29 @@ static int begin_lock(struct win *win, int type, int rank, int assertion)
     return rc;
 }
 
+static void end_lock(struct win *win, int rank)
+{
+    guard(win);
+    if (rank == MPI_PROC_NULL)
+        win->null_locks--;
+    if (--win->lock_count == 0)
+        win->epoch = WIN_EPOCH_NONE;
+    unguard(win);
+}
+
 int win_lock(struct win *win, int type, int rank, int assertion)
 {
     const bool is_shared = type == MPI_LOCK_SHARED;
-    const int rc = begin_lock(win, type, rank, assertion);
+    int rc = begin_lock(win, type, rank, assertion);
 
     if (rc || rank == MPI_PROC_NULL)
         return rc;
     if (!(assertion & MPI_MODE_NOCHECK))
-        take(win, rank, is_shared);
+        rc = take(win, rank, is_shared);
+    if (unlikely(rc)) {
+        end_lock(win, rank);
+        return rc;
+    }
     win->target[rank].access = assertion & MPI_MODE_NOCHECK ? WIN_ACCESS_UNCHECKED
                                : is_shared                  ? WIN_ACCESS_SHARED
                                                             : WIN_ACCESS_EXCLUSIVE;
@@ -152,16 +170,6 @@ static int check_unlock(const struct win *win, int rank)
     return 0;
 }
 
-static void end_lock(struct win *win, int rank)
-{
-    guard(win);
-    if (rank == MPI_PROC_NULL)
-        win->null_locks--;
-    if (--win->lock_count == 0)
-        win->epoch = WIN_EPOCH_NONE;
-    unguard(win);
-}
-
 int win_unlock(struct win *win, int rank)
 {
     int rc = check_unlock(win, rank);
@@ -178,20 +186,21 @@ int win_unlock(struct win *win, int rank)
 /* --- all at once --- */
 
 /* Far targets are asked at once, then near ones come in their order. */
-static void take_all(struct win *win)
+static int take_all(struct win *win)
 {
     static const char call[] = "MPI_Win_lock_all";
-
     const bool has_far = win->has_far;
+    int rc = unlikely(win_far_is_late()) ? win_far_await_late(call) : 0;
 
+    if (rc)
+        return rc;
     for (int rank = 0; rank < win->size && has_far; rank++)
         if (win->target[rank].is_far)
-            win_far_lock(win, rank, true, call);
+            win_far_ask_lock(win, rank, true, call);
     for (int rank = 0; rank < win->size; rank++)
         if (!has_far || !win->target[rank].is_far)
             take_near(win, rank, true, call);
-    if (has_far)
-        win_far_await_lock(win, -1, call);
+    return has_far ? win_message_flush(win, -1, false, call) : 0;
 }
 
 int win_lock_all(struct win *win, int assertion)
@@ -203,7 +212,9 @@ int win_lock_all(struct win *win, int assertion)
     if (rc)
         return rc;
     if (!(assertion & MPI_MODE_NOCHECK))
-        take_all(win);
+        rc = take_all(win);
+    if (rc)
+        return rc;
     win->is_unchecked = assertion & MPI_MODE_NOCHECK;
     win->epoch = WIN_EPOCH_LOCK_ALL;
     win->is_open = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: rma. Operations by messages, at the target: what comes from one origin waits in a queue and is done in order,
- * while somebody polls. What cannot be done at once, for want of memory, because too many replies are on their way or a
- * stripe is taken, is tried again with every poll.
+ * while somebody polls. What cannot be done at once, for want of memory, because too many replies are on their way, or
+ * a stripe or the lock is taken, is tried again with every poll.
  * Knows: int_message.h, our own memory. Does not know: what an origin waits for. */
 #include <string.h>
 
@@ -66,29 +66,43 @@ static int find_type(struct win_messages *m, const void *outline, size_t len, st
 
 /* --- replies --- */
 
+/* A copy of data of this process, on its way. */
 struct win_reply {
-    struct win_messages *m;
-    struct win_reply_head head;
+    struct win_peer *peer;
     char data[];
 };
+
+static void reply_begin(struct win_peer *peer)
+{
+    peer->replies++;
+}
+
+/* The transport has read it; `arg`: the peer. */
+static void run_gone(void *arg)
+{
+    struct win_peer *peer = arg;
+
+    peer->replies--;
+}
 
 static void reply_gone(void *arg)
 {
     struct win_reply *reply = arg;
 
-    reply->m->replies--;
+    reply->peer->m->replies--;
+    run_gone(reply->peer);
     mem_free(reply);
 }
 
-/* With room for `len` bytes, from `at` on; NULL: later. */
-static struct win_reply *new_reply(struct win_messages *m, uint64_t asked, size_t at, size_t len)
+/* With room for `len` bytes; NULL: later. */
+static struct win_reply *new_reply(struct win_peer *peer, size_t len)
 {
-    struct win_reply *reply = m->replies < MESSAGE_REPLIES ? mem_alloc(sizeof *reply + len) : NULL;
+    struct win_reply *reply = peer->m->replies < MESSAGE_REPLIES ? mem_alloc(sizeof *reply + len) : NULL;
 
     if (reply) {
-        reply->m = m;
-        reply->head = (struct win_reply_head){ asked, at };
-        m->replies++;
+        reply->peer = peer;
+        peer->m->replies++;
+        reply_begin(peer);
     }
     return reply;
 }
@@ -96,46 +110,54 @@ static struct win_reply *new_reply(struct win_messages *m, uint64_t asked, size_
 /* LATER: it could not be sent, and is there as before. */
 static int send_reply(struct win_reply *reply, int rank, size_t len)
 {
-    return p2p_parcel_send(reply->m->win->comm, rank, PARCEL_REPLY, &reply->head, sizeof reply->head + len, reply_gone,
-                           reply)
-               ? LATER
-               : 0;
+    return p2p_parcel_send(reply->peer->m->win->comm, rank, PARCEL_REPLY, reply->data, len, reply_gone, reply) ? LATER
+                                                                                                              : 0;
+}
+
+/* From where it lies. */
+static int send_run(struct win_peer *peer, int rank, const void *data, size_t len)
+{
+    reply_begin(peer);
+    if (!p2p_parcel_send(peer->m->win->comm, rank, PARCEL_REPLY, data, len, run_gone, peer))
+        return 0;
+    run_gone(peer);
+    return LATER;
 }
 
 /* --- refusing --- */
 
-/* Is something in the way of a call that touches this much? Then the origin is told: now, or with its next flush. */
+/* Is something in the way of a call that touches this much? Then the origin is told: now, or with its next answer. */
 static bool is_allowed(struct win_messages *m, const struct win_call_head *head, const struct type *type,
                        struct win_refusal *refusal)
 {
     const struct type_span span = type_span(type, head->count);
 
-    *refusal = (struct win_refusal){ head->asked, head->len, head->address + (uint64_t)span.low, span.len };
+    *refusal = (struct win_refusal){ head->len, head->address + (uint64_t)span.low, span.len };
     return m->win->create_flavor != MPI_WIN_FLAVOR_DYNAMIC ||
            win_is_attached_here(m->win, refusal->address, refusal->len);
 }
 
-static COLD int refuse(struct win_messages *m, int rank, const struct win_refusal *refusal)
+static COLD int refuse(struct win_messages *m, int rank, bool is_asked, const struct win_refusal *refusal)
 {
-    if (refusal->asked)
+    if (is_asked)
         return p2p_parcel_send(m->win->comm, rank, PARCEL_REFUSED, refusal, sizeof *refusal, NULL, NULL) ? LATER : 0;
     m->peer[rank].refusal = *refusal;
     m->peer[rank].is_refused = true;
     return 0;
 }
 
-static int do_flush(struct win_messages *m, int rank)
+static int send_answer(struct win_messages *m, int rank)
 {
     struct win_peer *peer = &m->peer[rank];
 
-    if (p2p_parcel_send(m->win->comm, rank, PARCEL_FLUSHED, &peer->refusal,
+    if (p2p_parcel_send(m->win->comm, rank, PARCEL_ANSWER, &peer->refusal,
                         unlikely(peer->is_refused) ? sizeof peer->refusal : 0, NULL, NULL))
         return LATER;
     peer->is_refused = false;
     return 0;
 }
 
-/* --- calls --- */
+/* --- operations --- */
 
 /* One that is here, taken apart. */
 struct call {
@@ -151,15 +173,28 @@ static int do_put(const struct call *call)
     return 0;
 }
 
+/* What it says where to put follows. `is_refused`: nowhere. */
+static int do_put_data(struct win_peer *peer, const struct call *call, bool is_refused)
+{
+    peer->landing = is_refused ? NULL : call->buf;
+    peer->puts_done++;
+    return 0;
+}
+
 static int do_get(struct win_messages *m, struct win_parcel_in *in, const struct call *call)
 {
-    while (in->done < call->head->len) {
-        const size_t len = size_min(call->head->len - in->done, MESSAGE_PIECE);
-        struct win_reply *reply = new_reply(m, call->head->asked, in->done, len);
+    struct win_peer *peer = &m->peer[in->rank];
+    const struct win_call_head *head = call->head;
+
+    if (type_is_run(call->type, head->count))
+        return send_run(peer, in->rank, type_run(call->type, call->buf), head->len);
+    while (in->done < head->len) {
+        const size_t len = size_min(head->len - in->done, MESSAGE_PIECE);
+        struct win_reply *reply = new_reply(peer, len);
 
         if (!reply)
             return LATER;
-        type_pack(call->type, call->buf, call->head->count, in->done, reply->data, len);
+        type_pack(call->type, call->buf, head->count, in->done, reply->data, len);
         if (send_reply(reply, in->rank, len)) {
             reply_gone(reply);
             return LATER;
@@ -178,7 +213,7 @@ static int start_combine(struct win_messages *m, struct win_parcel_in *in, const
 
     if (type_of_kind((enum type_kind)head->kind, &element))
         return LATER;
-    if (head->asked && !in->reply && !(in->reply = new_reply(m, head->asked, head->at, head->len)))
+    if (head->is_asked && !in->reply && !(in->reply = new_reply(&m->peer[in->rank], head->len)))
         return LATER;
     *c = (struct combine){
         .win = m->win, .rank = m->win->rank, .way = WIN_WAY_DIRECT, .op = obj_op((MPI_Op)(uintptr_t)head->op),
@@ -241,16 +276,22 @@ static int do_swap(struct win_messages *m, struct win_parcel_in *in, const struc
 
 static int do_call(struct win_messages *m, struct win_parcel_in *in)
 {
-    const struct win_call_head *head = (const struct win_call_head *)(const void *)in->bytes;
-    const unsigned char *outline = in->bytes + sizeof *head;
-    struct call call = { .head = head, .buf = (void *)(uintptr_t)head->address };
+    const struct win_call_head *head = (const struct win_call_head *)(const void *)(in->bytes + in->at);
+    const unsigned char *outline = (const unsigned char *)(head + 1);
+    struct call call = { .head = head, .buf = (void *)(uintptr_t)head->address, .type = obj_type(MPI_BYTE) };
     struct win_refusal refusal;
+    bool is_refused;
 
     call.data = (const char *)outline + head->outline_len;
-    if (find_type(m, outline, head->outline_len, &call.type))
+    if (head->outline_len && find_type(m, outline, head->outline_len, &call.type))
         return LATER;
-    if (!in->done && !is_allowed(m, head, call.type, &refusal))
-        return refuse(m, in->rank, &refusal);
+    is_refused = !in->done && !is_allowed(m, head, call.type, &refusal);
+    if (unlikely(is_refused) && refuse(m, in->rank, head->is_asked, &refusal))
+        return LATER;
+    if (head->action == ACTION_PUT_DATA)
+        return do_put_data(&m->peer[in->rank], &call, is_refused);
+    if (unlikely(is_refused))
+        return 0;
     switch (head->action) {
     case ACTION_PUT: return do_put(&call);
     case ACTION_GET: return do_get(m, in, &call);
@@ -259,39 +300,165 @@ static int do_call(struct win_messages *m, struct win_parcel_in *in)
     return do_swap(m, in, &call);
 }
 
-static int do_one(struct win_messages *m, struct win_parcel_in *in)
+static int do_calls(struct win_messages *m, struct win_parcel_in *in)
 {
-    switch (in->word) {
-    case PARCEL_CALL: return do_call(m, in);
-    case PARCEL_FLUSH: return do_flush(m, in->rank);
-    case PARCEL_LOCK:
-    case PARCEL_LOCK_SHARED: return win_serve_lock(m, in);
-    case PARCEL_COMPLETED: win_serve_notice(m, in); return 0;
+    while (in->at < in->len) {
+        const struct win_call_head *head = (const struct win_call_head *)(const void *)(in->bytes + in->at);
+        if (do_call(m, in))
+            return LATER;
+        in->at += head->size;
+        in->done = 0;
     }
-    win_serve_unlock(m, in);
     return 0;
+}
+
+/* DATA that could not be put where they belong when they came. */
+static void do_data(const struct win_peer *peer, const struct win_parcel_in *in)
+{
+    if (peer->landing && !in->is_in_place)
+        memcpy(peer->landing + in->at, in->bytes, in->len);
+}
+
+/* --- parcels --- */
+
+/* What is to be done besides, in this order; each once. */
+static int do_also(struct win_messages *m, struct win_parcel_in *in)
+{
+    if (in->word & ALSO_UNLOCK) {
+        if (m->peer[in->rank].replies) /* they are read from the memory that others may change now */
+            return LATER;
+        m->peer[in->rank].lock_held = 0;
+        win_serve_unlock(m, in->word);
+        in->word &= ~(uint32_t)ALSO_UNLOCK;
+    }
+    if (in->word & ALSO_COMPLETE) {
+        win_serve_notice(m, in->rank, true);
+        in->word &= ~(uint32_t)ALSO_COMPLETE;
+    }
+    return in->word & ALSO_ANSWER ? send_answer(m, in->rank) : 0;
+}
+
+/* The operations, under the lock. */
+static int do_first(struct win_messages *m, struct win_parcel_in *in)
+{
+    if (in->word & ALSO_LOCK) {
+        if (win_serve_lock(m, in))
+            return LATER;
+        m->peer[in->rank].lock_held = in->word & (ALSO_LOCK | ALSO_SHARED);
+        in->word &= ~(uint32_t)ALSO_LOCK;
+    }
+    if ((in->word & WIN_PARCEL_KIND) == PARCEL_DATA)
+        do_data(&m->peer[in->rank], in);
+    else
+        return do_calls(m, in);
+    return 0;
+}
+
+void *win_serve_begin(struct win_messages *m, struct win_parcel_in *in)
+{
+    struct win_peer *peer = &m->peer[in->rank];
+
+    list_append(&peer->queue, &in->link);
+    if ((in->word & WIN_PARCEL_KIND) == PARCEL_DATA) {
+        in->at = peer->data_begun;
+        peer->data_begun += in->len;
+    } else if (in->word & ALSO_DATA) {
+        peer->puts_come++;
+        peer->data_begun = 0;
+    }
+    return in->is_in_place ? peer->landing + in->at : (char *)in->bytes;
+}
+
+void win_defer(struct win_messages *m)
+{
+    if (m->is_deferred)
+        return;
+    m->is_deferred = true;
+    atomic_fetch_add_explicit(&serving.deferred, 1, memory_order_relaxed);
+    progress_work(1);
+}
+
+/* Begin what stands behind what has begun: false if something must be tried again. DATA that are still being read to
+ * their place keep back only what is said besides operations behind them, and locks. */
+static bool begin_some(struct win_messages *m, struct win_peer *peer)
+{
+    while (peer->begun->next != &peer->queue) {
+        struct win_parcel_in *in = CONTAINER_OF(peer->begun->next, struct win_parcel_in, link);
+
+        if (!in->is_here && !in->is_in_place)
+            return true;
+        if (in->word & ALSO_LOCK && peer->begun != &peer->queue)
+            return true;
+        if (in->is_here && do_first(m, in))
+            return false;
+        peer->begun = &in->link;
+    }
+    return true;
+}
+
+/* What is done, in order: 1 if there was something, 0 if not, LATER. */
+static int end_some(struct win_messages *m, struct win_peer *peer)
+{
+    int ended = 0;
+
+    while (peer->begun != &peer->queue) {
+        struct win_parcel_in *in = CONTAINER_OF(list_first(&peer->queue), struct win_parcel_in, link);
+
+        if (!in->is_here)
+            return ended;
+        if (do_also(m, in))
+            return LATER;
+        if (peer->begun == &in->link)
+            peer->begun = &peer->queue;
+        list_remove(&in->link);
+        mem_free(in);
+        ended = 1;
+    }
+    return ended;
 }
 
 void win_serve(struct win_messages *m, int rank)
 {
-    struct list *queue = &m->peer[rank].queue;
+    struct win_peer *peer = &m->peer[rank];
+    int ended = 1;
 
-    while (!list_is_empty(queue)) {
-        struct win_parcel_in *in = CONTAINER_OF(list_first(queue), struct win_parcel_in, link);
-
-        if (!in->is_here)
-            return;
-        if (do_one(m, in)) {
-            if (!m->is_deferred) {
-                m->is_deferred = true;
-                atomic_fetch_add_explicit(&serving.deferred, 1, memory_order_relaxed);
-                progress_work(1);
-            }
+    while (ended > 0) {
+        const bool is_begun = begin_some(m, peer);
+        ended = end_some(m, peer);
+        if (!is_begun || ended == LATER) {
+            win_defer(m);
             return;
         }
-        list_remove(&in->link);
-        mem_free(in);
     }
+}
+
+/* A lock that it waits for is taken when its turn comes, and given back. */
+static void drop(struct win_parcel_in *in)
+{
+    if (in->turn == TURN_WAITS) {
+        in->word = PARCEL_CALLS | (in->word & (ALSO_LOCK | ALSO_SHARED)) | ALSO_UNLOCK;
+        in->len = in->at = 0;
+        return;
+    }
+    if (in->reply)
+        reply_gone(in->reply);
+    list_remove(&in->link);
+    mem_free(in);
+}
+
+void win_serve_lost(struct win_messages *m, int rank)
+{
+    struct win_peer *peer = &m->peer[rank];
+
+    peer->begun = &peer->queue;
+    LIST_FOR_EACH_SAFE(link, &peer->queue) {
+        struct win_parcel_in *in = CONTAINER_OF(link, struct win_parcel_in, link);
+        if (in->is_here)
+            drop(in);
+    }
+    if (peer->lock_held)
+        win_serve_unlock(m, peer->lock_held);
+    peer->lock_held = 0;
 }
 
 /* --- once more --- */
@@ -303,8 +470,10 @@ static void retry(struct win_messages *m)
         m->is_deferred = false;
         atomic_fetch_sub_explicit(&serving.deferred, 1, memory_order_relaxed);
         progress_work(-1);
-        for (int rank = 0; rank < m->win->size; rank++)
+        for (int rank = 0; rank < m->win->size; rank++) {
+            win_outbox_retry(m, rank);
             win_serve(m, rank);
+        }
     }
     p2p_box_unlock(m->win->comm);
 }
@@ -312,6 +481,8 @@ static void retry(struct win_messages *m)
 static int poll_deferred(void *arg)
 {
     (void)arg;
+    atomic_store_explicit(&win_outbox_tick, atomic_load_explicit(&win_outbox_tick, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
     if (likely(!atomic_load_explicit(&serving.deferred, memory_order_relaxed)))
         return 0;
     pthread_mutex_lock(&serving.lock);
