@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/setting.h"
 #include "net/chaos/chaos.h"
+#include "net/ofi/ofi.h"
 #include "net/self/self.h"
 #include "net/shm/shm.h"
 #include "net/tcp/tcp.h"
@@ -123,15 +124,28 @@ bool lane_is_near(const struct lane *lane, int proc)
     return way_to(lane, proc) == TO_NEAR;
 }
 
+/* TCP, or a network that is better. */
+static int open_far_net(struct lane *lane)
+{
+    const struct net_config net = net_config_of(lane);
+    const struct net_ops *ops;
+    bool is_firm;
+    int rc = ofi_choose(&tcp_ops, &ops, &is_firm);
+
+    if (rc)
+        return rc;
+    rc = open_net(lane, TO_FAR, ops, &net);
+    return rc && ops != &tcp_ops && !is_firm ? open_net(lane, TO_FAR, &tcp_ops, &net) : rc;
+}
+
 /* From now on processes of other nodes find this one. */
 static int open_far(struct lane *lane)
 {
-    const struct net_config net = net_config_of(lane);
     int rc;
 
     if (lane->nets[TO_FAR])
         return 0;
-    rc = open_net(lane, TO_FAR, &tcp_ops, &net);
+    rc = open_far_net(lane);
     if (!rc)
         progress_listen(lane->ops[TO_FAR]->wait_fd(lane->nets[TO_FAR]));
     if (!rc)

@@ -58,6 +58,11 @@ int tcp_dial(struct tcp_peer *peer)
 
     if (!size)
         return NET_AGAIN;
+    if (place->address[0] != TCP_ADDRESS_VERSION) {
+        tcp_end(peer, err(MPI_ERR_OTHER, "E0368: process %d does not use TCP between machines, and process %d does",
+                          peer->ep.proc, tcp->proc));
+        return 0;
+    }
     dial = mem_zalloc(sizeof *dial);
     if (!dial)
         return NET_AGAIN;
@@ -275,7 +280,7 @@ static int tick(struct tcp_dial *dial, uint64_t now)
     struct tcp_peer *peer = dial->peer;
     struct try *try = free_try(dial);
 
-    dial->waited += tcp_waited_ns(&dial->looked_at, now);
+    dial->waited += clock_waited_ns(&dial->looked_at, now);
     if (dial->waited > tcp_patience_ns() && !is_trying(dial, true)) {
         tcp_end(peer, err(MPI_ERR_OTHER, "E0361: no connection to process %d in %d s; the last try: %s", peer->ep.proc,
                           (int)(tcp_patience_ns() / 1000000000u), dial->last));

@@ -85,7 +85,4 @@ enum tcp_reason tcp_note_read_hello(const struct tcp_note *note, uint32_t self, 
  * REFUSAL gives its reason. */
 enum tcp_reason tcp_note_check(const struct tcp_note *note, enum tcp_step step, struct tcp_party *party);
 
-/* SipHash-2-4 (Aumasson, Bernstein: SipHash, a fast short-input PRF, 2012) of whole words. */
-uint64_t tcp_hash(const uint64_t key[2], const uint64_t *words, int count);
-
 #endif

@@ -30,7 +30,6 @@ enum {
     TCP_READS = 8,              /* of one connection before the next one has its turn */
     TCP_TARGETS = 20,           /* addresses of a process that are tried, at the most … */
     TCP_TRIES = 8,              /* … and so many at a time */
-    TCP_STEP_NS = 100000000,    /* no wait is longer from one look to the next */
     TCP_CALLERS_MAX = 256,      /* connections that have not yet said and proved whose they are */
 };
 
@@ -113,15 +112,6 @@ struct tcp_proven *tcp_port_take(struct tcp_port *port, int lane);
 /* Seconds until a connection that is being made is given up. */
 uint64_t tcp_patience_ns(void);
 int tcp_patience_read(void);
-/* Time from one look to the next, for limits: a process that was stopped meanwhile, or has not looked for long, has not
- * waited for all of it. */
-static inline uint64_t tcp_waited_ns(uint64_t *last, uint64_t now)
-{
-    const uint64_t since = now - *last;
-
-    *last = now;
-    return since < TCP_STEP_NS ? since : TCP_STEP_NS;
-}
 /* The options of a connection. */
 void tcp_tune(int fd);
 uint64_t tcp_nonce(void);

@@ -485,7 +485,7 @@ static void let_go_out(struct tcp *tcp)
     say_bye(tcp);
     tcp_flush_dirty(tcp);
     while (!is_all_delivered(tcp, &waiting) && waited < CLOSE_MS * UINT64_C(1000000)) {
-        waited = waiting == before ? waited + tcp_waited_ns(&looked_at, clock_ns()) : 0;
+        waited = waiting == before ? waited + clock_waited_ns(&looked_at, clock_ns()) : 0;
         before = waiting;
         say_bye(tcp); /* where there was no room for it */
         if (!poll_all(tcp))

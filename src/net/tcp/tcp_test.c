@@ -13,41 +13,12 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "net/net_suite.h"
+#include "net/hash.h"
+#include "net/net_ends.h"
 #include "net/tcp/int_tcp.h"
 #include "sys/ready.h"
 
-enum { MANY = 64, PATIENCE_MS = 20000, ROOM_COST = 100 };
-
-static int segment_fd;
-
-static struct job_head *segment_create(int procs)
-{
-    const size_t size = job_transport_offset(procs);
-    struct job_head *head;
-
-    segment_fd = memfd_create("tcp_test", MFD_CLOEXEC);
-    CHECK(segment_fd >= 0 && !ftruncate(segment_fd, (off_t)size));
-    head = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, segment_fd, 0);
-    CHECK(head != MAP_FAILED);
-    head->slots = (uint32_t)procs;
-    head->token[0] = 12345;
-    head->token[1] = 67890;
-    return head;
-}
-
-static void segment_destroy(struct job_head *segment)
-{
-    munmap(segment, job_transport_offset((int)segment->slots));
-    close(segment_fd);
-}
-
-static struct net_config config_of(struct job_head *segment, int proc, int lane)
-{
-    return (struct net_config){
-        .proc = proc, .procs = (int)segment->slots, .lane = lane, .segment = segment, .segment_fd = segment_fd,
-    };
-}
+enum { MANY = 64, ROOM_COST = 100 };
 
 /* --- the suite --- */
 
@@ -114,94 +85,12 @@ static void test_renew(void)
     segment_destroy(segment);
 }
 
-/* --- ends that only count --- */
-
-struct end {
-    struct net *net;
-    struct net_ep *ep;
-    int got;                    /* records */
-    uint64_t sum;               /* of their first words */
-    int lost, lost_rc;          /* process */
-    bool is_landing;
-    uint32_t room;              /* for what has to be kept */
-    unsigned char *landed;      /* where long payloads are wanted */
-};
-
-static int end_arrive(void *arg, int proc, struct net_head head, const void *payload, uint32_t len)
-{
-    struct end *end = arg;
-
-    (void)proc;
-    end->got++;
-    end->sum += head.word[0];
-    if (end->landed && len >= TCP_LAND_MIN && end->is_landing)
-        CHECK(payload == end->landed);
-    end->is_landing = false;
-    if (end->landed && payload != end->landed)
-        memcpy(end->landed, payload, len);
-    return 0;
-}
-
-static void *end_land(void *arg, int proc, struct net_head head, uint32_t len)
-{
-    struct end *end = arg;
-
-    (void)proc, (void)head, (void)len;
-    end->is_landing = true;
-    return end->landed;
-}
-
-static void end_lose(void *arg, int proc, int rc)
-{
-    struct end *end = arg;
-
-    CHECK_INT(end->lost, -1);
-    end->lost = proc;
-    end->lost_rc = rc;
-}
-
-static uint32_t end_room(void *arg, int proc)
-{
-    (void)proc;
-    return ((const struct end *)arg)->room;
-}
-
 static void end_open(struct end *end, struct job_head *segment, int proc, int lane, int other)
 {
     struct net_config config = config_of(segment, proc, lane);
 
-    *end = (struct end){ .lost = -1, .room = 1 << 20 };
-    config.sink = (struct net_sink){ .arrive = end_arrive, .arg = end, .land = end_land, .lost = end_lose,
-                                     .room = end_room };
     config.kept = (struct net_kept){ .mask = 0xfc, .cost = ROOM_COST, .wish = 2 };
-    CHECK_INT(tcp_ops.open(&config, &end->net), 0);
-    CHECK_INT(tcp_ops.connect(end->net, other, &end->ep), 0);
-}
-
-/* Poll both (`b` may be NULL) until `*word` is `value`, with time for others. */
-static void poll_until(struct end *a, struct end *b, const int *word, int value)
-{
-    for (int i = 0; *(const volatile int *)word != value; i++) {
-        CHECK(i < PATIENCE_MS);
-        for (int n = 0; n < 3; n++) {
-            tcp_ops.poll(a->net);
-            if (b)
-                tcp_ops.poll(b->net);
-        }
-        ready_wait(tcp_ops.wait_fd(a->net), 1);
-    }
-}
-
-/* The first record of a pair: nothing is taken before there is a connection. `b` may be NULL. */
-static void send_first(struct end *a, struct end *b, uint64_t word)
-{
-    for (int i = 0; tcp_ops.send(a->ep, (struct net_head){ { word, 0 } }, "", 0); i++) {
-        CHECK(i < PATIENCE_MS);
-        tcp_ops.poll(a->net);
-        if (b)
-            tcp_ops.poll(b->net);
-        ready_wait(tcp_ops.wait_fd(a->net), 1);
-    }
+    end_open_by(end, &tcp_ops, config, other);
 }
 
 /* Send records that may have to be kept until the wish says that it is enough; how many. */
@@ -346,18 +235,11 @@ static void test_hash(void)
     const uint64_t key[2] = { UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908) };
     const uint64_t words[1] = { UINT64_C(0x0706050403020100) };
 
-    CHECK(tcp_hash(key, words, 0) == UINT64_C(0x726fdb47dd0e0e31));
-    CHECK(tcp_hash(key, words, 1) == UINT64_C(0x93f5f5799a932462));
+    CHECK(net_hash(key, words, 0) == UINT64_C(0x726fdb47dd0e0e31));
+    CHECK(net_hash(key, words, 1) == UINT64_C(0x93f5f5799a932462));
 }
 
 /* --- things that go wrong --- */
-
-/* What is told of process 1, as the sink of process 0 has it. */
-static void check_lost(const struct end *end, int id)
-{
-    CHECK_INT(end->lost, 1);
-    CHECK_INT(err_id(end->lost_rc), id);
-}
 
 /* Nobody is at the address: told after some time, and then everything is taken and forgotten. */
 static void test_nobody(void)
@@ -386,6 +268,22 @@ static void test_nobody(void)
     tcp_ops.close(a.net);
     unsetenv("PARLEY_TCP_TIMEOUT");
     CHECK_INT(tcp_patience_read(), 0);
+    segment_destroy(segment);
+}
+
+/* What process 1 has published is another transport's. */
+static void test_other_network(void)
+{
+    struct job_head *segment = segment_create(2);
+    struct end a;
+
+    end_open(&a, segment, 0, 0, 1);
+    job_place(segment, 1)->address[0] = 129;
+    atomic_store(&job_place(segment, 1)->size, 40);
+    CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 1, 0 } }, "", 0), 0);
+    poll_until(&a, NULL, &a.lost, 1);
+    check_lost(&a, 368);
+    tcp_ops.close(a.net);
     segment_destroy(segment);
 }
 
@@ -937,6 +835,7 @@ int main(void)
     test_dead_ends();
     test_ties();
     test_nobody();
+    test_other_network();
     test_death(false);
     test_death(true);
     test_strangers();
