@@ -76,13 +76,13 @@ def section(results, mpis, seconds, load):
         *report.gate_table(results, report.coll_gates), '', *[f'- {c}' for c in results.complaints]]
 
 
-def replace(path, lines):
+def replace(path, lines, begin_mark=BEGIN, end_mark=END):
     """Put the lines between the marks of a file."""
     with open(path, encoding='utf-8') as f:
         text = f.read()
-    before, begin, rest = text.partition(BEGIN + '\n')
-    _, end, after = rest.partition(END)
+    before, begin, rest = text.partition(begin_mark + '\n')
+    _, end, after = rest.partition(end_mark)
     if not begin or not end:
-        raise OSError(f'{path} lacks a line "{BEGIN}" or "{END}"')
+        raise OSError(f'{path} lacks a line "{begin_mark}" or "{end_mark}"')
     with open(path, 'w', encoding='utf-8') as f:
         f.write(before + begin + '\n' + '\n'.join(lines).rstrip() + '\n\n' + end + after)

@@ -23,7 +23,7 @@ import report
 
 
 # What does not depend on how far the cores are from each other.
-WITHOUT_LINES = ['startup', 'idle', 'memory', 'pack', 'op']
+WITHOUT_LINES = ['startup', 'idle', 'memory', 'pack', 'op', 'matcher', 'busy']
 COLLS = ('barrier bcast reduce allreduce reduce_scatter reduce_scatter_block allgather allgatherv alltoall alltoallv '
          'alltoallw gather gatherv scatter scatterv scan exscan neighbor_allgather neighbor_alltoall').split()
 CHANGED = 2  # by so much a bare line differs when the cores have moved
@@ -36,7 +36,8 @@ FOR_ROUNDS = 0.7  # of the time limit: measures in pieces; the rest of it is for
 class Measure:
     """One program under one number of ranks: options, rounds (runs by each MPI), time limit in seconds."""
 
-    def __init__(self, group, program, ranks, args, rounds, limit, is_for_subject=False, quick=(), pieces=()):
+    def __init__(self, group, program, ranks, args, rounds, limit, is_for_subject=False, quick=(), pieces=(),
+                 under=None, suffix='', then=None):
         self.group = group
         self.program = program
         self.ranks = ranks
@@ -46,6 +47,9 @@ class Measure:
         self.is_for_subject = is_for_subject  # the peers are not asked
         self.quick = list(quick)              # more arguments with --quick
         self.pieces = list(pieces) or ['']    # names for --only, each taken by itself by all MPIs in turn
+        self.under = under                    # 'deny': without copies by the system; 'busy': another program beside
+        self.suffix = suffix                  # after the names of the values
+        self.then = then                      # another one that the subject takes right afterwards, to compare with
         self.needs_lines = group not in WITHOUT_LINES
 
     def label(self, piece=''):
@@ -55,6 +59,9 @@ class Measure:
 
 FEW = ['--max-size', '512']
 SIZES = ['--sizes', '8,256,8192,32768,262144,1048576,4194304']
+
+# Beside the same with MPI_THREAD_MULTIPLE.
+SINGLE = Measure('threads', 'latency', 2, ['--min-size', '8', '--max-size', '8'], 1, 10, suffix='_single')
 
 # In order of weight: when the time is up, what comes last is left out.
 PLAN = [
@@ -79,8 +86,14 @@ PLAN = [
     Measure('io', 'io', 4, [], 2, 40),
     Measure('idle', 'idle', 2, [], 2, 10),
     Measure('memory', 'memory', 8, [], 2, 10),
+    Measure('memory', 'memory', 64, [], 1, 20),
     Measure('bandwidth', 'bandwidth', 2, ['--pin'], 3, 20),
-    Measure('threads', 'threads', 2, [], 3, 20),
+    Measure('denied', 'bandwidth', 2, ['--pin', '--min-size', '262144'], 3, 20, under='deny', suffix='_denied'),
+    Measure('busy', 'barrier', 4, [], 2, 10, under='busy', suffix='_busy'),
+    Measure('busy', 'barrier', 8, [], 2, 10, under='busy', suffix='_busy'),
+    Measure('busy', 'barrier', 16, [], 2, 20, under='busy', suffix='_busy'),
+    Measure('matcher', '', 0, [], 2, 60, True),
+    Measure('threads', 'threads', 2, [], 5, 20, then=SINGLE),
     Measure('typed', 'typed', 2, ['--pin'], 3, 30),
     Measure('pack', 'pack', 1, ['--pin', '--budget', '0.03'], 3, 30),
     Measure('op', 'op', 1, ['--pin', '--budget', '0.03'], 3, 40),
@@ -94,6 +107,10 @@ PLAN = [
 ]
 # Half an hour together: only when asked for by --only.
 APART = ['coll', 'nonblocking', 'overlap', 'io']
+# What issue 3 wants of point-to-point, by --only p2p.
+P2P = ['latency', 'curve', 'rate', 'startup', 'matching', 'barrier', 'idle', 'memory', 'bandwidth', 'denied', 'busy',
+       'matcher', 'threads']
+DENIED = 'process_vm_readv,process_vm_writev'
 GROUPS = list(dict.fromkeys(m.group for m in PLAN))
 QUICK = ['--batches', '3', '--batch-ms', '0.2', '--budget', '0.02']
 
@@ -104,7 +121,7 @@ def read_options():
     parser.add_argument('mpis', nargs='+', metavar='NAME=mpicc,mpiexec[,options]', help='an MPI to compare')
     parser.add_argument('--subject', help='the MPI whose gates are checked (default: parley, if it is there)')
     parser.add_argument('--only', help=f'only these groups, with commas between, of: {", ".join(GROUPS)} '
-                        f'(without: all but {", ".join(APART)})')
+                        f'(without: all but {", ".join(APART)}); p2p: what has to do with messages')
     parser.add_argument('--rounds', type=int,
                         help='rounds of every measurement (default: 2 to 9, by measurement)')
     parser.add_argument('--quick', action='store_true',
@@ -113,13 +130,18 @@ def read_options():
                         'only taken when named: 1800)')
     parser.add_argument('--report', metavar='FILE', help='write the Markdown text there too')
     parser.add_argument('--json', metavar='FILE', help='write every value there')
-    parser.add_argument('--docs', metavar='FILE', help='write the part on collective operations there, between the '
-                        'lines that mark it')
+    parser.add_argument('--docs', metavar='FILE', help='write the part on collective operations there, or, without '
+                        'them, the whole report, between the lines that mark it')
+    parser.add_argument('--matcher', metavar='FILE', help='the program match_depth of the subject (group matcher)')
     parser.add_argument('--build-dir', metavar='DIR', help='keep the compiled programs there')
     options = parser.parse_args()
     options.groups = options.only.split(',') if options.only else [g for g in GROUPS if g not in APART]
+    if options.groups == ['p2p']:
+        options.groups = P2P
     if options.limit is None:
         options.limit = 1800 if set(options.groups) & set(APART) else 360
+    if not options.matcher:
+        options.groups = [g for g in options.groups if g != 'matcher']
     for group in options.groups:
         if group not in GROUPS:
             parser.error(f'--only {group}: there are {", ".join(GROUPS)}')
@@ -139,6 +161,7 @@ class Run:
         self.results = report.Results([m.name for m in mpis], subject)
         self.begin = time.monotonic()
         self.bare_line = []
+        self.deny = []
         self.failed = {}             # (mpi, measure, piece): how often
         self.hopeless = {}           # (mpi, group, piece): ranks from which on it is not asked
 
@@ -147,6 +170,8 @@ class Run:
 
     def compile(self, build_dir):
         self.bare_line = jobs.compile_bare_line(build_dir)
+        if 'denied' in self.options.groups:
+            self.deny = jobs.compile_deny(build_dir)
         usable = []
         for mpi in self.mpis:
             try:
@@ -182,19 +207,32 @@ class Run:
             self.results.complaints.append(text)
             say(f'  {text}')
 
+    def run(self, measure, command, limit):
+        """One job, and what stands beside it: (values, complaint)."""
+        if measure.under == 'busy':
+            with jobs.BusyProgram():
+                values, complaint = jobs.run_job(command, limit)
+        else:
+            values, complaint = jobs.run_job((self.deny + [DENIED] if measure.under else []) + command, limit)
+        return [(jobs.with_suffix(name, measure.suffix), *rest) for name, *rest in values], complaint
+
     def take(self, measure, piece, mpi):
         """The values of one job."""
         limit = max(1.0, min(measure.limit, self.left()))
         if measure.group == 'startup':
             seconds, complaint = jobs.time_job(mpi.command('empty', measure.ranks), limit)
             values = [] if complaint else [('startup', str(measure.ranks or 'alone'), 1e3 * seconds, 'ms')]
+        elif measure.group == 'matcher':
+            values, complaint = jobs.run_matcher(self.options.matcher, limit)
         else:
             args = measure.args + (['--only', piece] if piece else [])
             args += QUICK + measure.quick if self.options.quick else []
-            values, complaint = jobs.run_job(mpi.command(measure.program, measure.ranks, args), limit)
+            values, complaint = self.run(measure, mpi.command(measure.program, measure.ranks, args), limit)
         if complaint:
             self.failed[(mpi.name, measure, piece)] = self.failed.get((mpi.name, measure, piece), 0) + 1
             self.complain(f'{mpi.name}: {measure.label(piece)}: {complaint}')
+        if measure.then and mpi.name == self.results.subject:
+            values = values + self.take(measure.then, '', mpi)
         return values
 
     def take_turn(self, measure, piece, mpis):
@@ -310,16 +348,18 @@ def compare(options, build_dir):
         else:
             for measure in measures:
                 run.measure(measure)
-    text = report.markdown(run.results, run.mpis, shlex.join(['bench/compare.py'] + sys.argv[1:]), load,
-                           time.monotonic() - run.begin)
+    command = 'scripts/bench-p2p BUILD' if options.docs else shlex.join(['bench/compare.py'] + sys.argv[1:])
+    text = report.markdown(run.results, run.mpis, command, load, time.monotonic() - run.begin)
     print(text)
     if options.report:
         with open(options.report, 'w', encoding='utf-8') as f:
             f.write(text)
     if options.json:
         run.write_json(options.json)
-    if options.docs:
+    if options.docs and 'coll' in options.groups:
         coll_docs.replace(options.docs, coll_docs.section(run.results, run.mpis, time.monotonic() - run.begin, load))
+    elif options.docs:
+        coll_docs.replace(options.docs, text.splitlines(), report.BEGIN, report.END)
 
 
 def main():

@@ -75,6 +75,32 @@ def compile_bare_line(build_dir):
     return [target]
 
 
+def compile_deny(build_dir):
+    """The program that denies system calls; returns its command."""
+    target = os.path.join(build_dir, 'deny')
+    compile_program(shlex.split(os.environ.get('CC', 'cc')), ['../tests/odd/deny.c'], target)
+    return [target]
+
+
+def with_suffix(name, suffix):
+    """`.best` stays at the end."""
+    stem, dot, best = name.partition('.')
+    return stem + suffix + dot + best
+
+
+class BusyProgram:
+    """Computes as long as the block lasts, on any processor."""
+
+    def __enter__(self):
+        self.child = subprocess.Popen(['sh', '-c', 'while :; do :; done'], stdin=subprocess.DEVNULL,
+                                      start_new_session=True)
+        return self
+
+    def __exit__(self, *_):
+        self.child.kill()
+        self.child.wait()
+
+
 def _parents():
     """Parent of every process."""
     parents = {}
@@ -159,6 +185,13 @@ def run_job(command, limit):
     """Run a program that prints values. Returns (values, complaint)."""
     out, _, complaint = _run(command, limit)
     return parse(out), complaint
+
+
+def run_matcher(program, limit):
+    """Nanoseconds per post and arrival at the greatest depth of match_depth's table: (values, complaint)."""
+    out, _, complaint = _run([program], limit)
+    rows = [(line[:32].strip().replace(' ', '_'), line[32:].split()) for line in out.splitlines()]
+    return [('matcher', what, float(row[-1]), 'ns') for what, row in rows if row and row[0] == 'matcher'], complaint
 
 
 def run_text(command, limit):

@@ -11,6 +11,8 @@ import time
 
 HIGHER_IS_BETTER = {'M/s', 'MB/s', 'GB/s', '%'}
 FULL_QUEUE = 100000
+BEGIN = '<!-- point-to-point, written by scripts/bench: begin -->'
+END = '<!-- point-to-point, written by scripts/bench: end -->'
 LATENCY_MIDDLE = [64, 256, 1024]
 LATENCY_LONG = [4096, 8192, 16384, 32768, 65536]
 BANDWIDTH = [262144, 1048576, 4194304]
@@ -28,6 +30,11 @@ TITLES = {
     'io_small': 'Files: reading 64 bytes, by ranks',
     'idle_cpu': 'Processor time of a rank blocked in a receive, by blocked ranks',
     'bandwidth': 'Windowed bandwidth, by bytes', 'bandwidth_blocking': 'Blocking bandwidth, by bytes',
+    'bandwidth_denied': 'Windowed bandwidth where copies by the system are forbidden, by bytes',
+    'bandwidth_blocking_denied': 'Blocking bandwidth where they are forbidden',
+    'barrier_busy': 'Barrier with another busy program beside it, by ranks',
+    'matcher': 'The matcher alone: post and arrival past 100,000 entries',
+    'latency_single': 'Half a round trip as below, with MPI_THREAD_SINGLE',
     'threads_latency': 'Half a round trip with MPI_THREAD_MULTIPLE, by bytes',
     'threads_self': 'Messages per second of N threads to themselves, each on its own communicator',
     'threads_pair': 'Messages per second between N pairs of threads, each pair on its own communicator or all on one',
@@ -256,6 +263,51 @@ def layout_gates(results):
     return found
 
 
+def own_gate(results, what, value, against, wanted, at_most, unit=''):
+    """Against another value of the subject's: (value, text) of both are (name, parameter)."""
+    pairs = [tuple(of(results.subject, *pair) for of in (results.median, results.best)) for pair in (value, against)]
+    (mine, best), (other, other_best) = pairs
+    ratios = (quotient(mine, other), quotient(best, other_best))
+    return Gate(what, show_with(mine, unit), show_with(other, unit), ratios, wanted, at_most)
+
+
+def limit_gate(results, what, values, limit, unit):
+    """The greatest of some values of the subject's, whatever the peers have."""
+    values = [v for v in values if v is not None]
+    worst = max(values) if values else None
+    return Gate(what, show_with(worst, unit), show_with(limit, unit), (quotient(worst, limit), None), 1, True)
+
+
+def per_peer(results, ranks):
+    """KiB of memory for each process talked to."""
+    before, after = [results.median(results.subject, f'memory_pss_{when}', ranks) for when in ('init', 'alltoall')]
+    return None if before is None or after is None else max(0, after - before) / (ranks - 1)
+
+
+def p2p_gates(results):
+    """Threads, forbidden copies, matching, idleness and memory."""
+    mine = results.subject
+    found = []
+    for name, way in (('bandwidth_denied', 'windowed'), ('bandwidth_blocking_denied', 'blocking')):
+        for size in BANDWIDTH:
+            found.append(peer_gate(results, f'{way} bandwidth, copies forbidden, {size:,} B, times best peer',
+                                   (name, size), 1, False))
+    found.append(own_gate(results, '2 threads on own communicators, times the rate of one', ('threads_self', 2),
+                          ('threads_self', 1), 1.5, False, 'M/s'))
+    found.append(own_gate(results, '4 threads on 2 cores, times the rate of one', ('threads_self', 4),
+                          ('threads_self', 1), 1, False, 'M/s'))
+    found.append(own_gate(results, 'MPI_THREAD_MULTIPLE with one thread, 8 B, to MPI_THREAD_SINGLE',
+                          ('threads_latency', 8), ('latency_single', 8), 1.15, True, 'us'))
+    found.append(limit_gate(results, 'matching past 100,000 entries, worst case',
+                            [results.median(mine, n, p) for n, p in results.values if n == 'matcher'], 300, 'ns'))
+    found.append(limit_gate(results, 'processor time of a blocked receive', [results.median(mine, 'idle_cpu', 1)], 10,
+                            'ms/s'))
+    found.append(limit_gate(results, 'pages of a rank alone after Init, 64 ranks',
+                            [results.median(mine, 'memory_own_init', 64)], 1024, 'KiB'))
+    found.append(limit_gate(results, 'memory for each active peer, 64 ranks', [per_peer(results, 64)], 8, 'KiB'))
+    return found
+
+
 def gates(results):
     """The gates that the subject must pass; an empty list when there is no subject."""
     if not results.subject:
@@ -281,7 +333,7 @@ def gates(results):
                                ('startup', ranks), factor, False))
     found += [time_gate(results, ranks, limit) for ranks, limit in ((2, 5), (64, 50))]
     found += [depth_gate(results, kind) for kind in MATCHING]
-    return found + layout_gates(results) + coll_gates(results)
+    return found + p2p_gates(results) + layout_gates(results) + coll_gates(results)
 
 
 def gate_table(results, chosen=gates):

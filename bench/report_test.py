@@ -84,6 +84,29 @@ class Report(unittest.TestCase):
         self.assertEqual((step.verdict, fall.verdict), ('miss', 'miss'))
         self.assertEqual(report.curve_gates(some_results()), [])
 
+    def test_messages(self):
+        r = some_results()
+        for name, parameter, value, unit in (
+                ('threads_self', '1', 10.0, 'M/s'), ('threads_self', '2', 16.0, 'M/s'),
+                ('threads_self', '4', 9.0, 'M/s'), ('threads_latency', '8', 1.1, 'us'),
+                ('latency_single', '8', 1.0, 'us'), ('idle_cpu', '1', 2.0, 'ms/s'),
+                ('matcher', 'list', 100.0, 'ns'), ('matcher', 'random', 400.0, 'ns'),
+                ('memory_own_init', '64', 900.0, 'KiB'), ('memory_pss_init', '64', 100.0, 'KiB'),
+                ('memory_pss_alltoall', '64', 730.0, 'KiB'), ('bandwidth_denied', '262144', 9.0, 'MB/s')):
+            r.add('parley', name, parameter, value, unit)
+        r.add('a', 'bandwidth_denied', '262144', 10.0, 'MB/s')
+        gates = {g.what: g for g in report.p2p_gates(r)}
+        verdicts = [gates[what].verdict for what in (
+            '2 threads on own communicators, times the rate of one', '4 threads on 2 cores, times the rate of one',
+            'MPI_THREAD_MULTIPLE with one thread, 8 B, to MPI_THREAD_SINGLE',
+            'matching past 100,000 entries, worst case', 'processor time of a blocked receive',
+            'pages of a rank alone after Init, 64 ranks', 'memory for each active peer, 64 ranks',
+            'windowed bandwidth, copies forbidden, 262,144 B, times best peer',
+            'blocking bandwidth, copies forbidden, 262,144 B, times best peer')]
+        self.assertEqual(verdicts, ['pass', 'miss', 'pass', 'miss', 'pass', 'pass', 'miss', 'miss', 'not measured'])
+        self.assertAlmostEqual(gates['memory for each active peer, 64 ranks'].ratio, 1.25)
+        self.assertEqual({g.verdict for g in report.p2p_gates(some_results())}, {'not measured'})
+
     def test_layouts(self):
         r = some_results()
         for mpi, at_512, at_4096 in (('parley', 30.0, 40.0), ('a', 20.0, 50.0)):
@@ -108,6 +131,25 @@ class Jobs(unittest.TestCase):
     def test_parse(self):
         text = '# latency 8 1 us\nlatency 8 0.5 us\nlatency 8 bad us\nnoise\nrate.best 8 3 M/s\n'
         self.assertEqual(jobs.parse(text), [('latency', '8', 0.5, 'us'), ('rate.best', '8', 3.0, 'M/s')])
+
+    def test_suffix(self):
+        self.assertEqual([jobs.with_suffix(name, '_x') for name in ('rate', 'rate.best')], ['rate_x', 'rate_x.best'])
+
+    def test_matcher(self):
+        row = f"{'random order, posted':32} {'matcher':7}     9.0   162.5"
+        script = f"echo 'ns per post      depth 0 100000'; echo '{row}'; echo '{row.replace('matcher', 'list')}'"
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'depth')
+            with open(path, 'w', encoding='utf-8') as f:
+                f.write('#!/bin/sh\n' + script + '\n')
+            os.chmod(path, 0o755)
+            self.assertEqual(jobs.run_matcher(path, 10), ([('matcher', 'random_order,_posted', 162.5, 'ns')], ''))
+
+    def test_busy_program_ends(self):
+        with jobs.BusyProgram() as busy:
+            child = busy.child
+            self.assertIsNone(child.poll())
+        self.assertIsNotNone(child.poll())
 
     def test_wrong_mpi(self):
         for text in ('x', 'x=', 'x=mpicc', '=a,b', 'x=/nonexistent/mpicc,/bin/true'):
