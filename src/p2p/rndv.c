@@ -23,6 +23,7 @@ enum {
     PART_MIN = 16384,
     PART_ENOUGH = 262144, /* parts are not made smaller than this for the sake of balance alone */
     PART_MAX = 1048576,   /* a call that only tests copies no more than this */
+    PART_AHEAD = 8192,    /* where lines are far the sender hears of it so much later */
     PART_ALIGN = 4096,
     BOUNCE = 4096,       /* copy between two layouts in one process */
     STREAM_TIMED = 131072, /* a stream this long is measured */
@@ -71,25 +72,28 @@ static void copy_here(struct p2p_req *r, const struct p2p_req *s)
 
 /* --- by record --- */
 
-/* Half of what is left: as few system calls as possible while both sides end at about the same time. */
-static size_t part_size(size_t len, size_t left)
+/* Half of what is left: as few system calls as possible while both sides end at about the same time. `ahead`: what the
+ * receiver takes more of the whole. */
+static size_t part_size(size_t len, size_t left, size_t ahead)
 {
     const size_t least = size_max(PART_MIN, size_min(len / 2, PART_ENOUGH));
-    const size_t part = size_min(size_max(left / 2, least), PART_MAX);
+    const size_t part = size_min(size_max(left / 2, least) + (left == len ? ahead : 0), PART_MAX);
 
     return size_min((part + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN, left);
 }
 
 /* The next part of the message that nobody copies yet; 0 bytes: there is none. */
-static size_t claim_part(struct net_record *record, uint64_t *at)
+static size_t claim_part(const struct p2p_req *r, uint64_t *at)
 {
+    const size_t ahead = !r->req.is_send && r->peer->pace->is_far ? PART_AHEAD : 0;
+    struct net_record *record = r->record;
     size_t part;
 
     *at = atomic_load_explicit(&record->next, memory_order_relaxed);
     do {
         if (*at >= record->len)
             return 0;
-        part = part_size(record->len, record->len - *at);
+        part = part_size(record->len, record->len - *at, ahead);
     } while (!atomic_compare_exchange_weak_explicit(&record->next, at, *at + part, memory_order_relaxed,
                                                     memory_order_relaxed));
     return part;
@@ -125,7 +129,7 @@ static bool copy_some(struct p2p_req *r)
     const struct net_ops *ops = r->peer->ops;
     struct net_record *record = r->record;
     uint64_t at;
-    const size_t len = is_blind(r) ? 0 : claim_part(record, &at);
+    const size_t len = is_blind(r) ? 0 : claim_part(r, &at);
     int failed;
 
     if (!len)
