@@ -236,6 +236,7 @@ static void here(void)
     barrier();
     limits();
     not_needed();
+    doctor_networks();
     doctor_paths();
 }
 

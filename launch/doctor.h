@@ -4,6 +4,7 @@
  *   doctor.c        the list, in order, and what follows from each line
  *   doctor_probe.c  trying what the system lets us do
  *   doctor_path.c   other MPIs that could be taken for this one
+ *   doctor_net.c    which network would carry messages to other machines
  *   doctor_hosts.c  other machines, with reach.c */
 #ifndef LAUNCH_DOCTOR_H
 #define LAUNCH_DOCTOR_H
@@ -36,6 +37,9 @@ const char *doctor_probe_launcher(void);
 
 /* Lines about mpiexec, mpirun and mpicc in PATH, and libraries in LD_LIBRARY_PATH. */
 void doctor_paths(void);
+
+/* A line about the network between machines. */
+void doctor_networks(void);
 
 struct options;
 

@@ -43,7 +43,8 @@ def test_here():
     code, lines, last = doctor()
     equal((code, last), (0, 'jobs can run here'))
     for what in ('system', 'processors', 'memory', 'launching', 'memory file', 'two processes', 'process_vm_readv',
-                 'membarrier', 'open files', 'processes', '/dev/shm', 'seccomp', 'mpiexec', 'mpicc', 'libmpi_abi'):
+                 'membarrier', 'open files', 'processes', '/dev/shm', 'seccomp', 'networks', 'mpiexec',
+                 'mpicc', 'libmpi_abi'):
         check(what in lines, what, 'is missing in', lines)
     contains(lines['processors'][1], str(len(bind_test.ALLOWED)))
     result = bind_test.run('--version')
@@ -150,6 +151,18 @@ def test_lost_hosts():
         contains(str(lines), said)
     code, lines, _ = doctor(env={'PARLEY_RSH': '/no/such'}, options=['-host', 'beta'])
     equal((code, lines['host'][1:]), (1, ('beta', '/no/such: No such file or directory')))
+
+
+def test_networks():
+    """What libfabric, here a made up one, would have; nothing, if it is not there."""
+    if any(os.path.isdir(d) and os.listdir(d) for d in ('/sys/class/infiniband', '/sys/class/cxi')):
+        raise Skipped('this machine has such hardware')
+    fake = os.path.join(bind_test.build, 'tests', 'fabric', 'libofi_fake.so')
+    for env, told in (({'FAKE_FABRIC': ''}, 'fake'), ({'FAKE_FABRIC': 'name=verbs;ofi_rxm'}, 'nothing'),
+                      ({'FAKE_FABRIC': 'none'}, 'nothing'), ({'PARLEY_OFI_LIBRARY': '/no/such.so'}, 'nothing')):
+        code, lines, _ = doctor(env={'PARLEY_OFI_LIBRARY': fake, **env})
+        equal((code, *lines['networks'][:2]), (0, 'ok', 'TCP'))
+        contains(lines['networks'][2], f'libfabric would have {told}, and is not needed')
 
 
 def test_singleton_files():

@@ -44,8 +44,8 @@ static int refused(const struct ofi_hub *hub, const char *what, ssize_t rc)
 
 static int register_memory(struct ofi_hub *hub, struct ofi_memory *memory)
 {
-    static uint64_t key = 1;     /* the hubs' lock or the hub's; any number will do */
-    int rc = hub->domain->mr->reg(&hub->domain->fid, memory->at, memory->size, FAB_SEND | FAB_RECV, 0, key++, 0,
+    int rc = hub->domain->mr->reg(&hub->domain->fid, memory->at, memory->size, FAB_SEND | FAB_RECV, 0,
+                                  ++hub->keys, 0,
                                   &memory->mr, NULL);
 
     if (!rc && hub->mr_of_endpoint) {

@@ -121,6 +121,7 @@ struct ofi_hub {
     int fd;                      /* polls readable when there is something in cq; -1: the provider has none */
     uint32_t inject_max;         /* frames up to here go at once, without a completion */
     bool needs_mr, mr_of_endpoint;
+    uint64_t keys;               /* that have been given to registered memory; H, or nobody else has the hub yet */
     bool can_gather;             /* a frame and its payload from two places */
     pthread_mutex_t lock;
     /* H: */
