@@ -86,7 +86,7 @@ PLAN = [
     Measure('io', 'io', 4, [], 2, 40),
     Measure('idle', 'idle', 2, [], 2, 10),
     Measure('memory', 'memory', 8, [], 2, 10),
-    Measure('memory', 'memory', 64, [], 1, 20),
+    Measure('memory', 'memory', 64, [], 2, 20, True),
     Measure('bandwidth', 'bandwidth', 2, ['--pin'], 3, 20),
     Measure('denied', 'bandwidth', 2, ['--pin', '--min-size', '262144'], 3, 20, under='deny', suffix='_denied'),
     Measure('busy', 'barrier', 4, [], 2, 10, under='busy', suffix='_busy'),

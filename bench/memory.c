@@ -4,8 +4,9 @@
  *   memory_rss_*    resident pages, shared ones (libraries too) in full
  *   memory_pss_*    resident pages, shared ones divided by the processes that share them
  *   memory_own_*    pages of this process alone
- * at three moments: start (before MPI_Init), init (after it), alltoall (after every rank sent 8 bytes to
- * every rank). */
+ * at five moments: start (before MPI_Init), init (after it), alltoall (after a collective one of 8 bytes), and settled
+ * and peers, before and after every rank sends 8 bytes to every other one by itself. Only the last two can be compared:
+ * at the first ones not all ranks are there with which pages are shared. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -68,19 +69,45 @@ static void all_to_all(const struct bench *b)
     free(in);
 }
 
+/* A message each way between any two. */
+static void talk_to_each(const struct bench *b)
+{
+    for (int step = 1; step < b->size; step++) {
+        const int to = (b->rank + step) % b->size, from = (b->rank + b->size - step) % b->size;
+        long out = 1000L * b->rank + to, in = -1;
+        MPI_Sendrecv(&out, 1, MPI_LONG, to, 1, &in, 1, MPI_LONG, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (in != 1000L * from + b->rank)
+            bench_fail("memory: rank %d sent %ld to rank %d", from, in, b->rank);
+    }
+}
+
+/* While all ranks are there and none goes on. */
+static struct moment look_together(void)
+{
+    struct moment moment;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    moment = look();
+    MPI_Barrier(MPI_COMM_WORLD);
+    return moment;
+}
+
 int main(int argc, char **argv)
 {
     struct bench b = { 0 };
-    struct moment moments[3] = { look() };
-    static const char *const names[] = { "start", "init", "alltoall" };
+    static const char *const names[] = { "start", "init", "alltoall", "settled", "peers" };
+    enum { MOMENTS = sizeof names / sizeof *names };
+    struct moment moments[MOMENTS] = { look() };
 
     bench_start(&b, &argc, &argv, 0);
     moments[1] = look();
     MPI_Barrier(MPI_COMM_WORLD);
     all_to_all(&b);
     moments[2] = look();
-    MPI_Barrier(MPI_COMM_WORLD);
-    for (int i = 0; i < 3; i++) {
+    moments[3] = look_together();
+    talk_to_each(&b);
+    moments[4] = look_together();
+    for (int i = 0; i < MOMENTS; i++) {
         report(&b, "rss", names[i], moments[i].rss);
         report(&b, "pss", names[i], moments[i].pss);
         report(&b, "own", names[i], moments[i].own);

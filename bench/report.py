@@ -43,6 +43,8 @@ TITLES = {
     'memory_own_init': 'Pages of a rank alone after Init, by ranks',
     'memory_own_alltoall': 'Pages of a rank alone after an all-to-all, by ranks',
     'memory_pss_alltoall': 'Shared pages divided, after an all-to-all, by ranks',
+    'memory_pss_settled': 'Shared pages divided, all ranks there',
+    'memory_pss_peers': 'The same after every rank has sent to every other one',
     'nonblocking': 'Nonblocking operations, start and wait, by operation, ranks and bytes',
     'persistent': 'Persistent operations, start and wait',
     'pack': 'MPI_Pack, by layout and bytes', 'pack_hand': 'The same by a loop by hand',
@@ -279,9 +281,9 @@ def limit_gate(results, what, values, limit, unit):
 
 
 def per_peer(results, ranks):
-    """KiB of memory for each process talked to."""
-    before, after = [results.median(results.subject, f'memory_pss_{when}', ranks) for when in ('init', 'alltoall')]
-    return None if before is None or after is None else max(0, after - before) / (ranks - 1)
+    """KiB of memory for each process talked to: pages shared with it count half here and half there."""
+    before, after = [results.median(results.subject, f'memory_pss_{when}', ranks) for when in ('settled', 'peers')]
+    return None if before is None or after is None else (after - before) / (ranks - 1)
 
 
 def p2p_gates(results):

@@ -91,8 +91,8 @@ class Report(unittest.TestCase):
                 ('threads_self', '4', 9.0, 'M/s'), ('threads_latency', '8', 1.1, 'us'),
                 ('latency_single', '8', 1.0, 'us'), ('idle_cpu', '1', 2.0, 'ms/s'),
                 ('matcher', 'list', 100.0, 'ns'), ('matcher', 'random', 400.0, 'ns'),
-                ('memory_own_init', '64', 900.0, 'KiB'), ('memory_pss_init', '64', 100.0, 'KiB'),
-                ('memory_pss_alltoall', '64', 730.0, 'KiB'), ('bandwidth_denied', '262144', 9.0, 'MB/s')):
+                ('memory_own_init', '64', 900.0, 'KiB'), ('memory_pss_settled', '64', 100.0, 'KiB'),
+                ('memory_pss_peers', '64', 730.0, 'KiB'), ('bandwidth_denied', '262144', 9.0, 'MB/s')):
             r.add('parley', name, parameter, value, unit)
         r.add('a', 'bandwidth_denied', '262144', 10.0, 'MB/s')
         gates = {g.what: g for g in report.p2p_gates(r)}
