@@ -32,7 +32,7 @@ void address_watch(struct job *job)
 
     if (!job->root && !job->links)
         return;
-    for (int rank = 0; rank < job->size; rank++) {
+    for (int rank = 0; rank < job->used; rank++) {
         if (is_far(job, rank) || job->ranks[rank].is_over || job->ranks[rank].has_address)
             continue;
         is_waiting |= !look(job, rank);
@@ -49,7 +49,7 @@ void address_store(struct job *job, int rank, const void *address, size_t size)
         return;
     memcpy(place->address, address, size);
     atomic_store_explicit(&place->size, (uint32_t)size, memory_order_release);
-    for (int i = 0; i < job->size; i++)
+    for (int i = 0; i < job->used; i++)
         if (!is_far(job, i) && !job->ranks[i].is_over)
             bell_wake(-1, job->head, &job_proc(job->head, i)->sleep);
 }

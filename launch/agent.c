@@ -29,19 +29,19 @@ struct root {
 
 /* --- to mpiexec --- */
 
-static void put(struct job *job, int rank, enum frame_kind kind, uint32_t value, const void *data, size_t size)
+void agent_put(struct job *job, int rank, enum frame_kind kind, uint32_t value, const void *data, size_t size)
 {
     channel_put(&job->root->channel, kind, rank, value, data, size);
 }
 
 void agent_started(struct job *job, int rank, int pid)
 {
-    put(job, rank, FRAME_STARTED, (uint32_t)pid, NULL, 0);
+    agent_put(job, rank, FRAME_STARTED, (uint32_t)pid, NULL, 0);
 }
 
 void agent_output(struct job *job, int rank, bool is_error, const void *data, size_t size)
 {
-    put(job, rank, FRAME_OUTPUT, is_error, data, size);
+    agent_put(job, rank, FRAME_OUTPUT, is_error, data, size);
 }
 
 void agent_said(struct job *job, int rank, const struct control_message *message)
@@ -51,7 +51,7 @@ void agent_said(struct job *job, int rank, const struct control_message *message
 
     memcpy(data, &said, sizeof said);
     memcpy(data + sizeof said, message->text, message->header.length);
-    put(job, rank, FRAME_SAID, 0, data, sizeof said + message->header.length);
+    agent_put(job, rank, FRAME_SAID, 0, data, sizeof said + message->header.length);
 }
 
 void agent_over(struct job *job, int rank, const struct frame_over *over)
@@ -61,39 +61,39 @@ void agent_over(struct job *job, int rank, const struct frame_over *over)
 
     memcpy(data, over, sizeof *over);
     memcpy(data + sizeof *over, other, strlen(other));
-    put(job, rank, FRAME_OVER, 0, data, sizeof *over + strlen(other));
+    agent_put(job, rank, FRAME_OVER, 0, data, sizeof *over + strlen(other));
 }
 
 void agent_fed(struct job *job, int rank, size_t size)
 {
-    put(job, rank, FRAME_FED, (uint32_t)size, NULL, 0);
+    agent_put(job, rank, FRAME_FED, (uint32_t)size, NULL, 0);
 }
 
 void agent_note(struct job *job, int rank, const char *text)
 {
-    put(job, rank, FRAME_NOTE, 0, text, strlen(text));
+    agent_put(job, rank, FRAME_NOTE, 0, text, strlen(text));
 }
 
 void agent_address(struct job *job, int rank)
 {
     const struct job_place *place = job_place(job->head, rank);
 
-    put(job, rank, FRAME_ADDRESS, 0, place->address, atomic_load_explicit(&place->size, memory_order_acquire));
+    agent_put(job, rank, FRAME_ADDRESS, 0, place->address, atomic_load_explicit(&place->size, memory_order_acquire));
 }
 
 void agent_page(struct job *job, int rank, const void *data, size_t size)
 {
-    put(job, rank, FRAME_PAGE, 0, data, size);
+    agent_put(job, rank, FRAME_PAGE, 0, data, size);
 }
 
 void agent_looked(struct job *job, uint32_t value)
 {
-    put(job, -1, FRAME_LOOKED, value, NULL, 0);
+    agent_put(job, -1, FRAME_LOOKED, value, NULL, 0);
 }
 
-static void refuse(struct job *job, int rank, const struct refusal *refusal)
+void agent_refuse(struct job *job, int rank, const struct refusal *refusal)
 {
-    put(job, rank, FRAME_REFUSED, (uint32_t)refusal->exit_code, refusal->text, strlen(refusal->text));
+    agent_put(job, rank, FRAME_REFUSED, (uint32_t)refusal->exit_code, refusal->text, strlen(refusal->text));
 }
 
 void agent_flush(struct job *job)
@@ -122,7 +122,7 @@ static _Noreturn void bye(struct job *job)
 {
     if (job->ranks)
         job_clean(job);
-    for (int i = 0; i < job->size; i++)
+    for (int i = 0; i < job->used; i++)
         forward_rank_over(job, i);
     loop_until(job, is_said);
     exit(0);
@@ -187,10 +187,10 @@ static bool take_job(struct job *job, const struct frame *frame, const char *dat
     if (!job_text_read(job, job->orders, job->root->text, frame->length))
         return false;
     if (!prepare(job, &refusal)) {
-        refuse(job, -1, &refusal);
+        agent_refuse(job, -1, &refusal);
         return true;
     }
-    put(job, -1, FRAME_READY, job->head->cpus, NULL, 0);
+    agent_put(job, -1, FRAME_READY, job->head->cpus, NULL, 0);
     return true;
 }
 
@@ -206,7 +206,7 @@ static void start(struct job *job)
             agent_started(job, i, job->ranks[i].pid);
             continue;
         }
-        refuse(job, i, &refusal);
+        agent_refuse(job, i, &refusal);
         refusal.text[0] = 0;
     }
     other_mpi_init(job);
@@ -279,6 +279,12 @@ static bool take(struct job *job, const struct frame *frame, const char *data)
     case FRAME_RELEASE: take_release(job); return true;
     case FRAME_LOOK: hang_there_look(job, frame->value, data); return true;
     case FRAME_ASK: hang_there_ask(job, rank, data); return true;
+    case FRAME_LINKS: agent_tell_links(job); return true;
+    case FRAME_VISIT:
+    case FRAME_LEAVE:
+    case FRAME_ANSWER: return agent_take_call(job, frame, data);
+    case FRAME_WORLD: return agent_take_world(job, data, frame->length);
+    case FRAME_GO: agent_take_go(job, frame->value); return true;
     default: return false;
     }
 }
@@ -290,7 +296,7 @@ static void take_frames(struct job *job)
     long size;
 
     while (!job->root->has_bye &&
-           (size = frame_next(FRAME_FROM_ROOT, job->size, got->data + got->start, got->length, &frame))) {
+           (size = frame_next(FRAME_FROM_ROOT, job->used, got->data + got->start, got->length, &frame))) {
         if (size < 0 || !take(job, &frame, got->data + got->start + sizeof frame)) {
             fprintf(stderr, "parley: mpiexec --agent: what comes is no message: kind %u, rank %d, value %u, %u bytes\n",
                     frame.kind, frame.rank, frame.value, frame.length);

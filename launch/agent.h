@@ -12,6 +12,7 @@
 
 struct control_message;
 struct job;
+struct refusal;
 
 /* The whole of it. */
 _Noreturn void agent_main(struct job *job);
@@ -33,5 +34,15 @@ void agent_address(struct job *job, int rank);
 /* Frames of hang_far.c. */
 void agent_page(struct job *job, int rank, const void *data, size_t size);
 void agent_looked(struct job *job, uint32_t value);
+
+/* agent_world.c: processes that are started later. Frames WORLD (false: that is none), GO, LINKS. */
+bool agent_take_world(struct job *job, const char *data, size_t size);
+void agent_take_go(struct job *job, bool is_wanted);
+void agent_tell_links(struct job *job);
+/* VISIT, LEAVE, ANSWER. */
+bool agent_take_call(struct job *job, const struct frame *frame, const char *data);
+/* For it: any frame; it or its machine cannot be used. */
+void agent_put(struct job *job, int rank, enum frame_kind kind, uint32_t value, const void *data, size_t size);
+void agent_refuse(struct job *job, int rank, const struct refusal *refusal);
 
 #endif

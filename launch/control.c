@@ -56,24 +56,26 @@ static void abort_job(struct job *job, int rank, const struct control_message *m
     job_failed(job, rank, exit_code, true);
 }
 
-/* Part of a request, or the end of it. */
-static void take_request(struct job *job, int rank, const struct control_message *message)
+/* Part of a request, or the end of it. False: it is answered later. */
+static bool take_request(struct job *job, int rank, const struct control_message *message)
 {
     struct rank *r = &job->ranks[rank];
     const size_t length = message->header.length;
     char *request;
+    bool is_answered;
 
     if (r->request_size + length > REQUEST_MAX)
-        return; /* nobody asks for so much; the end of it is no request, and is told so */
+        return true; /* nobody asks for so much; the end of it is no request, and is told so */
     r->request = need_more(r->request, r->request_size + length + 1);
     memcpy(r->request + r->request_size, message->text, length);
     r->request_size += length;
     if (message->header.kind == CONTROL_MORE)
-        return;
+        return true;
     request = r->request;
     r->request = NULL;
-    dynamic_request(job, rank, message->header.kind, request, r->request_size);
+    is_answered = dynamic_request(job, rank, message->header.kind, request, r->request_size);
     r->request_size = 0;
+    return is_answered;
 }
 
 void control_taken(struct job *job, int rank)
@@ -94,20 +96,33 @@ static void take_presence(struct job *job, int rank)
     address_watch(job);
 }
 
+static void acknowledge(struct job *job, int rank, bool with_reply)
+{
+    if (is_far(job, rank))
+        far_taken(job, rank, with_reply);
+    else
+        control_taken(job, rank);
+}
+
+void control_answered(struct job *job, int rank)
+{
+    acknowledge(job, rank, true);
+}
+
 static void take(struct job *job, int rank, const struct control_message *message)
 {
+    bool is_taken = true;
+
     if (message->header.kind == CONTROL_DIAGNOSE)
         report_text(job, rank, message->text);
     else if (message->header.kind == CONTROL_ABORT)
         abort_job(job, rank, message);
     else if (message->header.kind == CONTROL_PRESENT)
         take_presence(job, rank);
-    else if (message->header.kind >= CONTROL_MORE && message->header.kind <= CONTROL_LOOKUP)
-        take_request(job, rank, message);
-    if (is_far(job, rank))
-        far_taken(job, rank, message->header.kind >= CONTROL_SPAWN);
-    else
-        control_taken(job, rank);
+    else if (message->header.kind >= CONTROL_MORE && message->header.kind <= CONTROL_CLOSE)
+        is_taken = take_request(job, rank, message);
+    if (is_taken)
+        acknowledge(job, rank, message->header.kind >= CONTROL_SPAWN);
 }
 
 static bool is_open(int fd)

@@ -10,9 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/diagnostic.h"
+#include "base/mem.h"
 #include "far_link.h"
 #include "hang.h"
+#include "job_text.h"
+#include "spawning.h"
 #include "sys/control.h"
 
 #define CLOSE_SECONDS 5.0 /* an agent has killed and reaped everything long before */
@@ -102,6 +104,21 @@ void far_input(struct job *job, int rank, const void *data, size_t size)
     put(job, rank, FRAME_INPUT, 0, data, size);
 }
 
+void far_put_visit(struct job *job, int rank, const struct frame_visit *visit)
+{
+    put(job, rank, FRAME_VISIT, 0, visit, sizeof *visit);
+}
+
+void far_put_leave(struct job *job, int rank, int visitor)
+{
+    put(job, rank, FRAME_LEAVE, (uint32_t)visitor, NULL, 0);
+}
+
+void far_put_answer(struct job *job, int rank, const struct frame_answer *answer)
+{
+    put(job, rank, FRAME_ANSWER, 0, answer, sizeof *answer);
+}
+
 void far_address(struct job *job, int rank)
 {
     const struct job_place *place = job_place(job->head, rank);
@@ -119,6 +136,12 @@ void far_flush(struct job *job)
             channel_flush(job, &job->links[i].channel);
 }
 
+void far_open_rank(struct job *job, int rank)
+{
+    job->running++;
+    forward_open_far(job, rank);
+}
+
 void far_go(struct job *job)
 {
     if (!job->links)
@@ -130,15 +153,142 @@ void far_go(struct job *job)
     for (int rank = 0; rank < job->size; rank++) {
         if (!is_far(job, rank))
             continue;
-        job->running++;
-        forward_open_far(job, rank);
+        far_open_rank(job, rank);
         feed_open_far(job, rank);
     }
     feed_go(job);
     address_watch(job);
 }
 
+/* --- processes that are started later --- */
+
+void far_ask_links(struct job *job)
+{
+    for (int i = 0; job->links && i < job->nodes.count; i++)
+        job->links[i].is_linking = job->links[i].state == LINK_RUNS;
+    put_all(job, FRAME_LINKS, 0, NULL, 0);
+}
+
+bool far_is_linking(const struct job *job)
+{
+    for (int i = 0; job->links && i < job->nodes.count; i++)
+        if (job->links[i].is_linking && job->links[i].state == LINK_RUNS)
+            return true;
+    return false;
+}
+
+bool far_is_there(const struct job *job, int node)
+{
+    return node == job->nodes.here || job->links[node].state == LINK_RUNS;
+}
+
+const char *far_cannot(const struct job *job, int node)
+{
+    return node != job->nodes.here && job->links[node].state == LINK_OVER ? job->links[node].refusal.text : NULL;
+}
+
+void far_world(struct job *job, const char *text, size_t size)
+{
+    for (int i = 0; job->links && i < job->nodes.count; i++) {
+        job->links[i].is_preparing = job->links[i].state == LINK_RUNS;
+        job->links[i].refusal = (struct refusal){ 0 };
+    }
+    put_all(job, FRAME_WORLD, 1, text, size);
+}
+
+bool far_is_preparing(const struct job *job, const char **why)
+{
+    bool is_preparing = false;
+
+    *why = NULL;
+    for (int i = 0; job->links && i < job->nodes.count; i++) {
+        const struct link *link = &job->links[i];
+        if (link->state != LINK_RUNS)
+            continue;
+        is_preparing |= link->is_preparing;
+        *why = link->refusal.exit_code ? link->refusal.text : *why;
+    }
+    return is_preparing;
+}
+
+void far_start_world(struct job *job, bool is_wanted)
+{
+    put_all(job, FRAME_GO, is_wanted, NULL, 0);
+}
+
+/* Worlds by their numbers, since later ones may have taken places of those before. */
+static struct world *next_world(const struct job *job, int number)
+{
+    struct world *found = NULL;
+
+    for (int i = job->size; i < job->used; i++) {
+        struct world *world = job->ranks[i].world;
+        if (world->number > number && (!found || world->number < found->number))
+            found = world;
+    }
+    return found;
+}
+
+static void introduce(struct job *job, struct link *link, const struct world *world)
+{
+    struct bytes bytes = { 0 };
+    int *node_of = need((size_t)world->size * sizeof *node_of);
+    const struct world_text text = { .world = world, .node_of = node_of };
+
+    for (int i = 0; i < world->size; i++)
+        node_of[i] = job->ranks[world->first + i].node;
+    job_text_write_world(job, &text, &bytes);
+    channel_put(&link->channel, FRAME_WORLD, -1, 0, bytes.data, bytes.length);
+    bytes_free(&bytes);
+    mem_free(node_of);
+}
+
+void link_join(struct job *job, struct link *link)
+{
+    link->state = LINK_RUNS;
+    channel_put(&link->channel, FRAME_START, -1, job->head->universe, NULL, 0);
+    for (const struct world *world = NULL; (world = next_world(job, world ? world->number : 0));)
+        introduce(job, link, world);
+    for (int rank = 0; rank < job->used; rank++) {
+        const struct job_place *place = job_place(job->head, rank);
+        const uint32_t size = atomic_load_explicit(&place->size, memory_order_acquire);
+        if (size)
+            channel_put(&link->channel, FRAME_ADDRESS, rank, 0, place->address, size);
+    }
+}
+
 /* --- from agents --- */
+
+static bool take_linked(struct job *job, struct link *link, const struct frame *frame, const char *data)
+{
+    struct job_desk *desk;
+    struct frame_linked linked;
+
+    if (frame->rank < 0) {
+        link->is_linking = false;
+        return true;
+    }
+    if (frame->length != sizeof linked)
+        return false;
+    memcpy(&linked, data, sizeof linked);
+    desk = job_desk(job->head, frame->rank); /* nobody else uses it here */
+    memcpy((void *)desk->contexts, linked.contexts, sizeof linked.contexts);
+    memcpy((void *)desk->links, linked.links, sizeof linked.links);
+    job->ranks[frame->rank].is_used_there = frame->value;
+    return true;
+}
+
+/* It can start the processes of a world, or not. */
+static bool take_prepared(struct job *job, struct link *link, const struct frame *frame, const char *data)
+{
+    if (!link->is_preparing)
+        return false;
+    link->is_preparing = false;
+    if (frame->kind == FRAME_READY)
+        return true;
+    link->refusal.exit_code = EXIT_USAGE;
+    return link_refusal(job, link, frame, data);
+}
 
 static void take_said(struct job *job, int rank, const char *data, size_t size)
 {
@@ -165,19 +315,24 @@ static void take_over(struct job *job, int rank, const char *data, size_t size)
 }
 
 /* A rank could not be started, though its program is there. */
-static void take_refusal(struct job *job, const struct link *link, int rank, int exit_code, const char *text)
+static void take_refusal(struct job *job, struct link *link, const struct frame *frame, const char *data)
 {
+    const int rank = frame->rank;
     struct rank *r = &job->ranks[rank];
+    const char *text = "";
 
     r->is_over = true;
     job->running--;
     forward_far(job, rank, false, NULL, 0);
     forward_far(job, rank, true, NULL, 0);
     feed_rank_over(job, rank);
+    if (link_refusal(job, link, frame, data))
+        text = link->refusal.text;
+    if (spawning_refused(job, rank, text))
+        return;
     if (*text)
-        report_rank(job, rank, "%.*son %s: %s", DIAGNOSTIC_ID_LENGTH, text, job->nodes.at[link->node].name,
-                    text + DIAGNOSTIC_ID_LENGTH);
-    job_failed(job, rank, exit_code, true);
+        report_rank(job, rank, "%s", text);
+    job_failed(job, rank, (int)frame->value, true);
 }
 
 static void take_address(struct job *job, int rank, const char *data, size_t size)
@@ -195,11 +350,20 @@ static bool is_its(const struct job *job, const struct link *link, const struct 
            (!job->ranks[frame->rank].is_over || (frame->kind != FRAME_OVER && frame->kind != FRAME_REFUSED));
 }
 
+/* What has been seen of one that has ended comes when a process of another machine has its place. */
+static bool is_outdated(const struct job *job, const struct link *link, const struct frame *frame)
+{
+    return frame->rank >= job->size && job->ranks[frame->rank].node != link->node &&
+           (frame->kind == FRAME_PAGE || frame->kind == FRAME_LINKED || frame->kind == FRAME_FED);
+}
+
 bool link_take(struct job *job, struct link *link, const struct frame *frame, char *data)
 {
     const int rank = frame->rank;
     char text[8192 + 1];
 
+    if (link->state == LINK_RUNS && is_outdated(job, link, frame))
+        return true;
     if (link->state != LINK_RUNS || !is_its(job, link, frame))
         return false;
     switch ((enum frame_kind)frame->kind) {
@@ -215,12 +379,16 @@ bool link_take(struct job *job, struct link *link, const struct frame *frame, ch
     case FRAME_PAGE: return hang_far_take_page(job, rank, data, frame->length);
     case FRAME_LOOKED: hang_far_take_looked(job, link->node, frame->value); return true;
     case FRAME_NOTE:
-    case FRAME_REFUSED:
         snprintf(text, sizeof text, "%.*s", (int)frame->length, data);
-        if (frame->kind == FRAME_NOTE)
-            report_text(job, rank, text);
-        else if (rank >= 0)
-            take_refusal(job, link, rank, (int)frame->value, text);
+        report_text(job, rank, text);
+        return true;
+    case FRAME_UNVISITED: return calls_take_refusal(job, rank, frame->value, data);
+    case FRAME_LINKED: return take_linked(job, link, frame, data);
+    case FRAME_READY: return take_prepared(job, link, frame, data);
+    case FRAME_REFUSED:
+        if (rank < 0)
+            return take_prepared(job, link, frame, data);
+        take_refusal(job, link, frame, data);
         return true;
     default: return false;
     }
@@ -259,14 +427,33 @@ static const char *write_ranks(const struct job *job, int node, char *text, size
     return text;
 }
 
+/* "rank 3", "ranks 2-3 and 4 processes that were started later", "no process" */
+static void write_processes(const struct job *job, int node, char *text, size_t size)
+{
+    const int ranks = job->nodes.at[node].ranks;
+    char list[200] = "";
+    int later = 0;
+
+    for (int rank = job->size; rank < job->used; rank++)
+        later += job->ranks[rank].node == node && !job->ranks[rank].is_over;
+    if (ranks > 0)
+        snprintf(text, size, "rank%s %s", ranks > 1 ? "s" : "", write_ranks(job, node, list, sizeof list));
+    else
+        snprintf(text, size, "%s", later > 0 ? "" : "no process");
+    if (later > 0)
+        snprintf(text + strlen(text), size - strlen(text), "%s%d process%s started later", ranks > 0 ? " and " : "",
+                 later, later > 1 ? "es" : "");
+}
+
 void link_lost(struct job *job, struct link *link, const char *why)
 {
-    char ranks[256] = "";
+    char processes[256] = "";
     int first = -2;
 
     link_close(job, link);
     link_signal(link, SIGTERM);
-    for (int rank = 0; rank < job->size; rank++) {
+    write_processes(job, link->node, processes, sizeof processes);
+    for (int rank = 0; rank < job->used; rank++) {
         struct rank *r = &job->ranks[rank];
         if (r->node != link->node)
             continue;
@@ -278,12 +465,12 @@ void link_lost(struct job *job, struct link *link, const char *why)
         feed_rank_over(job, rank);
         r->is_over = true;
         job->running--;
+        calls_rank_over(job, rank);
     }
     if (first < 0 && job->is_ending)
         return;
-    report_rank(job, -1, "E0152: the connection to %s is lost, and with it rank%s %s: %s",
-                job->nodes.at[link->node].name, job->nodes.at[link->node].ranks > 1 ? "s" : "",
-                write_ranks(job, link->node, ranks, sizeof ranks), why);
+    report_rank(job, -1, "E0152: the connection to %s is lost, and with it %s: %s", job->nodes.at[link->node].name,
+                processes, why);
     job_failed(job, -2, EXIT_SYSTEM, true);
 }
 
@@ -299,6 +486,11 @@ void far_close(struct job *job)
 {
     if (!job->links)
         return;
+    for (int i = 0; i < job->nodes.count; i++)
+        if (job->links[i].state == LINK_STARTING || job->links[i].state == LINK_GREETED) {
+            link_signal(&job->links[i], SIGKILL);
+            link_close(job, &job->links[i]);
+        }
     far_bye(job);
     timer_set(job, TIMER_LAUNCH, CLOSE_SECONDS);
     loop_until(job, are_gone);

@@ -46,4 +46,30 @@ void far_input(struct job *job, int rank, const void *data, size_t size);
 /* The address of `rank` to all machines but its own. */
 void far_address(struct job *job, int rank);
 
+/* For calls.c. */
+struct frame_visit;
+struct frame_answer;
+void far_put_visit(struct job *job, int rank, const struct frame_visit *visit);
+void far_put_leave(struct job *job, int rank, int visitor);
+void far_put_answer(struct job *job, int rank, const struct frame_answer *answer);
+
+/* Have all agents tell whom their processes have communicators with: it is in job_desk here, when none is at it any
+ * more. */
+void far_ask_links(struct job *job);
+bool far_is_linking(const struct job *job);
+
+/* For processes that are started later (spawning.h). Start an agent on that machine if there is none. */
+void far_need(struct job *job, int node);
+bool far_is_there(const struct job *job, int node);
+/* Why there can be none; NULL: nothing is known of that. */
+const char *far_cannot(const struct job *job, int node);
+/* All get to know the world; who is to start processes of it looks whether that can be. */
+void far_world(struct job *job, const char *text, size_t size);
+/* Are some still at it? *why: of one that cannot; NULL: all can. */
+bool far_is_preparing(const struct job *job, const char **why);
+/* Now they start them, or forget them. */
+void far_start_world(struct job *job, bool is_wanted);
+/* What comes from that rank is expected. */
+void far_open_rank(struct job *job, int rank);
+
 #endif

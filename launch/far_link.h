@@ -28,8 +28,11 @@ struct link {
     bool has_bye;           /* it has been told to go */
     bool has_own;           /* it has been sent our own program */
     bool has_ended;         /* the channel has come to its end */
+    bool is_late;           /* it has been started when ranks ran already */
+    bool is_linking;        /* it has been asked for the links of its processes, and has not told all */
+    bool is_preparing;      /* it looks whether it can start processes of a WORLD */
     uint32_t cpus;
-    struct refusal refusal; /* why it cannot start */
+    struct refusal refusal; /* why it cannot start, or not those processes */
 };
 
 static inline struct link *link_of(const struct job *job, int rank)
@@ -37,8 +40,12 @@ static inline struct link *link_of(const struct job *job, int rank)
     return &job->links[job->ranks[rank].node];
 }
 
+/* A late one is ready: it gets to know all others. */
+void link_join(struct job *job, struct link *link);
 /* A frame from it. False: it makes no sense. */
 bool link_take(struct job *job, struct link *link, const struct frame *frame, char *data);
+/* Why it cannot start something, in link->refusal with the machine's name. False: the frame says nothing. */
+bool link_refusal(const struct job *job, struct link *link, const struct frame *frame, const char *data);
 /* It has ended, or broken, after its ranks were started. */
 void link_lost(struct job *job, struct link *link, const char *why);
 /* To the process that is the way there, and to what it has started. */

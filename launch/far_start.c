@@ -219,10 +219,20 @@ static void take_greeting(struct job *job, struct link *link)
     }
 }
 
+bool link_refusal(const struct job *job, struct link *link, const struct frame *frame, const char *data)
+{
+    if (frame->length < DIAGNOSTIC_ID_LENGTH)
+        return false;
+    link->refusal.exit_code = (int)frame->value;
+    snprintf(link->refusal.text, sizeof link->refusal.text, "%.*son %s: %.*s", DIAGNOSTIC_ID_LENGTH, data,
+             name_of(job, link), (int)frame->length - DIAGNOSTIC_ID_LENGTH, data + DIAGNOSTIC_ID_LENGTH);
+    return true;
+}
+
 /* It has looked at the job. */
 static bool take_answer(struct job *job, struct link *link, const struct frame *frame, const char *data)
 {
-    char text[1024];
+    struct refusal why;
 
     if (frame->kind == FRAME_READY) {
         link->cpus = frame->value;
@@ -232,13 +242,14 @@ static bool take_answer(struct job *job, struct link *link, const struct frame *
             *line++ = 0;
             take_line(job, link, at);
         }
+        if (link->is_late)
+            link_join(job, link);
         return true;
     }
-    if (frame->kind != FRAME_REFUSED || frame->length < DIAGNOSTIC_ID_LENGTH)
+    if (frame->kind != FRAME_REFUSED || !link_refusal(job, link, frame, data))
         return false;
-    snprintf(text, sizeof text, "%.*son %s: %.*s", DIAGNOSTIC_ID_LENGTH, data, name_of(job, link),
-             (int)frame->length - DIAGNOSTIC_ID_LENGTH, data + DIAGNOSTIC_ID_LENGTH);
-    refuse(job, link, (int)frame->value, text);
+    why = link->refusal;
+    refuse(job, link, why.exit_code, why.text);
     return true;
 }
 
@@ -250,7 +261,7 @@ static void take_frames(struct job *job, struct link *link)
     long size;
 
     while (link->state >= LINK_GREETED && link->state < LINK_OVER &&
-           (size = frame_next(FRAME_FROM_AGENT, job->size, got->data + got->start, got->length, &frame))) {
+           (size = frame_next(FRAME_FROM_AGENT, job->used, got->data + got->start, got->length, &frame))) {
         char *data = got->data + got->start + sizeof frame;
         const bool is_right = size > 0 && (link->state == LINK_GREETED ? take_answer(job, link, &frame, data)
                                                                        : link_take(job, link, &frame, data));
@@ -417,13 +428,13 @@ static void tell_refusals(const struct job *job)
         exit(exit_code);
 }
 
-/* Without other wishes as many processes as there are processors where ranks are. */
+/* Without other wishes as many processes as there are processors where ranks are, and slots elsewhere. */
 static void add_universe(struct job *job)
 {
     uint32_t cpus = ranks_here(job) > 0 ? job->head->cpus : 0;
 
     for (int i = 0; i < job->nodes.count; i++)
-        cpus += job->links[i].cpus;
+        cpus += job->nodes.at[i].ranks > 0 ? job->links[i].cpus : (uint32_t)job->nodes.at[i].slots;
     if (!job->options.universe)
         job->head->universe = cpus;
 }
@@ -439,9 +450,24 @@ static void check_options(const struct job *job)
                 tool == DEBUG_GDB ? "--gdb" : "--gdbserver", rank, job->nodes.at[job->ranks[rank].node].name);
 }
 
+/* One that has failed before may work now. */
+void far_need(struct job *job, int node)
+{
+    struct link *link = job->links ? &job->links[node] : NULL;
+
+    if (node == job->nodes.here || (link->state != LINK_NONE && (link->state != LINK_OVER || link->pid)))
+        return;
+    bytes_free(&link->said);
+    bytes_free(&link->line);
+    *link = (struct link){ .node = node, .channel = { .in.fd = -1, .out.fd = -1 }, .err.fd = -1, .is_late = true };
+    start_link(job, link);
+    if (job->options.launch_limit > 0)
+        timer_set(job, TIMER_LAUNCH, job->options.launch_limit);
+}
+
 void far_start(struct job *job)
 {
-    if (ranks_here(job) == job->size)
+    if (job->nodes.count == 1)
         return;
     check_options(job);
     job->folder = job_text_folder();

@@ -8,7 +8,6 @@
 
 #include "base/base.h"
 #include "sys/control.h"
-#include "sys/job.h"
 
 enum { JOB_TEXT_MAX = 64 << 20, NOTE_MAX = 8192, ANSWER_HEAD = 12 };
 enum whose { NOBODYS, ANYBODYS, RANKS }; /* which ranks may be named */
@@ -30,6 +29,12 @@ static const struct rule {
     [FRAME_RELEASE] = { FRAME_FROM_ROOT, NOBODYS, 0, 0 },
     [FRAME_LOOK] = { FRAME_FROM_ROOT, NOBODYS, 8, 8 },
     [FRAME_ASK] = { FRAME_FROM_ROOT, RANKS, 16, 16 },
+    [FRAME_LINKS] = { FRAME_FROM_ROOT, NOBODYS, 0, 0 },
+    [FRAME_WORLD] = { FRAME_FROM_ROOT, NOBODYS, 1, JOB_TEXT_MAX },
+    [FRAME_GO] = { FRAME_FROM_ROOT, NOBODYS, 0, 0 },
+    [FRAME_VISIT] = { FRAME_FROM_ROOT, RANKS, sizeof(struct frame_visit), sizeof(struct frame_visit) },
+    [FRAME_LEAVE] = { FRAME_FROM_ROOT, RANKS, 0, 0 },
+    [FRAME_ANSWER] = { FRAME_FROM_ROOT, RANKS, sizeof(struct frame_answer), sizeof(struct frame_answer) },
     [FRAME_BYE] = { FRAME_FROM_ROOT, NOBODYS, 0, 0 },
     [FRAME_READY] = { FRAME_FROM_AGENT, NOBODYS, 0, 0 },
     [FRAME_REFUSED] = { FRAME_FROM_AGENT, ANYBODYS, 0, NOTE_MAX },
@@ -40,6 +45,8 @@ static const struct rule {
     [FRAME_FED] = { FRAME_FROM_AGENT, RANKS, 0, 0 },
     [FRAME_PAGE] = { FRAME_FROM_AGENT, RANKS, 1, FRAME_PIECE },
     [FRAME_LOOKED] = { FRAME_FROM_AGENT, NOBODYS, 0, 0 },
+    [FRAME_LINKED] = { FRAME_FROM_AGENT, ANYBODYS, 0, sizeof(struct frame_linked) },
+    [FRAME_UNVISITED] = { FRAME_FROM_AGENT, RANKS, sizeof(uint32_t), sizeof(uint32_t) },
     [FRAME_NOTE] = { FRAME_FROM_AGENT, ANYBODYS, 1, NOTE_MAX },
 };
 

@@ -21,15 +21,23 @@
  *   RELEASE      -         -              -                          job_head.hold is 0
  *   LOOK         -         number, flags  8: seconds (double)        look at the pages of the ranks (hang_far.c)
  *   ASK          rank      -              16: context, sequence      struct job_question for the rank
+ *   LINKS        -         -              -                          LINKED of all its processes
+ *   WORLD        -         0, 1           processes that are started later (job_text.h): they run (0) or will (1)
+ *   GO           -         0, 1           -                          start those of the last WORLD, or forget it (0)
+ *   VISIT        rank      -              struct frame_visit         somebody waits at a port of the rank
+ *   LEAVE        rank      visitor        -                          and does not any more
+ *   ANSWER       rank      -              struct frame_answer        to the rank's call to a port
  *   BYE          -         -              -                          clean and go
  *   -- from the agent
- *   READY        -         processors     -                          it can start
+ *   READY        -         processors     -                          it can start; those of a WORLD as well
  *   REFUSED      rank, -1  exit code      why, with its id           that rank, or all of the agent's
+ *   LINKED       rank, -1  0, 1           of its job_desk contexts, links; something of it is open (1). -1: that is all
  *   STARTED      rank      process id     -                          again if its MPI process is another one
  *   OUTPUT       rank      0, 1           what it has written; none: the stream ends
  *   SAID         rank      -              struct frame_said, text    a packet of its control socket
  *   OVER         rank      -              struct frame_over, text    it has ended; name of another MPI's library
  *   FED          rank      bytes          -                          so much of its stdin has been read; 0: no more is
+ *   UNVISITED    rank      visitor        4: number of the call      the port is not open
  *   PAGE         rank      -              what has been seen of it (hang_far.c)
  *   LOOKED       -         number, flag   -                          all that LOOK wanted; a rank waits long (1)
  *   NOTE         rank      -              text to be printed as a message about the rank */
@@ -40,8 +48,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sys/job.h"
+
 enum {
-    FRAME_PROTOCOL = 1,
+    FRAME_PROTOCOL = 2,
     FRAME_HELLO_SIZE = 160,
     FRAME_PIECE = 65536,         /* of output and input, at most */
     OUTPUT_WINDOW = 128 << 10,   /* bytes of a stream that may be on their way */
@@ -50,9 +60,10 @@ enum {
 
 enum frame_kind {
     FRAME_JOB = 1, FRAME_START, FRAME_SIGNAL, FRAME_END, FRAME_TAKEN, FRAME_CREDIT, FRAME_BROKEN, FRAME_INPUT,
-    FRAME_ADDRESS, FRAME_RELEASE, FRAME_LOOK, FRAME_ASK, FRAME_BYE,
+    FRAME_ADDRESS, FRAME_RELEASE, FRAME_LOOK, FRAME_ASK, FRAME_LINKS, FRAME_WORLD, FRAME_GO,
+    FRAME_VISIT, FRAME_LEAVE, FRAME_ANSWER, FRAME_BYE,
     FRAME_READY, FRAME_REFUSED, FRAME_STARTED, FRAME_OUTPUT, FRAME_SAID, FRAME_OVER, FRAME_FED, FRAME_NOTE,
-    FRAME_PAGE, FRAME_LOOKED,
+    FRAME_PAGE, FRAME_LOOKED, FRAME_LINKED, FRAME_UNVISITED,
     FRAME_KINDS
 };
 
@@ -70,6 +81,23 @@ struct frame {
 struct frame_said {
     uint32_t kind;
     int32_t code;
+};
+
+/* What a process has to do with others. */
+struct frame_linked {
+    uint32_t contexts[2];
+    uint64_t links[JOB_SLOTS_MAX / 64];
+};
+
+/* A call to a port (calls.c). */
+struct frame_visit {
+    int32_t visitor; /* which of the owner's */
+    uint32_t port, tenant, number;
+};
+
+struct frame_answer {
+    int32_t slot; /* which of the caller's entries */
+    uint32_t is_accepted, tag;
 };
 
 /* The end of a rank. */

@@ -52,6 +52,7 @@ void hang_forget(struct job *job, int rank)
 {
     if (job->hang)
         job->hang->last[rank] = (struct last_look){ 0 };
+    hang_far_forget(job, rank);
 }
 
 /* --- the graph --- */

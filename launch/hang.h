@@ -69,6 +69,7 @@ bool hang_far_is_waiting(const struct job *job);    /* for one that has not answ
 bool hang_far_is_suspicious(const struct job *job); /* as far as the last look of the agents goes */
 void hang_far_ask(struct job *job, int rank, uint64_t ctx, uint64_t sequence);
 void hang_far_read(struct job *job, int rank, struct page_view *page); /* as of the last whole look */
+void hang_far_forget(struct job *job, int rank);
 /* False: that is no page. */
 bool hang_far_take_page(struct job *job, int rank, const char *data, size_t size);
 void hang_far_take_looked(struct job *job, int node, uint32_t value);

@@ -45,8 +45,8 @@ static struct hang_far *far_of(struct job *job)
         return far;
     far = job->hang_far = need(sizeof *far);
     far->node = need((size_t)job->nodes.count * sizeof *far->node);
-    far->page = need((size_t)job->size * sizeof *far->page);
-    far->has_page = need((size_t)job->size * sizeof *far->has_page);
+    far->page = need(job->head->slots * sizeof *far->page);
+    far->has_page = need(job->head->slots * sizeof *far->has_page);
     return far;
 }
 
@@ -153,6 +153,15 @@ void hang_far_read(struct job *job, int rank, struct page_view *page)
         page->is_blocked = false;
         page->exit_status = r->status;
     }
+}
+
+void hang_far_forget(struct job *job, int rank)
+{
+    if (!job->hang_far)
+        return;
+    mem_free((char *)job->hang_far->page[rank].where);
+    job->hang_far->page[rank] = (struct page_view){ 0 };
+    job->hang_far->has_page[rank] = false;
 }
 
 /* --- an agent --- */

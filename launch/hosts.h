@@ -23,6 +23,7 @@ struct host {
     int slots;        /* ranks that it is meant for */
     int max_slots;    /* ranks that it takes at most; 0: as many as one likes */
     bool has_slots;   /* they were said, not taken to be one for each mention */
+    bool slots_are_left; /* so many more, whoever is on it already */
     bool is_here;     /* this machine */
 };
 

@@ -9,6 +9,7 @@
 #include "agent.h"
 #include "far.h"
 #include "launch.h"
+#include "spawning.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #define SETTLE_SECONDS  0.05
+#define LINKS_SECONDS   1.0 /* for agents to tell who is connected with whom */
 #define KILL_SECONDS    2.0
 #define LINGER_SECONDS  1.0 /* pipes that descendants of a rank hold open after all ranks are over */
 #define GIVE_UP_SECONDS 0.2 /* after those have been killed */
@@ -39,8 +41,30 @@ void job_failed(struct job *job, int rank, int exit_code, bool ends_others)
         control_held(job);
         mpir_aborting("a rank has failed");
     }
-    if (ends_others && !job->is_ending && !job->is_signalled)
-        timer_set(job, rank < 0 || worlds_doom(job, rank) ? TIMER_SETTLE : TIMER_DOOM, SETTLE_SECONDS);
+    if (!ends_others || job->is_ending || job->is_signalled)
+        return;
+    if (rank < 0) {
+        timer_set(job, TIMER_SETTLE, SETTLE_SECONDS);
+        return;
+    }
+    job->ranks[rank].has_failed = job->ranks[rank].will_end = true;
+    if (job->worlds > 0)
+        far_ask_links(job);
+    timer_set(job, TIMER_FAILED, LINKS_SECONDS);
+    job_find_doomed(job, false);
+}
+
+void job_find_doomed(struct job *job, bool is_late)
+{
+    if (!is_late && far_is_linking(job))
+        return;
+    job->timers[TIMER_FAILED] = 0;
+    for (int i = 0; i < job->used; i++) {
+        if (!job->ranks[i].has_failed)
+            continue;
+        job->ranks[i].has_failed = false;
+        timer_set(job, worlds_doom(job, i) ? TIMER_SETTLE : TIMER_DOOM, SETTLE_SECONDS);
+    }
 }
 
 static const char *program_of(const struct job *job, int rank)
@@ -124,6 +148,7 @@ void job_judge(struct job *job, int rank, int status, enum job_state state, enum
     r->is_clean = state == JOB_FINALISED && WIFEXITED(status);
     job->running--;
     names_drop(&job->names, rank);
+    calls_rank_over(job, rank);
     if (!r->world->is_cancelled && WIFSIGNALED(status))
         ended_by_signal(job, rank, status, oom);
     else if (!r->world->is_cancelled)
@@ -165,6 +190,7 @@ void job_adopted_over(struct job *job, int rank)
     r->is_over = true;
     job->running--;
     names_drop(&job->names, rank);
+    calls_rank_over(job, rank);
     if (state != JOB_FINALISED)
         job_failed(job, rank, 1, true);
 }
@@ -261,6 +287,7 @@ void job_timer(struct job *job, enum timer timer)
     case TIMER_BINDING: bind_watch(job); break;
     case TIMER_LINKS: far_look(job); break;
     case TIMER_LAUNCH: far_late(job); break;
+    case TIMER_FAILED: job_find_doomed(job, true); break;
     case TIMER_ADDRESSES: address_watch(job); break;
     case TIMER_HANG: hang_look(job); break;
     case TIMER_ANSWERS: hang_answers(job); break;

@@ -89,6 +89,7 @@ static void put_app(struct bytes *bytes, const struct app *app)
     put_text(bytes, app->soft);
     put_text(bytes, app->file);
     put_text(bytes, app->memory_kinds);
+    put_text(bytes, app->arch);
 }
 
 static void put_options(struct bytes *bytes, const struct options *options)
@@ -144,6 +145,7 @@ void job_text_write(const struct job *job, int node, struct bytes *bytes)
     put_number(bytes, job->head->hold);
     put_number(bytes, node);
     put_number(bytes, job->nodes.count);
+    put_number(bytes, job->nodes.is_spread);
     for (int i = 0; i < job->nodes.count; i++)
         put_text(bytes, job->nodes.at[i].name);
     put_text(bytes, job->folder);
@@ -154,6 +156,29 @@ void job_text_write(const struct job *job, int node, struct bytes *bytes)
         put_app(bytes, &job->options.apps[i]);
     for (int i = 0; i < job->size; i++)
         put_number(bytes, job->ranks[i].node);
+}
+
+/* A place that is taken anew has one tenant more, and goes on from its contexts. */
+void job_text_write_world(const struct job *job, const struct world_text *text, struct bytes *bytes)
+{
+    const struct world *world = text->world;
+
+    put_number(bytes, world->number);
+    put_number(bytes, world->first);
+    put_number(bytes, world->size);
+    put_number(bytes, text->is_new);
+    put_number(bytes, text->parent);
+    put_number(bytes, text->call);
+    put_number(bytes, world->app_count);
+    for (int i = 0; i < world->app_count; i++)
+        put_app(bytes, &world->apps[i]);
+    for (int place = world->first; place < world->first + world->size; place++) {
+        const struct job_desk *desk = job_desk(job->head, place);
+        put_number(bytes, text->node_of[place - world->first]);
+        put_number(bytes, job_proc(job->head, place)->tenant + (text->is_new && job->ranks[place].world));
+        put_number(bytes, desk->contexts[0]);
+        put_number(bytes, desk->contexts[1]);
+    }
 }
 
 /* --- reading --- */
@@ -225,9 +250,9 @@ static void get_pass(struct reading *reading, struct pass *pass)
     get_strings(reading, &pass->names);
 }
 
-static void get_app(struct reading *reading, struct app *app)
+static void get_app(struct reading *reading, struct app *app, int least)
 {
-    app->ranks = get_int(reading, 1, OPTIONS_MAX_RANKS);
+    app->ranks = get_int(reading, least, OPTIONS_MAX_RANKS);
     app->errhandler = get_int(reading, JOB_ERRORS_ARE_FATAL, JOB_ERRORS_RETURN);
     get_strings(reading, &app->argv);
     get_strings(reading, &app->set);
@@ -238,6 +263,7 @@ static void get_app(struct reading *reading, struct app *app)
     app->soft = get_text(reading);
     app->file = get_text(reading);
     app->memory_kinds = get_text(reading);
+    app->arch = get_text(reading);
     reading->is_wrong |= app->argv.count == 0;
 }
 
@@ -279,6 +305,7 @@ static void get_nodes(struct reading *reading, struct nodes *nodes)
 {
     nodes->here = get_int(reading, 0, OPTIONS_MAX_RANKS);
     nodes->count = get_int(reading, 1, OPTIONS_MAX_RANKS);
+    nodes->is_spread = get_int(reading, 0, 1);
     reading->is_wrong |= nodes->here >= nodes->count || nodes->count > (reading->end - reading->at) / 8;
     if (reading->is_wrong)
         return;
@@ -296,7 +323,7 @@ static void get_apps(struct reading *reading, struct options *options)
         return;
     options->apps = need((size_t)count * sizeof *options->apps);
     for (; options->app_count < count && !reading->is_wrong; options->app_count++)
-        get_app(reading, &options->apps[options->app_count]);
+        get_app(reading, &options->apps[options->app_count], 1);
 }
 
 /* The node of each rank; what they have together is counted. */
@@ -333,5 +360,61 @@ bool job_text_read(struct job *job, struct orders *orders, char *data, size_t si
         get_apps(&reading, &job->options);
     if (!reading.is_wrong)
         get_places(&reading, job, orders);
-    return !reading.is_wrong && job->nodes.at[job->nodes.here].ranks > 0;
+    return !reading.is_wrong;
 }
+
+/* --- later processes --- */
+
+static void get_world_apps(struct reading *reading, struct world *world)
+{
+    const int count = get_int(reading, 1, JOB_SLOTS_MAX);
+    int size = 0;
+
+    reading->is_wrong |= count > (reading->end - reading->at) / 64;
+    if (reading->is_wrong)
+        return;
+    world->apps = need((size_t)count * sizeof *world->apps);
+    for (; world->app_count < count && !reading->is_wrong; size += world->apps[world->app_count++].ranks)
+        get_app(reading, &world->apps[world->app_count], 0);
+    reading->is_wrong |= size != world->size;
+}
+
+static void get_world_places(struct reading *reading, const struct job *job, struct world_text *text)
+{
+    const size_t size = (size_t)text->world->size;
+    int *node_of = need(size * sizeof *node_of);
+
+    text->node_of = node_of;
+    text->tenant = need(size * sizeof *text->tenant);
+    text->contexts = need(size * sizeof *text->contexts);
+    for (size_t i = 0; i < size && !reading->is_wrong; i++) {
+        node_of[i] = get_int(reading, 0, job->nodes.count - 1);
+        text->tenant[i] = (uint32_t)get(reading, 0, UINT32_MAX);
+        text->contexts[i][0] = (uint32_t)get(reading, 0, UINT32_MAX);
+        text->contexts[i][1] = (uint32_t)get(reading, 0, UINT32_MAX);
+    }
+    reading->is_wrong |= reading->at != reading->end;
+}
+
+bool job_text_read_world(const struct job *job, struct world_text *text, char *data, size_t size)
+{
+    struct reading reading = { data, data + size, false };
+    struct world *world = need(sizeof *world);
+    const int slots = (int)job->head->slots;
+
+    *text = (struct world_text){ .world = world };
+    world->request = data;
+    world->number = get_int(&reading, 1, INT_MAX);
+    world->first = get_int(&reading, job->size, slots);
+    world->size = get_int(&reading, 1, slots);
+    reading.is_wrong |= world->first + world->size > slots;
+    text->is_new = get_int(&reading, 0, 1);
+    text->parent = get_int(&reading, 0, slots - 1);
+    text->call = get_int(&reading, 0, INT_MAX);
+    if (!reading.is_wrong)
+        get_world_apps(&reading, world);
+    if (!reading.is_wrong)
+        get_world_places(&reading, job, text);
+    return !reading.is_wrong;
+}
+

@@ -23,6 +23,22 @@ void job_text_write(const struct job *job, int node, struct bytes *bytes);
  * job. */
 bool job_text_read(struct job *job, struct orders *orders, char *data, size_t size);
 
+/* Processes that are started later, as agents get them. */
+struct world_text {
+    const struct world *world; /* its number, places and programs; when read: the reader's */
+    const int *node_of;        /* of each process */
+    bool is_new;               /* they are to be started, by … */
+    int parent, call;          /* … this rank, with the call of this number there */
+    /* when read, of each place: */
+    uint32_t *tenant;
+    uint32_t (*contexts)[2];
+};
+
+void job_text_write_world(const struct job *job, const struct world_text *text, struct bytes *bytes);
+/* What it gets is its own, but for texts in `data`, which become those of the world (its `request`). False: that is
+ * none. */
+bool job_text_read_world(const struct job *job, struct world_text *text, char *data, size_t size);
+
 /* Would NAME=VALUE of this machine mean something on another one, or has the user named it? */
 bool job_text_travels(const struct options *options, const char *variable);
 

@@ -11,7 +11,8 @@
  *   door.c      programs built for another MPI
  *   mpiexec.c   main and the loop                     worlds.c   processes that are started later
  *   dynamic.c   requests of ranks: start processes,   names.c    published services
- *               publish a name
+ *               publish a name, meet at a port        spawning.h starting processes, step by step
+ *   calls.c     connecting to ports on other machines
  *   hang.h      who waits for whom: its own files         ask.c      mpiexec --report
  *   source.c    from addresses in ranks to source lines
  *   explain.c   --explain                                 memory.c   the out-of-memory killer
@@ -71,10 +72,12 @@ struct app {
     struct strings set;  /* NAME=VALUE for this program */
     struct pass pass;
     const char *wdir;   /* NULL: that of mpiexec */
+    const char *arch;   /* of a program that a rank starts: what its machines must be; or NULL */
     const char *path;   /* directories to search before PATH; or NULL */
     const char *pset;   /* name of its process set; NULL: none is given */
     const char *soft, *file, *memory_kinds; /* as given, for MPI_INFO_ENV; NULL: not said */
     struct hosts hosts; /* that it may use; none: all of the job */
+    char *wanted_hosts; /* those that a rank wants for it, as given; NULL: not said */
     int per_node;       /* ranks on each host in turn; 0: not said */
     int host_limit;     /* only so many of the hosts; 0: all */
     int errhandler;     /* enum job_errhandler */
@@ -231,6 +234,8 @@ struct rank {
     bool is_over;     /* reaped */
     bool is_clean;    /* and it had left MPI */
     bool has_address; /* that the others have been told */
+    bool is_used_there; /* on another machine something of it is still open, though it may be over */
+    bool has_failed;  /* who is connected with it is to be ended, and is being found out */
     bool has_aborted; /* it told so */
     bool has_written; /* to one of its pipes */
     char other_mpi[OTHER_MPI_SIZE]; /* library of another MPI that it uses; "": none is known of */
@@ -272,6 +277,7 @@ enum timer {
     TIMER_LINKS,
     TIMER_LAUNCH,
     TIMER_ADDRESSES,
+    TIMER_FAILED,
     TIMERS
 };
 
@@ -312,7 +318,9 @@ struct job {
     struct orders *orders; /* of an agent: job_text.h */
     struct root *root;   /* we are an agent: the way to mpiexec; NULL: we are mpiexec itself */
     int worlds;          /* the number of the last one */
+    struct spawning *spawnings; /* calls that want processes, the oldest first (spawning.h); NULL: none */
     struct name *names;  /* published services; NULL: none */
+    struct port_call *calls; /* to ports of processes on other machines, the oldest first; NULL: none */
     struct job_head *head;
     int segment_fd;      /* the number ranks find it under, too */
     int rank_control_fd; /* the number of the control socket in every rank; kept occupied here */
@@ -470,14 +478,18 @@ int worlds_find_room(struct job *job, int size);
 int worlds_room(struct job *job);
 /* Its places are those of its programs' processes, one after the other. */
 void worlds_fill(struct job *job, struct world *world);
-/* Enter it; its processes are not started yet. The apps and the request are the world's. */
-struct world *worlds_add(struct job *job, int first, int size, struct app *apps, int app_count, char *request);
+/* Enter a copy of it, with the next number; its processes are not started yet. The apps and the request are the
+ * world's. `nodes`: of each of its processes. */
+struct world *worlds_add(struct job *job, const struct world *wanted, const int *nodes);
+/* All that the process in this place has here is closed. */
+bool worlds_is_done_with(const struct job *job, int place);
 /* Mark who is connected with `rank`, directly or through others, itself among them (MPI 5.0 §11.10.4). True: all that
  * still run are. */
 bool worlds_doom(struct job *job, int rank);
 
-/* dynamic.c: what a rank has asked for is done, and the answer is in its job_desk. The request is taken over. */
-void dynamic_request(struct job *job, int rank, unsigned kind, char *request, size_t size);
+/* dynamic.c: do what a rank has asked for; the answer is in its job_desk. False: it is not there yet, and
+ * control_answered will be called. The request is taken over. */
+bool dynamic_request(struct job *job, int rank, unsigned kind, char *request, size_t size);
 
 /* names.c: the services that ranks have published (§11.9.4). */
 struct name {
@@ -544,6 +556,8 @@ void control_reply(struct job *job, struct source *source, const char *text); /*
 void control_held(struct job *job);                /* take what was held until the cause is known */
 /* What a rank on another machine has said. */
 void control_far(struct job *job, int rank, struct control_message *message);
+/* The answer to the request of a rank is in its job_desk. */
+void control_answered(struct job *job, int rank);
 /* Of an agent: mpiexec has taken a message of the rank. */
 void control_taken(struct job *job, int rank);
 
@@ -561,6 +575,8 @@ void job_judge(struct job *job, int rank, int status, enum job_state state, enum
 void job_adopted_over(struct job *job, int rank); /* a process that is not our child has ended */
 void job_failed(struct job *job, int rank, int exit_code, bool ends_others);
 void job_stop(struct job *job, int signal); /* begin to end all ranks */
+/* After a failure, when the agents have told who is connected with whom, or had the time to. */
+void job_find_doomed(struct job *job, bool is_late);
 void job_timer(struct job *job, enum timer timer);
 void job_limit(struct job *job); /* the time limit is over, and the report is out */
 bool job_is_over(const struct job *job);

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "explain.h"
 #include "far.h"
+#include "spawning.h"
 #include "sys/control.h"
 
 enum { EVENTS = 64 };
@@ -143,6 +144,15 @@ static void flush(struct job *job)
         agent_flush(job);
 }
 
+/* What waits for other machines, and perhaps no longer. */
+static void look(struct job *job)
+{
+    if (job->timers[TIMER_FAILED])
+        job_find_doomed(job, false);
+    if (job->spawnings)
+        spawning_look(job);
+}
+
 void loop_until(struct job *job, bool (*is_so)(struct job *job))
 {
     struct epoll_event events[EVENTS];
@@ -150,6 +160,7 @@ void loop_until(struct job *job, bool (*is_so)(struct job *job))
     while (!is_so(job)) {
         int count;
 
+        look(job);
         flush(job);
         count = epoll_wait(job->epoll_fd, events, EVENTS, next_timer(job));
         for (int i = 0; i < count; i++) {

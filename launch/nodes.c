@@ -4,7 +4,9 @@
 #include "nodes.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/utsname.h>
 
 #include "base/mem.h"
@@ -128,7 +130,7 @@ static void place_app(struct placing *placing, const struct app *app, int first)
 
 /* --- nodes --- */
 
-/* Only hosts that have ranks are nodes, and this machine. */
+/* Those hosts that have ranks come first. */
 static void make_nodes(struct placing *placing)
 {
     struct job *job = placing->job;
@@ -137,11 +139,16 @@ static void make_nodes(struct placing *placing)
     for (int i = 0; i < placing->hosts.count; i++)
         if (placing->used[i] > 0)
             node[i] = add_node(&job->nodes, &placing->hosts.at[i]);
+    for (int i = 0; i < placing->hosts.count; i++)
+        if (placing->used[i] == 0)
+            node[i] = add_node(&job->nodes, &placing->hosts.at[i]);
     for (int rank = 0; rank < job->size; rank++) {
         job->ranks[rank].node = node[placing->host[rank]];
         job->nodes.at[job->ranks[rank].node].ranks++;
     }
-    mem_free(node);
+    job->nodes.hosts = placing->hosts;
+    job->nodes.of_host = node;
+    job->nodes.is_spread = placing->hosts.count > 1;
 }
 
 static void find_here(struct nodes *nodes)
@@ -178,9 +185,133 @@ void nodes_place(struct job *job)
         place_app(&placing, &options->apps[i], first);
     make_nodes(&placing);
     find_here(&job->nodes);
-    mem_free(placing.hosts.at);
     mem_free(placing.host);
     mem_free(placing.used);
+}
+
+/* --- later processes --- */
+
+/* Processes that are to be placed. */
+struct more {
+    const struct job *job;
+    int rank;  /* who wants them */
+    int *used; /* by host: processes that it has */
+    char *why;
+};
+
+/* The same name, or one of them has no domain. */
+static bool is_alike(const char *one, const char *other)
+{
+    const size_t length = strcspn(one, ".");
+
+    return !strcasecmp(one, other) ||
+           (length == strcspn(other, ".") && !strncasecmp(one, other, length) && (!one[length] || !other[length]));
+}
+
+/* One of the job's hosts, by a name that it may have on any machine; "localhost" is where `rank` is. */
+static const struct host *find_name(const struct more *more, const char *name)
+{
+    const struct nodes *nodes = &more->job->nodes;
+    const bool is_here = hosts_is_here(name);
+
+    for (int i = 0; i < nodes->hosts.count; i++) {
+        const struct host *host = &nodes->hosts.at[i];
+        if (!strcasecmp(name, "localhost") ? nodes->of_host[i] == more->job->ranks[more->rank].node
+                                           : (host->is_here ? is_here : is_alike(host->name, name)))
+            return host;
+    }
+    return NULL;
+}
+
+/* NAME or NAME:SLOTS. False: it is none of the job's, or the number is none. */
+static bool find_word(const struct more *more, char *word, struct host *found)
+{
+    char *colon = strchr(word, ':'), *end;
+    const struct host *host;
+    long slots = 0;
+
+    if (colon && colon == strrchr(word, ':')) { /* an IPv6 address has more of them */
+        slots = strtol(colon + 1, &end, 10);
+        if (*end || slots < 1 || slots > HOSTS_MAX_SLOTS)
+            return false;
+        *colon = 0;
+    }
+    host = find_name(more, word);
+    if (!host)
+        return false;
+    *found = *host;
+    if (slots) {
+        found->slots = (int)slots;
+        found->has_slots = found->slots_are_left = true;
+    }
+    return true;
+}
+
+/* The hosts that a list names. */
+static bool choose_hosts(const struct more *more, const char *list, struct hosts *hosts)
+{
+    char *copy = need_text(list), *rest = copy;
+    struct host found;
+    bool is_right = true;
+
+    for (char *word; is_right && (word = strsep(&rest, ", \t\n"));) {
+        if (!*word)
+            continue;
+        is_right = find_word(more, word, &found);
+        if (is_right)
+            hosts_add(hosts, &found);
+        else
+            snprintf(more->why, NODES_WHY, "E1014: host %.200s: it is none of the hosts of this job", word);
+    }
+    mem_free(copy);
+    return is_right;
+}
+
+static int host_index(const struct more *more, const struct host *host)
+{
+    return (int)(hosts_find(&more->job->nodes.hosts, host) - more->job->nodes.hosts.at);
+}
+
+/* On those hosts. */
+static bool place_on(const struct more *more, const struct app *app, const struct hosts *hosts, int *node_of)
+{
+    int *used = need(((size_t)hosts->count + 1) * sizeof *used);
+    char why[MAP_WHY];
+    bool is_placed;
+
+    for (int i = 0; i < hosts->count; i++)
+        used[i] = hosts->at[i].slots_are_left ? 0 : more->used[host_index(more, &hosts->at[i])];
+    is_placed = map_ranks(&more->job->options.map, hosts, used, app->ranks, node_of, why);
+    mem_free(used);
+    if (!is_placed)
+        snprintf(more->why, NODES_WHY, "E0131: %.100s: %s", app->argv.at[0], why);
+    for (int i = 0; i < app->ranks && is_placed; i++) {
+        const int host = host_index(more, &hosts->at[node_of[i]]);
+        more->used[host]++;
+        node_of[i] = more->job->nodes.of_host[host];
+    }
+    return is_placed;
+}
+
+bool nodes_place_more(const struct job *job, int rank, const struct app *apps, int app_count, int *node_of,
+                      char why[NODES_WHY])
+{
+    const struct nodes *nodes = &job->nodes;
+    const struct more more = { job, rank, need((size_t)nodes->hosts.count * sizeof *more.used), why };
+    bool is_placed = true;
+
+    for (int i = 0; i < job->used; i++)
+        for (int host = 0; host < nodes->hosts.count && !job->ranks[i].is_over; host++)
+            more.used[host] += nodes->of_host[host] == job->ranks[i].node;
+    for (int i = 0; i < app_count && is_placed; node_of += apps[i++].ranks) {
+        struct hosts hosts = { 0 };
+        is_placed = !apps[i].wanted_hosts || choose_hosts(&more, apps[i].wanted_hosts, &hosts);
+        if (is_placed)
+            is_placed = place_on(&more, &apps[i], hosts.count > 0 ? &hosts : &nodes->hosts, node_of);
+        mem_free(hosts.at);
+    }
+    mem_free(more.used);
+    return is_placed;
 }
 
 /* --- telling --- */

@@ -6,6 +6,9 @@
 
 #include <stdbool.h>
 
+#include "hosts.h"
+
+struct app;
 struct job;
 struct strings;
 
@@ -22,11 +25,22 @@ struct nodes {
     struct node *at;
     int count; /* at least 1 */
     int here;  /* the one that is_here: there is exactly one, though it may have no ranks */
+    bool is_spread;     /* processes are on several of them, or may be later */
+    struct hosts hosts; /* that processes can be started on … */
+    int *of_host;       /* … and the node of each */
 };
 
 /* Fill in job->nodes and `node` of the ranks of the command line, which are there (worlds_fill). Ends mpiexec when the
  * hosts cannot be had as they are wanted. */
 void nodes_place(struct job *job);
+
+enum { NODES_WHY = 400 };
+
+/* The nodes of processes that `rank` wants to be started, by the same rules, on what other processes have left;
+ * `node_of` has room for all of the programs' ranks. A program may be wanted on some hosts only (wanted_hosts). False:
+ * that cannot be; `why` says so. */
+bool nodes_place_more(const struct job *job, int rank, const struct app *apps, int app_count, int *node_of,
+                      char why[NODES_WHY]);
 
 /* A line for each node with its ranks; for each host with its slots. */
 void nodes_show(struct job *job);

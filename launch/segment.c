@@ -96,12 +96,11 @@ static void fill_places(struct job *job)
         make_alike(job->head, job->orders);
     if (job->nodes.count > 1)
         job->head->here = (uint32_t)ranks_here(job);
+    job->head->is_spread |= job->nodes.is_spread;
     for (int i = 0; i < job->size; i++) {
         job_proc(job->head, i)->appnum = job_place(job->head, i)->appnum = (uint32_t)job->ranks[i].appnum;
-        if (job->nodes.count > 1) {
+        if (job->nodes.count > 1)
             job_place(job->head, i)->node = (uint32_t)job->ranks[i].node;
-            job->head->is_spread |= job->ranks[i].node != job->ranks[0].node;
-        }
     }
 }
 

@@ -44,6 +44,14 @@ static bool is_connected(const struct job *job, int place)
     return false;
 }
 
+bool worlds_is_done_with(const struct job *job, int place)
+{
+    const struct rank *r = &job->ranks[place];
+
+    return r->control.fd < 0 && r->out.source.fd < 0 && r->err.source.fd < 0 && !r->out.is_far && !r->err.is_far &&
+           !is_connected(job, place);
+}
+
 /* All that are in places of this world still; others may have taken some. */
 static bool is_world_over(const struct job *job, const struct world *world)
 {
@@ -60,8 +68,8 @@ static bool is_free(const void *arg, int place)
 
     if (place >= job->used)
         return true;
-    return place >= job->size && is_world_over(job, r->world) && r->is_clean && r->control.fd < 0 &&
-           r->out.source.fd < 0 && r->err.source.fd < 0 && !is_connected(job, place) && !is_linked(job, place);
+    return place >= job->size && is_world_over(job, r->world) && r->is_clean && worlds_is_done_with(job, place) &&
+           !r->is_used_there && !is_linked(job, place);
 }
 
 int worlds_find_room(struct job *job, int size)
@@ -82,6 +90,7 @@ static void clear_place(struct job *job, int place)
     struct job_proc *proc = job_proc(job->head, place);
     struct job_desk *desk = job_desk(job->head, place);
     struct rank *r = &job->ranks[place];
+    struct job_place *where = job_place(job->head, place);
     const uint32_t tenant = proc->tenant + (r->world != NULL);
     const uint32_t contexts[2] = { desk->contexts[0], desk->contexts[1] };
 
@@ -90,6 +99,7 @@ static void clear_place(struct job *job, int place)
     memset(r, 0, sizeof *r);
     memset(proc, 0, sizeof *proc);
     memset(desk, 0, sizeof *desk);
+    memset(where, 0, sizeof *where);
     proc->tenant = tenant;
     desk->contexts[0] = contexts[0];
     desk->contexts[1] = contexts[1];
@@ -120,6 +130,15 @@ void worlds_fill(struct job *job, struct world *world)
         job->used = world->first + world->size;
 }
 
+/* On one machine that is to behave as several they are spread as the ranks of the first world are. */
+static int node_of(const struct job *job, int place)
+{
+    const struct rank *r = &job->ranks[place];
+    const int pretended = (int)job_place(job->head, job->size - 1)->node + 1;
+
+    return job->nodes.count > 1 ? r->node : r->number * pretended / r->world->size;
+}
+
 static void fill_page(struct job *job, int place)
 {
     const struct rank *r = &job->ranks[place];
@@ -130,6 +149,7 @@ static void fill_page(struct job *job, int place)
     proc->size = (uint32_t)r->world->size;
     proc->world = (uint32_t)r->world->number;
     proc->appnum = job_place(job->head, place)->appnum = (uint32_t)r->appnum;
+    job_place(job->head, place)->node = (uint32_t)node_of(job, place);
     job_desk(job->head, place)->errhandler = (uint32_t)r->app->errhandler;
 }
 
@@ -151,21 +171,25 @@ static void leave_world(struct job *job, int place)
         free_world(world);
 }
 
-struct world *worlds_add(struct job *job, int first, int size, struct app *apps, int app_count, char *request)
+struct world *worlds_add(struct job *job, const struct world *wanted, const int *nodes)
 {
     struct world *world = need(sizeof *world);
+    const int first = wanted->first, size = wanted->size;
 
     report_print(job); /* what is still to be said of those that had these places */
-    *world = (struct world){ .number = ++job->worlds, .first = first, .size = size, .places = size, .apps = apps,
-                             .app_count = app_count, .request = request };
+    *world = *wanted;
+    world->number = ++job->worlds;
+    world->places = size;
     for (int place = first; place < first + size; place++) {
         leave_world(job, place);
         clear_place(job, place);
         hang_forget(job, place);
     }
     worlds_fill(job, world);
-    for (int place = first; place < first + size; place++)
+    for (int place = first; place < first + size; place++) {
+        job->ranks[place].node = nodes[place - first];
         fill_page(job, place);
+    }
     return world;
 }
 
@@ -173,7 +197,7 @@ struct world *worlds_add(struct job *job, int first, int size, struct app *apps,
 
 static bool runs(const struct job *job, int place)
 {
-    return job->ranks[place].pid && !job->ranks[place].is_over;
+    return (job->ranks[place].pid || is_far(job, place)) && !job->ranks[place].is_over;
 }
 
 static bool are_connected(const struct job *job, int one, int other)

@@ -197,10 +197,13 @@ static int make_both(const struct comm *parent, struct group *group, struct grou
 }
 
 /* Some of them may be new, with numbers that others have had. */
-static void renew(const struct group *group)
+static int renew(const struct group *group)
 {
-    for (int rank = 0; rank < group->size; rank++)
-        p2p_renew(group_proc(group, rank), 1);
+    int rc = 0;
+
+    for (int rank = 0; rank < group->size && !rc; rank++)
+        rc = p2p_renew(group_proc(group, rank));
+    return rc;
 }
 
 /* Meet with a group to tell, and make. The caller keeps its reference to the group. No communicator if this process is
@@ -223,8 +226,9 @@ static int meet_and_make(struct meeting *m, const struct comm *parent, struct gr
     mem_free(agreed.data);
     if (rc)
         return rc;
-    renew(remote);
-    rc = check_apart(group, remote);
+    rc = renew(remote);
+    if (!rc)
+        rc = check_apart(group, remote);
     if (rc || group->rank == MPI_UNDEFINED || remote->size == 0) {
         group_unref(remote);
         return rc;
@@ -246,8 +250,9 @@ int comm_inter_with(struct comm *local, int leader, int proc, int tag, const cha
     struct meeting m = { .local = local, .leader = leader, .peer = &comm_own, .remote = proc,
                          .tag = coll_leader_tag(tag), .call = call };
 
-    p2p_renew(proc, 1);
-    return meet_and_make(&m, local, local->group, out);
+    const int rc = local->rank == leader ? p2p_renew(proc) : 0;
+
+    return rc ? rc : meet_and_make(&m, local, local->group, out);
 }
 
 int comm_inter_create_sub(struct comm *comm, struct group *group, struct comm **out)

@@ -101,14 +101,15 @@ static int add_program(struct request *request, const struct program *program)
     return add_infos(request, program);
 }
 
-/* New processes in places where others were wait until nothing of those is left. */
+/* New processes in places where others were wait until nothing of those is left. Those of other machines see to it
+ * themselves. */
 static void clear_places(int first, int count)
 {
     for (int proc = first; proc < first + count; proc++) {
         if (!job_is_near(dyn_job->head, proc, dyn_job->proc) ||
             !atomic_load_explicit(&job_desk(dyn_job->head, proc)->hold, memory_order_relaxed))
             continue;
-        p2p_clear_place(proc);
+        p2p_clear_place(dyn_job->head, dyn_job->segment_fd, dyn_job->procs, proc);
         pm_let_go(dyn_job, proc);
     }
 }
@@ -225,13 +226,37 @@ int dyn_spawn_multiple(int count, char *commands[], char **argvs[], const int ma
     return rc;
 }
 
+/* Do some of this world have places that others had before? */
+static bool has_old_places(void)
+{
+    for (int proc = dyn_job->first; proc < dyn_job->first + dyn_job->size; proc++)
+        if (job_proc(dyn_job->head, proc)->tenant)
+            return true;
+    return false;
+}
+
+/* Once the parents know of the new processes any of them may send to any: all places must be clear by then. */
+static int clear_all(struct comm *world)
+{
+    int rc;
+
+    if (!dyn_job->head->is_spread || !has_old_places())
+        return 0;
+    world->coll_outer = "MPI_Init";
+    rc = coll_run(world, COLL_ARGS(COLL_BARRIER, COLL_NOTHING, COLL_NOTHING, NULL, 0));
+    world->coll_outer = NULL;
+    return rc;
+}
+
 int dyn_meet_parents(struct comm *world)
 {
     const struct job_desk *desk = job_desk(dyn_job->head, dyn_job->proc);
     struct comm *parents = NULL;
-    const int rc = comm_inter_with(world, 0, dyn_job->parent, finding_tag(TAG_SPAWN, desk->spawn_number), "MPI_Init",
-                                   &parents);
+    int rc = clear_all(world);
 
+    if (!rc)
+        rc = comm_inter_with(world, 0, dyn_job->parent, finding_tag(TAG_SPAWN, desk->spawn_number), "MPI_Init",
+                             &parents);
     if (rc)
         return rc;
     comm_set_name(parents, "MPI_COMM_PARENT");

@@ -2,7 +2,8 @@
 /* Room: dyn. Ports (MPI 5.0 §11.9.2, §11.9.3), all by words in the job segment: a process lists its open ports in its
  * job_desk. Who wants to be connected enters itself in its own desk and waits; the owner of the port, in accept, looks
  * through the desks of all and takes the one that came first. Then both know each other and make an intercommunicator.
- * Nobody asks mpiexec.
+ * Nobody asks mpiexec, but between machines: there it carries the words, and decides whether one who is accepted has
+ * not just gone (launch/calls.c).
  *
  * A port's name says which job, which process, and which of its ports. Knows: sys (the segment), progress, comm. */
 #include <inttypes.h>
@@ -17,6 +18,7 @@
 #include "obj/info.h"
 #include "progress/progress.h"
 #include "sys/clock.h"
+#include "sys/control.h"
 
 /* A port as its name says. */
 struct port {
@@ -131,8 +133,19 @@ static void wake_callers(const struct port *port)
                 progress_wake(&job_proc(dyn_job->head, proc)->sleep);
 }
 
+/* mpiexec is told something about calls between machines, by up to five numbers. */
+static int tell(unsigned kind, const char *what, const long *words, int count, struct pm_reply *reply)
+{
+    struct request request = { 0 };
+
+    for (int i = 0; i < count; i++)
+        request_add_number(&request, words[i]);
+    return request_send(&request, kind, what, reply);
+}
+
 int dyn_close_port(const char *name)
 {
+    struct pm_reply reply;
     struct port port;
     int rc = dyn_need_job("MPI_Close_port");
 
@@ -142,7 +155,7 @@ int dyn_close_port(const char *name)
         return rc;
     atomic_store_explicit(find(&port), 0, memory_order_release);
     wake_callers(&port);
-    return 0;
+    return dyn_job->head->is_spread ? tell(CONTROL_CLOSE, "MPI_Close_port", (long[]){ port.number }, 1, &reply) : 0;
 }
 
 /* --- accept --- */
@@ -151,8 +164,10 @@ struct accept {
     struct port port;
     uint32_t called;           /* desk->called when we looked last */
     bool has_looked;
-    struct job_caller *caller; /* who is accepted; NULL: nobody yet */
-    int proc;                  /* whose it is */
+    struct job_caller *caller; /* who is accepted; NULL: nobody yet, … */
+    int proc;                  /* … whose it is */
+    int visitor;               /* … or one of another machine; -1: none */
+    uint32_t tag;
 };
 
 /* The one that came first, among all who wait at the port; NULL: nobody. */
@@ -174,27 +189,74 @@ static struct job_caller *first_caller(const struct port *port, int *proc)
     return first;
 }
 
+/* The same of those from other machines; -1: nobody. */
+static int first_visitor(const struct port *port)
+{
+    const struct job_visitor *visitor = desk_of(dyn_job->proc)->visitor;
+    int first = -1;
+
+    for (int i = 0; i < JOB_VISITORS; i++)
+        if (atomic_load_explicit(&visitor[i].state, memory_order_acquire) == JOB_CALLER_WAITS &&
+            visitor[i].port == port->number &&
+            (first < 0 || (int32_t)(visitor[i].ticket - visitor[first].ticket) < 0))
+            first = i;
+    return first;
+}
+
+/* Take the one that came first of both. False: its time was just over. */
+static bool take_caller(struct accept *accept, struct job_caller *caller, int visitor)
+{
+    struct job_visitor *far = visitor < 0 ? NULL : &desk_of(dyn_job->proc)->visitor[visitor];
+    uint32_t waits = JOB_CALLER_WAITS;
+
+    accept->tag = accepts.number++ % INT32_MAX;
+    if (far && (!caller || (int32_t)(far->ticket - caller->ticket) < 0)) {
+        if (atomic_compare_exchange_strong_explicit(&far->state, &waits, JOB_CALLER_TAKEN, memory_order_acq_rel,
+                                                    memory_order_relaxed))
+            accept->visitor = visitor;
+        return accept->visitor >= 0;
+    }
+    caller->tag = accept->tag;
+    if (atomic_compare_exchange_strong_explicit(&caller->state, &waits, JOB_CALLER_ACCEPTED, memory_order_acq_rel,
+                                                memory_order_relaxed))
+        accept->caller = caller;
+    return accept->caller;
+}
+
 static bool has_caller(void *arg)
 {
     struct accept *accept = arg;
     const uint32_t called = atomic_load_explicit(&desk_of(dyn_job->proc)->called, memory_order_acquire);
-    uint32_t waits = JOB_CALLER_WAITS;
+    struct job_caller *caller;
+    bool is_taken = false;
+    int visitor;
 
     if (accept->has_looked && called == accept->called)
         return false;
     accept->has_looked = true;
     accept->called = called;
     pthread_mutex_lock(&accepts.lock);
-    while (!accept->caller && (accept->caller = first_caller(&accept->port, &accept->proc))) {
-        accept->caller->tag = accepts.number++;
-        if (!atomic_compare_exchange_strong_explicit(&accept->caller->state, &waits, JOB_CALLER_ACCEPTED,
-                                                     memory_order_acq_rel, memory_order_relaxed)) {
-            accept->caller = NULL; /* its time was over */
-            waits = JOB_CALLER_WAITS;
-        }
-    }
+    do {
+        caller = first_caller(&accept->port, &accept->proc);
+        visitor = first_visitor(&accept->port);
+        is_taken = (caller || visitor >= 0) && take_caller(accept, caller, visitor);
+    } while (!is_taken && (caller || visitor >= 0));
     pthread_mutex_unlock(&accepts.lock);
-    return accept->caller;
+    return is_taken;
+}
+
+/* mpiexec says who the visitor is, and has told him; accept->proc is -1 if he is gone. */
+static int greet_visitor(struct accept *accept)
+{
+    const struct job_visitor *visitor = &desk_of(dyn_job->proc)->visitor[accept->visitor];
+    const long words[] = { accept->visitor, visitor->number, accept->port.number, accept->tag };
+    struct pm_reply reply = { 0 };
+    const int rc = tell(CONTROL_ACCEPT, "MPI_Comm_accept", words, ARRAY_LEN(words), &reply);
+
+    accept->proc = !rc && reply.count ? reply.first : -1;
+    accept->visitor = -1;
+    accept->has_looked = false;
+    return rc;
 }
 
 static int accept_tag(int owner, int caller, uint32_t number)
@@ -204,17 +266,22 @@ static int accept_tag(int owner, int caller, uint32_t number)
 
 static int wait_for_caller(const char *name, struct finding *finding)
 {
-    struct accept accept = { .proc = -1 };
+    struct accept accept = { .proc = -1, .visitor = -1 };
     int rc = dyn_need_job("MPI_Comm_accept");
 
     if (!rc)
         rc = read_own(name, &accept.port);
+    while (!rc && accept.proc < 0) {
+        progress_wait_look(has_caller, &accept);
+        if (!accept.caller)
+            rc = greet_visitor(&accept);
+    }
     if (rc)
         return rc;
-    progress_wait_look(has_caller, &accept);
     finding->proc = accept.proc;
-    finding->tag = accept_tag(dyn_job->proc, accept.proc, accept.caller->tag);
-    progress_wake(&job_proc(dyn_job->head, accept.proc)->sleep);
+    finding->tag = accept_tag(dyn_job->proc, accept.proc, accept.tag);
+    if (accept.caller)
+        progress_wake(&job_proc(dyn_job->head, accept.proc)->sleep);
     return 0;
 }
 
@@ -233,7 +300,11 @@ struct connect {
     struct port port;
     struct job_caller *caller;
     uint64_t end; /* when the time is over; 0: never */
+    bool is_far;     /* the port is of a process on another machine */
+    uint32_t number; /* of the call, for mpiexec, if so */
 };
+
+static _Atomic uint32_t calls;
 
 /* An entry of our own that nobody uses. */
 static bool has_entry(void *arg)
@@ -250,9 +321,14 @@ static bool has_entry(void *arg)
     return connect->caller;
 }
 
+static uint32_t state_of(const struct connect *connect)
+{
+    return atomic_load_explicit(&connect->caller->state, memory_order_acquire);
+}
+
 static bool is_accepted(const struct connect *connect)
 {
-    return atomic_load_explicit(&connect->caller->state, memory_order_acquire) == JOB_CALLER_ACCEPTED;
+    return state_of(connect) == JOB_CALLER_ACCEPTED;
 }
 
 static bool is_over(const struct connect *connect)
@@ -265,6 +341,8 @@ static bool has_answer(void *arg)
 {
     const struct connect *connect = arg;
 
+    if (connect->is_far)
+        return state_of(connect) != JOB_CALLER_WAITS || is_over(connect);
     return is_accepted(connect) || is_over(connect) || !is_open(&connect->port);
 }
 
@@ -309,6 +387,76 @@ static bool withdraw(struct connect *connect)
                                                    memory_order_acq_rel, memory_order_relaxed);
 }
 
+static int closed(const char *name)
+{
+    return err(MPI_ERR_PORT, "E1009: the port %.100s is closed, or the process that had opened it has ended", name);
+}
+
+static int too_late(const char *name)
+{
+    return err(MPI_ERR_PORT, "E1011: nobody has accepted at the port %.100s in the time that timeout says", name);
+}
+
+static int wait_for_near(struct connect *connect, const char *name)
+{
+    if (!is_open(&connect->port))
+        return closed(name);
+    progress_wait_until(has_entry, connect);
+    call_owner(connect);
+    progress_wait_look(has_answer, connect);
+    if (is_accepted(connect) || !withdraw(connect))
+        return 0;
+    return is_open(&connect->port) ? too_late(name) : closed(name);
+}
+
+/* Through mpiexec. Nobody but the launcher writes to the entry while it waits. */
+static int call_far_owner(struct connect *connect)
+{
+    struct job_caller *caller = connect->caller;
+    const struct port *port = &connect->port;
+    const long words[] = { caller - desk_of(dyn_job->proc)->caller, connect->number, port->owner, port->tenant,
+                             port->number };
+    struct pm_reply reply;
+    int rc;
+
+    caller->owner = -1; /* for those who look for callers of their own */
+    atomic_store_explicit(&caller->state, JOB_CALLER_WAITS, memory_order_release);
+    rc = tell(CONTROL_CONNECT, "MPI_Comm_connect", words, ARRAY_LEN(words), &reply);
+    if (rc)
+        atomic_store_explicit(&caller->state, JOB_CALLER_NONE, memory_order_release);
+    return rc;
+}
+
+/* Is it taken back? Else the answer is there, or will be in a moment. */
+static bool is_taken_back(struct connect *connect)
+{
+    struct pm_reply reply = { 0 };
+
+    return !tell(CONTROL_WITHDRAW, "MPI_Comm_connect", (long[]){ connect->number }, 1, &reply) && reply.count;
+}
+
+static int wait_for_far(struct connect *connect, const char *name)
+{
+    int rc;
+
+    connect->number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) % INT32_MAX;
+    progress_wait_until(has_entry, connect);
+    rc = call_far_owner(connect);
+    if (rc)
+        return rc;
+    progress_wait_look(has_answer, connect);
+    if (state_of(connect) == JOB_CALLER_WAITS && is_taken_back(connect)) {
+        rc = too_late(name);
+    } else {
+        connect->end = 0;
+        progress_wait_look(has_answer, connect);
+        rc = is_accepted(connect) ? 0 : closed(name);
+    }
+    if (rc)
+        atomic_store_explicit(&connect->caller->state, JOB_CALLER_NONE, memory_order_release);
+    return rc;
+}
+
 static int wait_for_accept(const char *name, struct info *info, struct finding *finding)
 {
     struct connect connect = { .caller = NULL };
@@ -316,22 +464,14 @@ static int wait_for_accept(const char *name, struct info *info, struct finding *
 
     if (!rc)
         rc = read_name(name, &connect.port);
-    if (!rc && !is_near(connect.port.owner))
-        rc = err(MPI_ERR_PORT, "E1013: the port %.100s is of process %d on another machine; processes of different "
-                 "machines cannot be connected yet", name, connect.port.owner);
     if (!rc)
         rc = read_timeout(info, &connect.end);
-    if (!rc && !is_open(&connect.port))
-        rc = err(MPI_ERR_PORT, "E1009: the port %.100s is closed", name);
     if (rc)
         return rc;
-    progress_wait_until(has_entry, &connect);
-    call_owner(&connect);
-    progress_wait_look(has_answer, &connect);
-    if (!is_accepted(&connect) && withdraw(&connect))
-        return is_open(&connect.port) ? err(MPI_ERR_PORT, "E1011: nobody has accepted at the port %.100s in the time "
-                                            "that timeout says", name)
-                                      : err(MPI_ERR_PORT, "E1009: the port %.100s has been closed", name);
+    connect.is_far = !is_near(connect.port.owner);
+    rc = connect.is_far ? wait_for_far(&connect, name) : wait_for_near(&connect, name);
+    if (rc)
+        return rc;
     finding->proc = connect.port.owner;
     finding->tag = accept_tag(connect.port.owner, dyn_job->proc, connect.caller->tag);
     atomic_store_explicit(&connect.caller->state, JOB_CALLER_NONE, memory_order_release);

@@ -77,6 +77,21 @@ static void share_waiting(const struct pm_job *job, struct progress_config *wait
     waiting->needs_fence = !wake_barrier_init();
 }
 
+/* Nothing of those who had our places before is left when we begin. He who has started us clears those of his machine,
+ * each of us on another one does it itself. */
+static void clear_places(struct pm_job *job)
+{
+    if (!job->head || job->parent < 0)
+        return;
+    if (!job_is_near(job->head, job->parent, job->proc) && job_desk(job->head, job->proc)->hold) {
+        p2p_clear_place(job->head, job->segment_fd, job->procs, job->proc);
+        pm_let_go(job, job->proc);
+    }
+    for (int proc = job->first; proc < job->first + job->size; proc++)
+        if (job_is_near(job->head, proc, job->proc))
+            pm_await_place(job, proc);
+}
+
 static int start_transports(bool is_threaded)
 {
     struct pm_job *job = &process.job;
@@ -88,6 +103,7 @@ static int start_transports(bool is_threaded)
     struct coll_config coll = { .procs = job->procs };
     int rc = notice_init();
 
+    clear_places(job);
     config.mismatched = notice_is_checking() ? notice_mismatched : NULL;
     if (job->procs > 1) {
         coll = coll_of(job);

@@ -460,61 +460,83 @@ static uint32_t tenant_of(int proc)
     return lanes.config.segment && proc < lanes.config.procs ? job_proc(lanes.config.segment, proc)->tenant : 0;
 }
 
-void p2p_clear_place(int proc)
+void p2p_clear_place(struct job_head *segment, int segment_fd, int procs, int proc)
 {
-    shm_segment_clear(lanes.config.segment, lanes.config.segment_fd, lanes.config.procs, proc);
+    shm_segment_clear(segment, segment_fd, procs, proc);
 }
 
-/* What is known of the old one goes, but for its messages that are kept: they are counted until they are dropped. */
-static void peer_renew(struct lane *lane, int proc)
+/* The way that leads to the process from now on. */
+static int peer_lead(struct peer *peer)
+{
+    struct lane *lane = peer->lane;
+    const enum p2p_way way = way_to(lane, peer->proc);
+    struct net_ep *ep;
+    int rc = way == TO_FAR ? open_far(lane) : 0;
+
+    if (!rc)
+        rc = lane->ops[way]->connect(lane->nets[way], peer->proc, &ep);
+    if (rc)
+        return rc;
+    lane->fars += way == TO_FAR;
+    lane->fars -= peer->ep && peer->ep->net == lane->nets[TO_FAR];
+    peer->is_foreign = way == TO_FOREIGN;
+    peer->ep = ep;
+    peer->ops = lane->ops[way];
+    peer->ops->wishes(peer->ep, &peer->throttle_in, &peer->throttle_out);
+    peer->pace = peer->ops->pace(peer->ep);
+    return 0;
+}
+
+/* What is known of the old one goes, but for its messages that are kept: they are counted until they are dropped. The
+ * new one may be on another machine. */
+static int peer_renew(struct lane *lane, int proc)
 {
     struct peer *peer = atomic_load_explicit(&lane->peers[proc], memory_order_relaxed);
+    int rc;
 
-    if (!peer || peer->tenant == tenant_of(proc) || !peer->ops->renew)
-        return;
-    peer->tenant = tenant_of(proc);
+    if (!peer || peer->tenant == tenant_of(proc) || proc == lane->proc)
+        return 0;
     lost_forget(peer);
+    if (peer->ep->net != lane->nets[way_to(lane, proc)] && (rc = peer_lead(peer)))
+        return rc;
+    if (!peer->ops->renew)
+        return 0;
+    peer_set_crowded(peer, peer->is_crowded);
+    peer->tenant = tenant_of(proc);
     peer->ops->renew(peer->ep);
     peer->speed = (struct speed){ 0 };
     atomic_store_explicit(peer->throttle_in, peer->throttle, memory_order_relaxed);
+    return 0;
 }
 
-void p2p_renew(int first, int count)
+int p2p_renew(int proc)
 {
     struct lane *lane;
-    int number = 0;
+    int number = 0, rc = 0;
 
-    while ((lane = lane_next(&number))) {
+    while (!rc && (lane = lane_next(&number))) {
         lane_lock(lane);
-        for (int proc = first; proc < first + count; proc++)
-            peer_renew(lane, proc);
+        rc = peer_renew(lane, proc);
         lane_unlock(lane);
     }
+    return rc;
 }
 
 int peer_open(struct lane *lane, int proc, struct peer **out)
 {
-    const enum p2p_way way = way_to(lane, proc);
     struct peer *peer = mem_zalloc(sizeof *peer);
     int rc;
 
     if (!peer)
         return err(MPI_ERR_NO_MEM, "no memory for the connection to process %d", proc);
-    rc = way == TO_FAR ? open_far(lane) : 0;
-    if (!rc)
-        rc = lane->ops[way]->connect(lane->nets[way], proc, &peer->ep);
+    peer->lane = lane;
+    peer->proc = proc;
+    rc = peer_lead(peer);
     if (rc) {
         mem_free(peer);
         return rc;
     }
-    lane->fars += way == TO_FAR;
-    peer->is_foreign = way == TO_FOREIGN;
-    peer->lane = lane;
-    peer->ops = lane->ops[way];
     peer_set_crowded(peer, false);
-    peer->ops->wishes(peer->ep, &peer->throttle_in, &peer->throttle_out);
-    peer->pace = peer->ops->pace(peer->ep);
-    peer->proc = proc;
     peer->tenant = tenant_of(proc);
     list_init(&peer->controls);
     list_init(&peer->waiting);

@@ -59,12 +59,13 @@ size_t p2p_segment_end(int procs);
  * changed. */
 int p2p_grow(const struct p2p_config *config);
 
-/* Before a process that has taken over the number of another one begins: what that one had shared with others goes. */
-void p2p_clear_place(int proc);
-/* Before this process has anything to do with processes that may have got the numbers of others it knew: with these
- * `count` ones from `first` on. Nothing is under way with the old ones. No process calls it for one that it exchanges
- * messages with. */
-void p2p_renew(int first, int count);
+/* Before a process that has taken over the number of another one begins: what that one had shared with others of this
+ * machine goes. May be called before p2p_init. */
+void p2p_clear_place(struct job_head *segment, int segment_fd, int procs, int proc);
+/* Before this process has anything to do with one that may have got the number of another one it knew, and be on
+ * another machine. Nothing is under way with the old one. No process calls it for one that it exchanges messages with.
+ * Errors: MPI_ERR_NO_MEM, MPI_ERR_OTHER if there is no way to it. */
+int p2p_renew(int proc);
 
 /* Open the transports; from now on communicators can be opened. Errors: MPI_ERR_NO_MEM, MPI_ERR_OTHER. */
 int p2p_init(const struct p2p_config *config);

@@ -170,8 +170,6 @@ static void take_place(struct pm_job *job, const struct pm_ticket *ticket, struc
     job->mapped = job_transport_offset(ticket->procs);
     job->segment_fd = ticket->segment_fd;
     job->control_fd = ticket->control_fd;
-    while (atomic_load_explicit(&job_desk(head, job->proc)->hold, memory_order_acquire)) /* pairs with pm_let_go */
-        wake_sleep(&job_desk(head, job->proc)->hold, 1, HOLD_NS);
     fcntl(job->segment_fd, F_SETFD, FD_CLOEXEC);
     if (job->control_fd >= 0)
         fcntl(job->control_fd, F_SETFD, FD_CLOEXEC);
@@ -296,6 +294,14 @@ static void wait_for_debugger(struct job_head *head)
 {
     while (atomic_load_explicit(&head->hold, memory_order_acquire)) /* pairs with mpir.c */
         wake_sleep(&head->hold, 1, HOLD_NS);
+}
+
+void pm_await_place(struct pm_job *job, int proc)
+{
+    _Atomic uint32_t *hold = &job_desk(job->head, proc)->hold;
+
+    while (atomic_load_explicit(hold, memory_order_acquire)) /* pairs with pm_let_go */
+        wake_sleep(hold, 1, HOLD_NS);
 }
 
 void pm_let_go(struct pm_job *job, int proc)

@@ -98,6 +98,8 @@ int pm_ask(struct pm_job *job, unsigned kind, const char *request, size_t size, 
 
 /* A process that has been started in a place where another one was may begin. */
 void pm_let_go(struct pm_job *job, int proc);
+/* Sleep until that process, which is on this machine, may. */
+void pm_await_place(struct pm_job *job, int proc);
 
 /* MPI_Abort: hand over `text`, the code and the call site (as callsite_find gives it, 0: unknown), wait as above, then
  * leave by _exit. The launcher puts the line of the call site behind the name that `text` begins with, id apart, ends

@@ -15,8 +15,8 @@
  * for each world of theirs.
  *
  * A job may be spread over several machines, its nodes. Each has a segment of its own, made alike: the numbers of
- * processes are the same in all of them. Of processes of other nodes only the struct job_place is filled in; nobody may
- * look at the rest.
+ * processes are the same in all of them. Of processes of other nodes only the struct job_place is filled in, and what
+ * [L] says of rank, world and tenant in job_proc; nobody may look at the rest.
  *
  * A field says who writes it: [L] the launcher, [R] the rank, [O] the other ranks. A reader may be anyone. */
 #ifndef SYS_JOB_H
@@ -36,7 +36,7 @@
 #define JOB_NO_CTX UINT64_MAX
 enum {
     JOB_MAJOR = 5,
-    JOB_MINOR = 2,
+    JOB_MINOR = 3,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,
     JOB_STATUS_SIZE = 1024,
@@ -53,6 +53,7 @@ enum {
     JOB_SLOTS_MAX = 1024,        /* processes that a segment can have a place for */
     JOB_PORTS = 256,             /* that a process can have open (§11.9) */
     JOB_CALLS = 16,              /* calls of MPI_Comm_connect that a process can be in at a time, in its threads */
+    JOB_VISITORS = 32,           /* calls from other machines that wait at ports of a process at a time */
     JOB_REPLY_SIZE = 1200,
     JOB_ADDRESS_SIZE = 116,
 };
@@ -241,7 +242,8 @@ enum job_caller_state {
     JOB_CALLER_NONE,     /* [R] */
     JOB_CALLER_TAKEN,    /* [R] being filled in, or gone with its answer */
     JOB_CALLER_WAITS,    /* [R] */
-    JOB_CALLER_ACCEPTED, /* [O] by compare-and-swap */
+    JOB_CALLER_ACCEPTED, /* [O] by compare-and-swap; [L] if the port is of a process on another machine … */
+    JOB_CALLER_REFUSED,  /* … [L] and it is not open, or no more */
 };
 
 /* One process that wants to be connected to a port of another one. */
@@ -251,6 +253,14 @@ struct job_caller {
     uint32_t port;          /* [R] which of its ports */
     uint32_t ticket;        /* [R] the lowest comes first */
     uint32_t tag;           /* [O] for what follows */
+};
+
+/* Such a call of a process on another machine. */
+struct job_visitor {
+    _Atomic uint32_t state; /* [L] JOB_CALLER_WAITS or _NONE. [R] _TAKEN: the owner asks the launcher for it */
+    uint32_t port;          /* [L] which of the owner's ports */
+    uint32_t ticket;        /* [L] as in struct job_caller */
+    uint32_t number;        /* [L] of the call, for the launcher */
 };
 
 /* What a process and its launcher, or another process, hand to each other besides. */
@@ -276,7 +286,8 @@ struct job_desk {
 
     /* Calls to other processes' ports, and how many calls have come to those here. */
     alignas(CACHE_LINE) struct job_caller caller[JOB_CALLS]; /* [R] [O] */
-    alignas(CACHE_LINE) _Atomic uint32_t called;             /* [O] */
+    alignas(CACHE_LINE) _Atomic uint32_t called;             /* [O] [L] */
+    struct job_visitor visitor[JOB_VISITORS];                /* [R] [L] */
 
     /* A bit for each process of another world that this one has a communicator with. */
     alignas(CACHE_LINE) _Atomic uint64_t links[JOB_SLOTS_MAX / 64]; /* [R] */

@@ -489,12 +489,109 @@ def test_library_names():
     contains(lines[0], 'the service "far" has been published already, by rank 0')
 
 
-def test_library_spawn():
-    """E1014; the text of an error has no id."""
-    result = run(*TWO, launch.compiled('far'), 'spawn')
-    equal(result.returncode, 3, f'exit code; stderr {result.stderr!r}')
-    for rank in range(4):
-        contains(result.stdout, f'{rank}: MPI_Comm_spawn: processes cannot be started yet in a job on several machines')
+def spawner(*words, expected=0, host_key=None, children=2):
+    """The case of spawner.c, on these hosts: sorted lines of stdout, and stderr."""
+    more = {'SPAWN_COUNT': str(children)}
+    if host_key:
+        more['SPAWN_HOST'] = host_key
+    result = run('-timeout', 60, *words[:-1], launch.compiled('spawner', '-g'), words[-1], env=environment(**more))
+    equal(result.returncode, expected, f'exit code; stderr {result.stderr!r}')
+    expect_gone(launch.compiled('spawner', '-g'))
+    return sorted(result.stdout.splitlines()), result.stderr
+
+
+def test_spawn_places():
+    """Slots that are left come first; machines that have no ranks yet get an agent."""
+    parent = 'parent is done'
+    own = "mpiexec's own"
+    for words, key, children, places in (
+            (('-host', 'a:2,b:2', '-n', 1), None, 3, 'abb'),
+            (('-host', 'a:2,b:2', '-n', 4), None, 2, 'ab'),
+            (('-host', 'localhost:1,b:2', '-n', 1), None, 2, 'bb'),
+            (('-host', 'a,localhost,b', '-n', 1), None, 2, ' b'),
+            (('-host', 'a:4,b:4', '-n', 1), 'b', 2, 'bb'),
+            (('-host', 'a:4,b:4', '-n', 1), 'b:1,a:1', 2, 'ba'),
+            (('-host', 'a:4,b:4', '-n', 1), 'b.some.domain', 1, 'b'),
+            (('-host', 'b,a', '-n', 1), 'localhost', 2, 'bb')):
+        lines, _ = spawner(*words, 'where', host_key=key, children=children)
+        wanted = [f'child {i} on {own if place == " " else place}' for i, place in enumerate(places)]
+        equal(lines, sorted(wanted + [parent]), f'{words} {key}')
+
+
+def test_spawn_again():
+    """Places are used again, by processes of the same machine and of others."""
+    spawner('-host', 'a,b', '-n', 1, 'again')
+    spawner('-host', 'a,localhost,b', '-n', 3, 'again')
+
+
+def test_spawn_refused():
+    """A host that is none of the job's (E1014), one that cannot be reached, a program that is not there, too many."""
+    _, said = spawner('-host', 'a,b', '-n', 2, 'plain', host_key='b, elsewhere', expected=53)
+    contains(said, 'rank 0: E1014: MPI_Comm_spawn at spawner.c:')
+    contains(said, 'host elsewhere: it is none of the hosts of this job')
+    host('dead', 'echo no way; exit 3\n')
+    _, said = spawner('-host', 'a:1,dead:2', '-n', 1, 'plain', expected=53)
+    contains(said, 'rank 0: E0150: MPI_Comm_spawn at')
+    contains(said, 'mpiexec cannot be started on dead: ')
+    contains(said, 'no way')
+    _, said = spawner('-host', 'a:1,b:2', '-n', 1, 'no_program', expected=53)
+    contains(said, 'rank 0: E0103: MPI_Comm_spawn at')
+    contains(said, 'on b: there is no program')
+    _, said = spawner('-host', 'a:1,b:2', '-n', 1, 'room', expected=53)
+    contains(said, 'E1001: ')
+    _, said = spawner('-host', 'a:1,b:2', '-n', 2, 'nothing', expected=1)
+    contains(said, 'E1002: ')
+
+
+def test_spawn_deaths():
+    """As on one machine (dyn_test.py): who is connected ends, others go on."""
+    for words in (('-host', 'a:2,b:2', '-n', 2), ('-host', 'a:1,localhost:1,b:2', '-n', 2)):
+        _, said = spawner(*words, 'child_dies', expected=128 + 9)
+        contains(said, 'rank 1 of spawned world 1: E0110: ')
+        _, said = spawner(*words, 'child_exits', expected=5)
+        contains(said, 'rank 1 of spawned world 1: E0112: ')
+        _, said = spawner(*words, 'parent_dies', expected=128 + 9)
+        contains(said, 'rank 0: E0110: ')
+        lines, said = spawner(*words, 'child_free', expected=128 + 9)
+        contains(said, 'rank 1 of spawned world 1: E0110: ')
+        contains('\n'.join(lines), 'parent is done')
+        lines, _ = spawner(*words, 'both_free')
+        equal(lines, ['child 0 is done', 'child 1 is done', 'parent is done'], 'output')
+
+
+def test_ports():
+    """Processes of different machines meet at a port."""
+    for case, number in (('far_late', 1011), ('far_closed', 1009), ('far_closes', 1009)):
+        result = run('-timeout', 60, '-host', 'a,b', '-n', 2, launch.compiled('spawner', '-g'), case)
+        contains(result.stderr, f'rank 1: E{number}: MPI_Comm_connect at spawner.c:')
+    for hosts in ('a:3,b:3,c:3', 'a:3,localhost:3,c:3', 'a:1,b:8'):
+        result = run('-timeout', 60, '-host', hosts, '-n', 9, launch.compiled('spawner', '-g'), 'many_callers')
+        equal((result.returncode, result.stdout), (0, 'sum 36\n'), hosts)
+
+
+def test_spawn_hang():
+    result = run('-hang-report', 0.3, '-timeout', 6, '-host', 'a:1,b:2', '-n', 1, launch.compiled('spawner', '-g'),
+                 'hang')
+    equal(result.returncode, 124, 'exit code')
+    text = re.sub(r'  +', ' ', result.stderr)
+    contains(text, 'rank 0 MPI_Recv from rank 1 (rank 1 of spawned world 1), tag 7 on an intercommunicator')
+    contains(text, 'ranks 0-1 of spawned world 1 MPI_Recv from rank 0 (rank 0 of the first world), tag 8 on')
+
+
+def test_spawn_killed():
+    """Agents and mpiexec are killed at any moment while processes are started: the job ends, and nothing stays."""
+    program = launch.compiled('spawner', '-g')
+    chance = random.Random(1)
+    for round_number in range(12 * launch.SCALE):
+        process = start('-timeout', 60, '-host', 'a,localhost,b', '-n', 2, program, 'again')
+        launch.wait_until(lambda: agents(process), 10, 'an agent')
+        time.sleep(chance.random() * 0.3)
+        victims = agents(process) if round_number % 3 else [process.pid]
+        if victims:
+            os.kill(chance.choice(victims), signal.SIGKILL)
+        out, err = process.communicate(timeout=launch.STOP_AFTER)
+        check(process.returncode != 124, 'it took all its time;', out, err)
+        expect_gone(program)
 
 
 def test_library_profile():
@@ -509,7 +606,7 @@ def test_library_profile():
 
 def test_library_chapters():
     """Programs of the chapters, whose ranks have no memory together here."""
-    chapters = ['pt2pt', 'coll', 'comm', 'rma', 'io', 'session'] if launch.SCALE > 1 else ['pt2pt']
+    chapters = ['pt2pt', 'coll', 'comm', 'rma', 'io', 'session', 'dyn'] if launch.SCALE > 1 else ['pt2pt', 'dyn']
     ranks = [2, 3, 4, 7, 8] if launch.SCALE > 1 else [3]
     command = [sys.executable, os.path.join(HERE, '..', 'run.py'), '--bin-dir', os.path.join(launch.build, 'tests'),
                '--mpiexec', f'{launch.mpiexec} -host a,localhost', '--timeout', '3', '--jobs', '2']

@@ -19,7 +19,7 @@ from launch_test import check, contains, equal, run
 REFUSED = {
     'missing': 103, 'room': 1001, 'nothing': 1002, 'key': 1003, 'twice': 1004, 'unknown': 1005, 'no_port': 1007,
     'others_port': 1008, 'closed': 1009, 'ports': 1010, 'late': 1011, 'socket': 1012,
-    'far_port': 1013,
+    'far_late': 1011, 'far_closed': 1009, 'far_closes': 1009,
 }
 
 
@@ -50,8 +50,8 @@ def alone(case, *words):
 
 def test_refused():
     for case, number in REFUSED.items():
-        ranks = 2 if case in ('others_port', 'far_port') else 1
-        machines = {'PARLEY_NODES': '2'} if case == 'far_port' else {}
+        ranks = 2 if case == 'others_port' or case.startswith('far_') else 1
+        machines = {'PARLEY_NODES': '2'} if case.startswith('far_') else {}
         result = run('-timeout', 60, '-n', ranks, program(), case, env={**os.environ, **machines})
         contains(result.stderr, f'E{number:04}: ')
         check(result.returncode not in (0, 124), case, 'has exit code', result.returncode)
@@ -121,6 +121,14 @@ def test_both_free():
     result = run('-timeout', 60, '-n', 1, program(), 'both_free')
     equal(sorted(result.stdout.splitlines()), ['child 0 is done', 'child 1 is done', 'parent is done'], 'output')
     equal(result.returncode, 0, 'exit code')
+
+
+def test_many_callers():
+    """More than can wait at a process at a time, on other machines; some give up and come again."""
+    for machines in (1, 3, 40):
+        result = run('-timeout', 60, '-n', 40, program(), 'many_callers',
+                     env={**os.environ, 'PARLEY_NODES': str(machines)})
+        equal((result.returncode, result.stdout), (0, f'sum {39 * 40 // 2}\n'), f'{machines} machines')
 
 
 def test_hang():

@@ -56,10 +56,19 @@ static void refused(void)
         if (rank == 1)
             MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
         MPI_Barrier(MPI_COMM_WORLD);
-    } else if (is("far_port")) {
+    } else if (is("far_late") || is("far_closed") || is("far_closes")) {
         MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+        MPI_Info_create(&info);
+        if (is("far_late"))
+            MPI_Info_set(info, "timeout", "0.05");
+        if (rank == 0 && is("far_closed"))
+            MPI_Close_port(port);
+        MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 1)
-            MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
+            MPI_Comm_connect(port, info, 0, MPI_COMM_SELF, &other);
+        usleep(100000);
+        if (rank == 0 && is("far_closes"))
+            MPI_Close_port(port);
         MPI_Barrier(MPI_COMM_WORLD);
     } else if (is("closed")) {
         MPI_Close_port(port);
@@ -76,13 +85,64 @@ static void refused(void)
     }
 }
 
+/* All call one at the same time; some of them give up and call again. */
+static void many_callers(void)
+{
+    char port[MPI_MAX_PORT_NAME];
+    MPI_Info info;
+    int size, sum = 0;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Info_create(&info);
+    if (rank % 2)
+        MPI_Info_set(info, "timeout", "0.01");
+    if (rank == 0)
+        MPI_Open_port(MPI_INFO_NULL, port);
+    MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (rank != 0)
+        while (MPI_Comm_connect(port, info, 0, MPI_COMM_SELF, &other))
+            usleep(1000);
+    for (int i = rank == 0 ? 1 : size - 1; i < size; i++) {
+        int theirs = 0;
+
+        if (rank == 0)
+            MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
+        MPI_Sendrecv(&rank, 1, MPI_INT, 0, 0, &theirs, 1, MPI_INT, 0, 0, other, MPI_STATUS_IGNORE);
+        MPI_Comm_disconnect(&other);
+        sum += theirs;
+    }
+    if (rank == 0)
+        printf("sum %d\n", sum);
+    MPI_Info_free(&info);
+}
+
 static void be_parent(void)
 {
+    const char *host = getenv("SPAWN_HOST"), *count = getenv("SPAWN_COUNT");
     int got;
 
-    start(program, 2, NULL, NULL);
+    if (is("many_callers")) {
+        many_callers();
+        return;
+    }
+    if (is("again")) { /* places are used again, on other machines, too */
+        for (int i = 0; i < 150; i++) {
+            start(program, 1 + i % 3, "host", i % 4 < 2 ? "b" : "a");
+            MPI_Barrier(other);
+            MPI_Comm_disconnect(&other);
+        }
+        return;
+    }
+    start(is("no_program") ? "./there is no such program" : program, count ? atoi(count) : 2, host ? "host" : NULL,
+          host);
     if (is("child_free") || is("both_free"))
         MPI_Comm_disconnect(&other);
+    if (is("child_free")) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0)
+            MPI_Publish_name("parents are free", MPI_INFO_NULL, "");
+    }
     if (is("parent_dies") && rank == 0)
         raise(SIGKILL);
     if (is("hang") && rank == 0)
@@ -99,10 +159,26 @@ static void be_parent(void)
 
 static void be_child(void)
 {
+    const char *name = getenv("FAR_HOST"); /* of rsh.sh */
+    char port[MPI_MAX_PORT_NAME];
     int got;
 
-    if (is("child_free"))
+    if (is("again")) {
+        MPI_Barrier(other);
         MPI_Comm_disconnect(&other);
+        return;
+    }
+    if (is("where")) {
+        printf("child %d on %s\n", rank, name ? name : "mpiexec's own");
+        fflush(stdout);
+        return;
+    }
+    if (is("child_free")) {
+        MPI_Comm_disconnect(&other);
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+        while (MPI_Lookup_name("parents are free", MPI_INFO_NULL, port))
+            usleep(1000);
+    }
     if (is("both_free")) {
         MPI_Comm_disconnect(&other);
         usleep(300000);
