@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpiexec: calls of MPI_Comm_connect to ports of processes on other machines (MPI 5.0 §11.9.3). On one machine the two
- * meet in shared memory and nobody else knows of it (src/dyn/port.c); here mpiexec is between them. It has a list of
- * all calls, and says of each whether it has been accepted or taken back, so that both sides know the same.
+/* mpiexec: calls of MPI_Comm_connect to ports of processes on other machines (MPI 5.0 §11.9.3). On one machine the
+ * two meet in shared memory and nobody else knows of it (src/dyn/port.c); here mpiexec is between them. It has a list
+ * of all calls, and says of each whether it has been accepted or taken back, so that both sides know the same.
  *
- * Who waits at a port of a process is entered as a visitor in that process's desk, by mpiexec or by the agent there; the
- * answer goes into the desk of the one who calls. Some of a process's visitors may have to wait for room there. */
+ * Who waits at a port of a process is entered as a visitor in that process's desk, by mpiexec or by the agent there;
+ * the answer goes into the desk of the one who calls. Some of a process's visitors may have to wait for room there. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,8 +113,8 @@ static struct port_call **find(struct job *job, int caller, uint32_t number)
     return place;
 }
 
-/* Have it entered at the owner, if there is room. False: the port is not open; of one on another machine calls_take_refusal
- * tells that later. */
+/* Have it entered at the owner, if there is room. False: the port is not open; of one on another machine
+ * calls_take_refusal tells that later. */
 static bool enter(struct job *job, struct port_call *call)
 {
     struct frame_visit visit = { .port = call->port, .tenant = call->tenant, .number = call->number };
@@ -219,7 +219,8 @@ static void withdraw(struct job *job, int rank, struct texts *texts)
     enter_waiting(job);
 }
 
-/* Visitor, its number, port, tag: the owner wants to be connected with him. It is told who that is, if he still waits. */
+/* Visitor, its number, port, tag: the owner wants to be connected with him. It is told who that is, if he still
+ * waits. */
 static void accept(struct job *job, int rank, struct texts *texts)
 {
     const int visitor = texts_next_number(texts, JOB_VISITORS - 1);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpiexec: requests of ranks (sys/control.h): to start processes (spawning.h), to publish services (MPI 5.0 §11.9.4), to
- * be connected with processes of other machines (calls.c).
- * What becomes of one is told in the rank's job_desk. */
+/* mpiexec: requests of ranks (sys/control.h): to start processes (spawning.h), to publish services (MPI 5.0 §11.9.4),
+ * to be connected with processes of other machines (calls.c). What becomes of one is told in the rank's job_desk. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -53,8 +53,8 @@ enum control_kind {
     CONTROL_LOOKUP,    /* a service; the reply is its port */
     /* Of ports of processes on other machines; struct job_visitor, struct job_caller. Numbers. */
     CONTROL_CONNECT,   /* entry, number of the call, owner, his tenant, port: the caller waits in that entry */
-    CONTROL_WITHDRAW,  /* number of the call: he waits no more. The count of the reply: 1, or 0: he is accepted already */
-    CONTROL_ACCEPT,    /* visitor, number of the call, port, tag. The count of the reply: 1, with the process; 0: gone */
+    CONTROL_WITHDRAW,  /* number of the call: he waits no more. Count of the reply: 1; 0: he is accepted already */
+    CONTROL_ACCEPT,    /* visitor, number of the call, port, tag. Count of the reply: 1, with the process; 0: gone */
     CONTROL_CLOSE,     /* port */
 };
 

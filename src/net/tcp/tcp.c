@@ -256,12 +256,10 @@ void tcp_adopt_proven(struct tcp *tcp, struct tcp_proven *proven)
     proven_free(proven);
 }
 
-static void tcp_renew(struct net_ep *ep)
+static void renew(struct tcp *tcp, struct tcp_peer *peer)
 {
-    struct tcp_peer *peer = peer_of(ep);
-    struct tcp *tcp = tcp_enter(ep->net);
     struct tcp_proven *next = peer->next;
-    const size_t at = (size_t)ep->proc * NET_WISHES;
+    const size_t at = (size_t)peer->ep.proc * NET_WISHES;
 
     tcp_end(peer, 0);
     peer->state = TCP_IDLE;
@@ -274,6 +272,16 @@ static void tcp_renew(struct net_ep *ep)
     }
     if (next)
         tcp_adopt_proven(tcp, next);
+}
+
+/* The first one here may be the new one: the one before was on this machine. */
+static void tcp_renew(struct net_ep *ep)
+{
+    struct tcp_peer *peer = peer_of(ep);
+    struct tcp *tcp = tcp_enter(ep->net);
+
+    if (peer->state != TCP_UP || peer->tenant != job_proc(tcp->segment, ep->proc)->tenant)
+        renew(tcp, peer);
     tcp_leave(tcp);
 }
 
