@@ -13,7 +13,10 @@
 
 #include "type/pair.h"
 
-enum { SHORT_PAIRS = 128 }; /* beyond, the compiler's loop is as fast */
+enum {
+    FEW_PAIRS = 8,     /* fewer that were just stored under a mask would be waited for */
+    SHORT_PAIRS = 128, /* beyond, the compiler's loop is as fast */
+};
 
 /* Of four pairs of a double and an int in a register: which of `a` are better, NaN best of all, or as good with the
  * smaller index; a bit for each of the words of 32 bits that belong to one, but not for the gap. */
@@ -36,7 +39,9 @@ KERNEL_TARGET static inline MPI_Count begin_double_int(const void *in, void *ino
     char *to = inout;
     MPI_Count done = 0;
 
-    for (; count <= SHORT_PAIRS && done + 4 <= count; done += 4, from += 64, to += 64) {
+    if (count < FEW_PAIRS || count > SHORT_PAIRS)
+        return 0;
+    for (; done + 4 <= count; done += 4, from += 64, to += 64) {
         const __m512i a = _mm512_loadu_si512(from);
 
         _mm512_mask_storeu_epi32(to, better_words(a, _mm512_loadu_si512(to), is_max), a);
