@@ -46,6 +46,20 @@ int bind_remove_error_string(int code);
 /* Text of any code whatever; says so if it is no code. */
 void bind_error_text(int code, char *text, size_t size);
 
+/* --- packing (packing.c, §5.2) --- */
+
+struct bind_packing {
+    const struct comm *comm;
+    const struct type *type;
+    MPI_Count size;      /* of the buffer */
+    MPI_Count *position; /* in it; moves on */
+};
+
+/* Errors: as type_pack_into and type_pack_size. */
+int bind_pack(const struct bind_packing *args, const void *in, MPI_Count count, void *out);
+int bind_unpack(const struct bind_packing *args, const void *in, void *out, MPI_Count count);
+int bind_pack_size(const struct comm *comm, MPI_Count count, const struct type *type, MPI_Count *size);
+
 /* --- handles as integers (handle_int.c, §20.4.5) --- */
 
 /* The same int for the same handle at every call; a predefined handle is its own value. */

@@ -10,6 +10,7 @@
 #include "net/impi/hand.h"
 #include "net/net.h"
 #include "p2p/lane.h"
+#include "p2p/part.h"
 #include "p2p/int_abroad.h"
 #include "sys/joint.h"
 
@@ -631,6 +632,19 @@ static void test_end(void)
     job_close();
 }
 
+/* What the protocol does not have. */
+static void test_missing(void)
+{
+    const struct p2p_part part = { .buf = in, .partitions = 2, .count = 4, .type = byte_type(), .rank = 1, .tag = 1 };
+    struct req *req;
+
+    job_open(100, 10, 20);
+    CHECK_INT(err_id(p2p_psend_init(&comm, &part, &req)), 1242);
+    CHECK_INT(err_id(p2p_precv_init(&comm, &part, &req)), 1242);
+    CHECK(!has_come());
+    job_close();
+}
+
 static void test_close(void)
 {
     struct impi_packet packet;
@@ -684,6 +698,7 @@ int main(void)
     test_wrong();
     test_too_much();
     test_end();
+    test_missing();
     test_close();
     test_memory();
     return 0;

@@ -348,6 +348,8 @@ int p2p_init(const struct p2p_config *config)
     int rc = setting_read(&lanes_setting);
 
     lanes.config = *config;
+    if (config->joint)
+        type_forgo_quick_packing();
     atomic_flag_clear_explicit(&lanes.has_told, memory_order_relaxed);
     obj_predefine(&message_no_proc.obj, OBJ_MESSAGE, (uintptr_t)MPI_MESSAGE_NO_PROC);
     if (!rc)

@@ -69,12 +69,19 @@ int type_check_usable(const struct type *type)
                type_describe(type, text));
 }
 
+static bool has_no_quick_packing;
+
+void type_forgo_quick_packing(void)
+{
+    has_no_quick_packing = true;
+}
+
 void type_set_committed(struct type *type)
 {
     const struct plan *const plan = type->plan.plan;
 
     type->is_committed = true;
-    if (type->is_contig || type->size > INT_MAX)
+    if (type->is_contig || type->size > INT_MAX || has_no_quick_packing)
         return;
     type->one = plan->ways;
     type->how = plan->how;

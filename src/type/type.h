@@ -312,6 +312,10 @@ int external_unpack(const char *datarep, const void *in, MPI_Count size, MPI_Cou
                     MPI_Count count, const struct type *type);
 int external_pack_size(const char *datarep, MPI_Count count, const struct type *type, MPI_Count *size);
 
+/* From now on no type is committed with a quick way of packing an item (struct type.one): how something is packed
+ * depends on the communicator. Before the user has types. */
+void type_forgo_quick_packing(void);
+
 enum { EXTERNAL_ELEMENT_MAX = 32 };
 
 /* Bytes of `count` items in external32. The type is supported, and MPI_Count holds them. */
