@@ -175,12 +175,16 @@ static void describe(struct sched *s, const struct coll_args *args)
 }
 
 /* Name, number and tags. */
+enum { SWEEP_EVERY = (COLL_SEQUENCE_MASK + 1) / 8 };
+
 static void number(struct sched *s, enum coll_form form)
 {
     struct comm *comm = s->comm;
 
     s->call = coll_name(s->operation, form);
     s->sequence = coll_count_call(comm, s->call);
+    if (unlikely(s->sequence - comm->coll_swept >= SWEEP_EVERY) && !comm->is_inter)
+        coll_forget_notices(comm);
     if (comm->coll_outer)
         s->call = comm->coll_outer;
     if (form == COLL_PERSISTENT)

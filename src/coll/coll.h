@@ -137,6 +137,8 @@ int coll_make(struct comm *comm, const struct coll_args *args, struct req **out)
  * process has not made. 0 while calls that are requests are not complete, and after the first error on a
  * communicator. Error: MPI_ERR_OTHER, E0700. */
 int coll_check_done(struct comm *comm) COLD;
+/* Throw away what others have said of calls of long ago, before their numbers come round again. */
+void coll_forget_notices(struct comm *comm) COLD;
 int coll_check_end(struct comm *comm);
 /* coll_run for MPI_Barrier. */
 int coll_barrier(struct comm *comm);

@@ -9,7 +9,8 @@
  *
  *   28 15   which call   14 10  COLL_NOTICE   9  6  hash of what all must give alike   5  0  the operation
  *
- * A notice of the same call is thrown away afterwards. Knows: tags. Does not know: algorithms. */
+ * A notice of the same call is thrown away afterwards, or, where some call is always under way, when it is old: else
+ * its number would come round and look like that of another call. Knows: tags. Does not know: algorithms. */
 #include <stdio.h>
 
 #include "base/err.h"
@@ -117,6 +118,14 @@ struct left {
     } notice[MOST_NOTICES];
 };
 
+static void take_note(struct left *left, const struct p2p_envelope *e)
+{
+    if (left->notices >= MOST_NOTICES)
+        return;
+    left->notice[left->notices].source = e->source;
+    left->notice[left->notices++].tag = e->tag;
+}
+
 static void on_left(const struct p2p_envelope *e, void *arg)
 {
     struct left *left = arg;
@@ -131,9 +140,8 @@ static void on_left(const struct p2p_envelope *e, void *arg)
             left->source = e->source;
             left->number = number;
         }
-    } else if (left->notices < MOST_NOTICES) {
-        left->notice[left->notices].source = e->source;
-        left->notice[left->notices++].tag = e->tag;
+    } else {
+        take_note(left, e);
     }
 }
 
@@ -157,20 +165,51 @@ static int complain(const struct comm *comm, const struct left *left)
                left->begun - behind, label, left->source, theirs, comm->rank, own ? own : "something long ago");
 }
 
+static void receive_notices(struct comm *comm, const struct left *left)
+{
+    const struct coll_block nothing = { NULL, 0, obj_type(MPI_BYTE) };
+
+    for (int i = 0; i < left->notices; i++)
+        coll_recv(comm, left->notice[i].tag, &nothing, left->notice[i].source);
+}
+
 static int check_left(struct comm *comm, bool is_end)
 {
     struct left left = { .begun = comm->coll_sequence, .is_end = is_end, .source = -1 };
-    const struct coll_block nothing = { NULL, 0, obj_type(MPI_BYTE) };
 
     if (comm->is_inter || comm->coll_has_complained || atomic_load_explicit(&comm->coll_running, memory_order_relaxed))
         return 0;
     p2p_each_of_coll(comm, on_left, &left);
-    for (int i = 0; i < left.notices; i++)
-        coll_recv(comm, left.notice[i].tag, &nothing, left.notice[i].source);
+    receive_notices(comm, &left);
     if (left.source < 0)
         return 0;
     comm->coll_has_complained = true; /* the message stays */
     return complain(comm, &left);
+}
+
+enum { OLD = (COLL_SEQUENCE_MASK + 1) / 16 }; /* calls behind */
+
+static void on_old(const struct p2p_envelope *e, void *arg)
+{
+    struct left *left = arg;
+    const uint32_t number = number_of(e->tag);
+    const uint32_t behind = (left->begun - (number >> COLL_SEQUENCE_BIT)) & COLL_SEQUENCE_MASK;
+
+    if (!is_numbered(number) || operation_of(number) != COLL_NOTICE || behind < OLD || behind > COLL_SEQUENCE_MASK / 2)
+        return;
+    take_note(left, e);
+}
+
+void coll_forget_notices(struct comm *comm)
+{
+    struct left left;
+
+    comm->coll_swept = comm->coll_sequence;
+    do {
+        left = (struct left){ .begun = comm->coll_sequence };
+        p2p_each_of_coll(comm, on_old, &left);
+        receive_notices(comm, &left);
+    } while (left.notices == MOST_NOTICES);
 }
 
 int coll_check_done(struct comm *comm)

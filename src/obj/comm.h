@@ -55,6 +55,7 @@ struct comm {
     struct attrs *attrs;             /* of the user; owned; NULL: none */
     uint32_t coll_sequence;          /* collective calls so far: tag of the next one's messages */
     uint32_t coll_met;               /* that count when all were last known to have come to it */
+    uint32_t coll_swept;             /* that count when old notices (coll/disagree.c) were last thrown away */
     uint32_t coll_persistent;        /* persistent collective operations made so far */
     const char *coll_call;           /* the last collective call, for reports */
     const char *coll_calls[COMM_CALLS]; /* by their numbers the last ones, by the names that the user knows */

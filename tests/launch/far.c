@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For the tests of jobs on several machines, what works without messages between ranks: `far CASE`. */
+/* For the tests of jobs on several machines: `far CASE`. All but `talk` work without messages between ranks. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -60,6 +60,29 @@ static void spawn(void)
     MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
+/* Everybody sends his rank to everybody, and something long to the next one. */
+static void talk(void)
+{
+    enum { LONG = 1 << 20 };
+    static char out[LONG], in[LONG];
+    int *ranks = malloc((size_t)size * sizeof *ranks);
+
+    memset(out, rank, LONG);
+    for (int i = 0; i < size; i++)
+        MPI_Sendrecv(&rank, 1, MPI_INT, (rank + i) % size, 0, &ranks[(rank + size - i) % size], 1, MPI_INT,
+                     (rank + size - i) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, LONG, MPI_CHAR, (rank + 1) % size, 1, in, LONG, MPI_CHAR, (rank + size - 1) % size, 1,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < size; i++) {
+        if (ranks[i] != i || in[i] != (rank + size - 1) % size)
+            MPI_Abort(MPI_COMM_WORLD, 4);
+    }
+    if (rank == 0)
+        printf("all have heard of all\n");
+    free(ranks);
+    MPI_Finalize();
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -69,6 +92,8 @@ int main(int argc, char **argv)
         abort_here();
     else if (!strcmp(argv[1], "publish"))
         publish();
+    else if (!strcmp(argv[1], "talk"))
+        talk();
     else
         spawn();
     return 0;

@@ -275,17 +275,37 @@ static void try_begin(struct try *try, uint64_t now)
         note_failure(try, strerror(errno));
 }
 
-static int tick(struct tcp_dial *dial, uint64_t now)
+/* Nobody has taken the connection and nobody has refused it, which is what firewalls do that drop packets. The address
+ * is worth more to the user than why another one has failed. */
+static void note_silence(struct tcp_dial *dial)
+{
+    char name[INET6_ADDRSTRLEN + 12];
+
+    for (int i = TCP_TRIES - 1; i >= 0; i--) {
+        if (dial->tries[i].state != TRY_CONNECTS)
+            continue;
+        tcp_address_name(&dial->targets[dial->tries[i].target], name, sizeof name);
+        snprintf(dial->last, sizeof dial->last, "%s: no answer, as if a firewall dropped what is sent there", name);
+    }
+}
+
+static COLD int give_up(struct tcp_dial *dial)
 {
     struct tcp_peer *peer = dial->peer;
+
+    note_silence(dial);
+    tcp_end(peer, err(MPI_ERR_OTHER, "E0361: no connection to process %d in %d s; the last try: %s", peer->ep.proc,
+                      (int)(tcp_patience_ns() / 1000000000u), dial->last));
+    return 1;
+}
+
+static int tick(struct tcp_dial *dial, uint64_t now)
+{
     struct try *try = free_try(dial);
 
     dial->waited += clock_waited_ns(&dial->looked_at, now);
-    if (dial->waited > tcp_patience_ns() && !is_trying(dial, true)) {
-        tcp_end(peer, err(MPI_ERR_OTHER, "E0361: no connection to process %d in %d s; the last try: %s", peer->ep.proc,
-                          (int)(tcp_patience_ns() / 1000000000u), dial->last));
-        return 1;
-    }
+    if (dial->waited > tcp_patience_ns() && !is_trying(dial, true))
+        return give_up(dial);
     if (now < dial->next_at)
         return 0;
     if (dial->next == dial->count) {

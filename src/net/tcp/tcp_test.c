@@ -288,6 +288,45 @@ static void test_other_network(void)
     segment_destroy(segment);
 }
 
+/* At its address connections are neither taken nor refused: the message names it. */
+static void test_silence(void)
+{
+    struct job_head *segment = segment_create(2);
+    struct job_place *place = job_place(segment, 1);
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in at = { .sin_family = AF_INET };
+    socklen_t size = sizeof at;
+    char text[400], wanted[40];
+    int fillers[4];
+    struct end a;
+
+    setenv("PARLEY_TCP_TIMEOUT", "1", 1);
+    inet_pton(AF_INET, "127.0.0.1", &at.sin_addr);
+    CHECK(!bind(listener, (struct sockaddr *)&at, sizeof at) && !listen(listener, 0));
+    CHECK(!getsockname(listener, (struct sockaddr *)&at, &size));
+    for (int i = 0; i < 4; i++) { /* more than it has room for: then the system drops who comes */
+        fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        (void)connect(fillers[i], (struct sockaddr *)&at, sizeof at);
+    }
+    end_open(&a, segment, 0, 0, 1);
+    memcpy(place->address, (unsigned char[]){ 1, 1, (unsigned char)(ntohs(at.sin_port)),
+                                              (unsigned char)(ntohs(at.sin_port) >> 8), 4, 8, 127, 0, 0, 1 }, 10);
+    atomic_store(&place->size, 10);
+    CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 1, 0 } }, "", 0), NET_AGAIN);
+    poll_until(&a, NULL, &a.lost, 1);
+    check_lost(&a, 361);
+    err_text(a.lost_rc, text, sizeof text);
+    snprintf(wanted, sizeof wanted, "127.0.0.1 port %d: no answer", ntohs(at.sin_port));
+    CHECK(strstr(text, wanted));
+    tcp_ops.close(a.net);
+    for (int i = 0; i < 4; i++)
+        close(fillers[i]);
+    close(listener);
+    unsetenv("PARLEY_TCP_TIMEOUT");
+    CHECK_INT(tcp_patience_read(), 0);
+    segment_destroy(segment);
+}
+
 /* Process 1 is a child that sends a record and ends at once, without a word. */
 static void test_death(bool in_good_order)
 {
@@ -837,6 +876,7 @@ int main(void)
     test_ties();
     test_nobody();
     test_other_network();
+    test_silence();
     test_death(false);
     test_death(true);
     test_strangers();
