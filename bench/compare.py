@@ -357,6 +357,8 @@ def compare(options, build_dir):
     if options.json:
         run.write_json(options.json)
     if options.docs and 'coll' in options.groups:
+        if not report.coll_ratios(run.results):
+            raise jobs.JobError(f'no collective operation was measured; {options.docs} stays as it is')
         coll_docs.replace(options.docs, coll_docs.section(run.results, run.mpis, time.monotonic() - run.begin, load))
     elif options.docs:
         coll_docs.replace(options.docs, text.splitlines(), report.BEGIN, report.END)
