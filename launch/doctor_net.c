@@ -92,6 +92,9 @@ void doctor_networks(void)
     else if (networks.has_device)
         doctor_say(DOCTOR_NOTE, "networks", "TCP", "there is hardware for a faster one between machines, but\n"
                    "libfabric has no provider for it, only %s", networks.software);
+    else if (*networks.fabric)
+        doctor_say(DOCTOR_OK, "networks", "TCP", "between machines; PARLEY_NET_FAR=\"ofi:%s\" is another way",
+                   networks.fabric);
     else
         doctor_say(DOCTOR_OK, "networks", "TCP", "between machines; libfabric would have %s, and is not needed",
                    *networks.software ? networks.software : "nothing");

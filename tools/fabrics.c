@@ -39,7 +39,7 @@ int main(void)
     const int rc = ofi_library_open(&library);
     char text[ERR_TEXT_SIZE];
 
-    if (ofi_has_device())
+    if (ofi_has_device(OFI_DEVICES))
         puts("device");
     if (!rc) {
         list(library);

@@ -213,17 +213,22 @@ static void push(struct fake_ep *to, struct message *message)
     (void)eventfd_write(to->fd, 1);
 }
 
+/* May it be sent? 0, or why not. With the lock. */
+static int admit(const struct fake_ep *ep)
+{
+    if (is("deny"))
+        return -EHOSTUNREACH;
+    return refuses() || ep->end - ep->begin > EVENTS / 2 ? -EAGAIN : 0;
+}
+
 static ssize_t send_pieces(struct fab_ep *from, const struct iovec *iov, size_t count, uint64_t address, void *context)
 {
     struct fake_ep *ep = (struct fake_ep *)(void *)from, *to;
     struct message *message;
     const char *fail = word_of("fail=");
     size_t size = 0;
+    int rc;
 
-    if (is("deny"))
-        return -EHOSTUNREACH;
-    if (refuses() || ep->end - ep->begin > EVENTS / 2)
-        return -EAGAIN;
     for (size_t i = 0; i < count; i++)
         size += iov[i].iov_len;
     message = malloc(sizeof *message + size);
@@ -234,17 +239,18 @@ static ssize_t send_pieces(struct fab_ep *from, const struct iovec *iov, size_t 
         message->size += iov[i].iov_len;
     }
     pthread_mutex_lock(&fakes.lock);
+    rc = admit(ep);
     to = fakes.eps[address];
-    if (context) {
+    if (!rc && context) {
         memset(context, 0x5a, FAB_CONTEXT_WORDS * sizeof(void *));
         add_event(ep, context, FAB_SEND | FAB_MSG, NULL, 0, fail && ++fakes.sent == atoi(fail) ? EIO : 0);
     }
-    if (to)
+    if (!rc && to)
         push(to, message);
     else
         free(message);
     pthread_mutex_unlock(&fakes.lock);
-    return 0;
+    return rc;
 }
 
 static void check_registered(const void *buf, size_t len, void *desc)
@@ -284,19 +290,20 @@ static ssize_t ep_inject(struct fab_ep *ep, const void *buf, size_t len, uint64_
 static ssize_t ep_recvmsg(struct fab_ep *ep, const struct fab_msg *msg, uint64_t flags)
 {
     struct fake_ep *fake = (struct fake_ep *)(void *)ep;
+    int rc = -EAGAIN;
 
     must(flags == FAB_MULTI_RECV && msg->count == 1, "a buffer for one message");
     check_registered(msg->iov->iov_base, msg->iov->iov_len, *msg->desc);
-    if (refuses())
-        return -EAGAIN;
-    for (int i = 0; i < BUFFERS; i++) {
+    pthread_mutex_lock(&fakes.lock);
+    for (int i = 0; i < BUFFERS && rc && !refuses(); i++) {
         if (fake->posted[i].context)
             continue;
         memset(msg->context, 0x5a, FAB_CONTEXT_WORDS * sizeof(void *));
         fake->posted[i] = (struct posted){ msg->iov->iov_base, msg->iov->iov_len, 0, msg->context };
-        return 0;
+        rc = 0;
     }
-    return -EAGAIN;
+    pthread_mutex_unlock(&fakes.lock);
+    return rc;
 }
 
 /* --- objects --- */
@@ -473,10 +480,14 @@ static int trywait(struct fab_fabric *fabric, struct fab_fid **fids, int count)
 {
     struct fake_ep *ep = CONTAINER_OF(*fids, struct fake_ep, cq.fid);
     eventfd_t value;
+    bool has;
 
     (void)fabric, (void)count;
+    pthread_mutex_lock(&fakes.lock);
     (void)eventfd_read(ep->fd, &value);
-    return ep->begin != ep->end || ep->first ? -EAGAIN : 0;
+    has = ep->begin != ep->end || ep->first;
+    pthread_mutex_unlock(&fakes.lock);
+    return has ? -EAGAIN : 0;
 }
 
 static struct fab_fabric_ops fabric_ops = { .size = sizeof fabric_ops, .domain = domain_open, .trywait = trywait };

@@ -158,11 +158,13 @@ def test_networks():
     if any(os.path.isdir(d) and os.listdir(d) for d in ('/sys/class/infiniband', '/sys/class/cxi')):
         raise Skipped('this machine has such hardware')
     fake = os.path.join(bind_test.build, 'tests', 'fabric', 'libofi_fake.so')
-    for env, told in (({'FAKE_FABRIC': ''}, 'fake'), ({'FAKE_FABRIC': 'name=verbs;ofi_rxm'}, 'nothing'),
-                      ({'FAKE_FABRIC': 'none'}, 'nothing'), ({'PARLEY_OFI_LIBRARY': '/no/such.so'}, 'nothing')):
+    for env, told in (({'FAKE_FABRIC': ''}, 'libfabric would have fake, and is not needed'),
+                      ({'FAKE_FABRIC': 'name=verbs;ofi_rxm'}, 'PARLEY_NET_FAR="ofi:verbs;ofi_rxm" is another way'),
+                      ({'FAKE_FABRIC': 'none'}, 'libfabric would have nothing, and is not needed'),
+                      ({'PARLEY_OFI_LIBRARY': '/no/such.so'}, 'libfabric would have nothing, and is not needed')):
         code, lines, _ = doctor(env={'PARLEY_OFI_LIBRARY': fake, **env})
         equal((code, *lines['networks'][:2]), (0, 'ok', 'TCP'))
-        contains(lines['networks'][2], f'libfabric would have {told}, and is not needed')
+        contains(lines['networks'][2], told)
 
 
 def test_singleton_files():

@@ -63,11 +63,16 @@ void ofi_provider_drop(struct ofi_found *found)
     found->all = found->info = NULL;
 }
 
+/* To ask libfabric takes tens of milliseconds: once in a process. */
 static bool has_fabric(void)
 {
+    static _Atomic bool is_known, has;
     struct ofi_found found = { 0 };
-    const bool has = ofi_has_device() && !ofi_provider_find(&found) && ofi_is_fabric(found.info->fabric->prov_name);
 
+    if (is_known)
+        return has;
+    has = ofi_has_device(OFI_DEVICES) && !ofi_provider_find(&found) && ofi_is_fabric(found.info->fabric->prov_name);
+    is_known = true;
     ofi_provider_drop(&found);
     return has;
 }

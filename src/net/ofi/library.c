@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: net/ofi. libfabric: opened by name at first need, its functions by the version of their symbols, so that newer
  * libraries give us what abi.h describes.
- * Knows: base. */
+ * Knows: base, sys. */
 #include "net/ofi/library.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/setting.h"
+#include "sys/text.h"
 
 static struct setting library_setting = {
     .name = "OFI_LIBRARY",
@@ -133,21 +136,57 @@ bool ofi_is_fabric(const char *provider)
     return false;
 }
 
-static bool has_entries(const char *path)
+/* Is there an entry in this folder of which that is true? */
+static bool has_such(const char *folder, bool (*is_such)(const char *path))
 {
-    DIR *dir = opendir(path);
+    DIR *dir = opendir(folder);
     const struct dirent *entry;
+    char path[PATH_MAX];
     bool has = false;
 
     if (!dir)
         return false;
-    while (!has && (entry = readdir(dir)))
-        has = entry->d_name[0] != '.';
+    while (!has && (entry = readdir(dir))) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        has = entry->d_name[0] != '.' && is_such(path);
+    }
     closedir(dir);
     return has;
 }
 
-bool ofi_has_device(void)
+static bool is_there(const char *path)
 {
-    return has_entries("/sys/class/infiniband") || has_entries("/sys/class/cxi");
+    (void)path;
+    return true;
+}
+
+/* Over Ethernet (RoCE, iWARP) there may be nobody at the other end who would answer. */
+static bool is_port_up(const char *path)
+{
+    char file[PATH_MAX + 16], text[64];
+
+    snprintf(file, sizeof file, "%s/state", path);
+    if (!text_read(file, text, sizeof text) || strncmp(text, "4:", 2))
+        return false;
+    snprintf(file, sizeof file, "%s/link_layer", path);
+    return text_read(file, text, sizeof text) && strncmp(text, "Ethernet", 8) != 0;
+}
+
+static bool has_port(const char *path)
+{
+    char folder[PATH_MAX + 16];
+
+    snprintf(folder, sizeof folder, "%s/ports", path);
+    return has_such(folder, is_port_up);
+}
+
+bool ofi_has_device(const char *root)
+{
+    char folder[PATH_MAX];
+
+    snprintf(folder, sizeof folder, "%s/infiniband", root);
+    if (has_such(folder, has_port))
+        return true;
+    snprintf(folder, sizeof folder, "%s/cxi", root);
+    return has_such(folder, is_there);
 }

@@ -7,6 +7,8 @@
 
 #include "net/ofi/abi.h"
 
+#define OFI_DEVICES "/sys/class"
+
 enum { OFI_NAME_SIZE = 64 };
 
 /* Its functions. */
@@ -32,7 +34,8 @@ const char *ofi_library_text(const struct ofi_library *library, ssize_t rc);
 struct fab_info *ofi_library_look(const struct ofi_library *library, const char *provider, const char **why);
 /* Is that a provider of a network of its own, and none that goes through the system's sockets or memory? */
 bool ofi_is_fabric(const char *provider);
-/* Is there a device that such a provider could use? Cheap: libfabric is not asked. */
-bool ofi_has_device(void);
+/* Is there a device that such a provider could use, by what the system says in files below `root`, OFI_DEVICES: a port
+ * that is up and no Ethernet, or Slingshot? Cheap: libfabric is not asked. */
+bool ofi_has_device(const char *root);
 
 #endif
