@@ -113,6 +113,8 @@ int comm_hw_info(struct info **out);
 /* For another call that is collective over `comm`, by its name for reports: a communicator of `group`, which is a
  * group of processes of `comm`. Processes may give different groups that do not overlap. */
 int comm_create_for(struct comm *comm, struct group *group, const char *call, struct comm **out);
+/* One of all members for the library's own, whose messages a thread of the library's may take in (P2P_LANE_APART). */
+int comm_create_apart(struct comm *comm, const char *call, struct comm **out);
 /* §7.6.2. `leader` is a rank of `local`. At the leader, `peer` has the other group's leader as rank `remote`; NULL
  * there is an error, and elsewhere it does not matter. Errors: MPI_ERR_RANK for a `remote` out of range or in the own
  * group, MPI_ERR_COMM for groups that overlap. */

@@ -129,13 +129,14 @@ int comm_make_inter(const struct comm *parent, struct comm *local, struct group 
 }
 
 /* The processes of `group`, which are all in `comm`: take, tell, make. Others get no communicator. */
-static int make_of_group(struct comm *comm, struct group *group, int tag, struct comm **out)
+static int make_of_group(struct comm *comm, struct group *group, int tag, int (*take)(uint32_t *ctx),
+                         struct comm **out)
 {
     uint32_t ctx = 0;
     int rc, taken = 0;
 
     if (group->rank == 0)
-        taken = comm_ctx_take(&ctx);
+        taken = take(&ctx);
     rc = coll_group_bcast(comm, group, &ctx, sizeof ctx, tag);
     if (taken || rc)
         return taken ? taken : rc;
@@ -147,14 +148,25 @@ static int make_of_group(struct comm *comm, struct group *group, int tag, struct
     return comm_make(comm, group, ctx, out);
 }
 
-int comm_create_for(struct comm *comm, struct group *group, const char *call, struct comm **out)
+static int create(struct comm *comm, struct group *group, const char *call, int (*take)(uint32_t *ctx),
+                  struct comm **out)
 {
     int rc;
 
     comm->coll_outer = call;
-    rc = make_of_group(comm, group, COLL_NEXT_TAG, out);
+    rc = make_of_group(comm, group, COLL_NEXT_TAG, take, out);
     comm->coll_outer = NULL;
     return rc;
+}
+
+int comm_create_for(struct comm *comm, struct group *group, const char *call, struct comm **out)
+{
+    return create(comm, group, call, comm_ctx_take, out);
+}
+
+int comm_create_apart(struct comm *comm, const char *call, struct comm **out)
+{
+    return create(comm, comm->group, call, comm_ctx_take_apart, out);
 }
 
 static int check_subgroup(const struct comm *comm, const struct group *group)
@@ -207,7 +219,7 @@ int comm_create_group(struct comm *comm, struct group *group, int tag, struct co
 {
     const int rc = check_subgroup(comm, group);
 
-    return rc ? rc : make_of_group(comm, group, tag, out);
+    return rc ? rc : make_of_group(comm, group, tag, comm_ctx_take, out);
 }
 
 int comm_free(struct comm *comm)

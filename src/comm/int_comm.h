@@ -22,6 +22,8 @@ void comm_ctx_start(const struct comm_place *place);
 /* A context for a new communicator, which no other one in the job has or will have: every process has a range
  * of its own. Never reused. Thread safe. Error: MPI_ERR_OTHER when the range is used up; *ctx is then 0. */
 int comm_ctx_take(uint32_t *ctx);
+/* The same in the lane P2P_LANE_APART, or in any lane if there are no more of these. */
+int comm_ctx_take_apart(uint32_t *ctx);
 /* One communicator more with the members of this group, or (-1) one less: links.c keeps count of those who are of
  * another world. */
 void comm_links_start(_Atomic uint64_t *bits);

@@ -36,15 +36,15 @@ static struct numbers {
     uint32_t end;
 } first_lane, spread;
 
-/* A number for one of the first `lanes` lanes; 0: there is none left. */
-static uint32_t take_number(struct numbers *numbers, int lanes)
+/* A number for one of the lanes [first, end); 0: there is none left. */
+static uint32_t take_number(struct numbers *numbers, int first, int end)
 {
     uint32_t next = atomic_load_explicit(numbers->next, memory_order_relaxed), number;
 
     /* relaxed: only that nobody else gets the same number matters */
     do {
         number = next;
-        while (p2p_lane_of(2 * number) >= lanes)
+        while (p2p_lane_of(2 * number) < first || p2p_lane_of(2 * number) >= end)
             number++;
         if (number >= numbers->end)
             return 0;
@@ -56,13 +56,21 @@ static uint32_t take_number(struct numbers *numbers, int lanes)
 int comm_ctx_take(uint32_t *ctx)
 {
     const int lanes = p2p_lanes();
-    uint32_t number = take_number(lanes > 1 ? &spread : &first_lane, lanes);
+    uint32_t number = take_number(lanes > 1 ? &spread : &first_lane, 0, lanes);
 
     if (!number)
-        number = take_number(lanes > 1 ? &first_lane : &spread, NET_LANES);
+        number = take_number(lanes > 1 ? &first_lane : &spread, 0, NET_LANES);
     *ctx = 2 * number;
     return number ? 0 : err(MPI_ERR_OTHER,
                             "this process has made so many communicators that its contexts are used up");
+}
+
+int comm_ctx_take_apart(uint32_t *ctx)
+{
+    const uint32_t number = take_number(&spread, P2P_LANE_APART, P2P_LANE_APART + 1);
+
+    *ctx = 2 * number;
+    return number ? 0 : comm_ctx_take(ctx);
 }
 
 void comm_ctx_return(uint32_t ctx)

@@ -234,8 +234,12 @@ static void lane_close(struct lane *lane)
         mem_free(lane);
 }
 
+/* All but the first may be for threads of the library's. */
 static void set_threaded(struct lane *lane, bool is_threaded)
 {
+    is_threaded = is_threaded || lane->number > 0;
+    if (lane->is_threaded == is_threaded)
+        return;
     lane->is_threaded = is_threaded;
     if (is_threaded)
         lock_init(&lane->lock, cpus_in_mask() > lanes.config.ranks);
@@ -410,6 +414,16 @@ bool p2p_set_threaded(bool is_threaded)
     while ((lane = lane_next(&number)))
         switch_lane(lane, is_threaded);
     lanes.config.is_threaded = is_threaded;
+    return true;
+}
+
+bool p2p_source_of(const struct comm *comm, struct p2p_source *source)
+{
+    struct lane *lane = channel_of(comm, 0)->lane;
+
+    if (!lane->is_threaded || !lane->nets[TO_FAR])
+        return false;
+    *source = (struct p2p_source){ lane->ops[TO_FAR]->wait_fd(lane->nets[TO_FAR]), lane_poll, lane };
     return true;
 }
 

@@ -533,7 +533,9 @@ void p2p_box_close(struct comm *comm)
     struct p2p_box *box = comm->p2p->box;
 
     assert(!box || !box->parcels_moving);
+    p2p_box_lock(comm);
     comm->p2p->box = NULL;
+    p2p_box_unlock(comm);
     mem_free(box);
 }
 

@@ -142,6 +142,9 @@ static inline bool p2p_is_foreign_ctx(uint32_t ctx)
     return ctx >> 30 == 1;
 }
 
+/* The lane of communicators that the library polls by a thread of its own, whatever the level of threads. */
+enum { P2P_LANE_APART = NET_LANES - 1 };
+
 /* Over how many lanes this process is to spread the communicators that it makes; 1 below MPI_THREAD_MULTIPLE. */
 int p2p_lanes(void);
 
@@ -155,6 +158,15 @@ void p2p_comm_close(struct comm *comm);
  * group of another client? What goes to it does so in external32, and MPI_PACKED data must be that. */
 bool p2p_is_joint(const struct comm *comm);
 bool p2p_is_foreign(const struct comm *comm, int rank);
+
+/* Where news from other machines come from in the lane of a communicator: a descriptor that polls readable then, and
+ * what polls that lane, by any thread. False: nothing does, or the lane is for one thread at a time. */
+struct p2p_source {
+    int fd;
+    int (*poll)(void *arg);
+    void *arg;
+};
+bool p2p_source_of(const struct comm *comm, struct p2p_source *source);
 
 /* 0, or the transport's error if the way to a process has broken, by its rank in the remote group: nothing comes from
  * it any more. Requests and probes say so themselves; this is for who waits for something else of that process. Any

@@ -112,6 +112,22 @@ extern _Thread_local bool progress_is_last_look;
 void progress_listen(int fd);
 void progress_unlisten(int fd);
 
+/* A thread of the library's own that polls while no thread of the program does: for processes that compute. One in a
+ * process. */
+struct progress_helper {
+    int fd;                       /* polls readable while `poll` finds something */
+    progress_poll_fn *poll;       /* called at any time until the helper ends; not by progress_poll */
+    void *arg;
+    const _Atomic uint32_t *looks; /* another number whenever somebody else has looked for the same */
+    const _Atomic unsigned *unfinished; /* not 0: `poll` may find something whatever the descriptor says */
+};
+/* False: there is no thread to be had. */
+bool progress_help(const struct progress_helper *config);
+/* `unfinished` is no longer 0. */
+void progress_help_soon(void);
+/* It has ended on return; no lock is held that `poll` takes. */
+void progress_help_end(void);
+
 /* NULL: nobody. Until progress_fini. */
 void progress_set_watch(const struct progress_watch *watch);
 

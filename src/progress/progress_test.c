@@ -3,6 +3,7 @@
 #include "progress/progress.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -238,6 +239,32 @@ static void test_descriptors(void)
     free(head);
 }
 
+/* --- a helper --- */
+
+static _Atomic unsigned unfinished;
+
+/* It polls for who does not: when something comes by the descriptor, and when something has been left. */
+static void test_helper(void)
+{
+    struct tube tube = { .fd = eventfd(0, EFD_NONBLOCK) };
+    _Atomic uint32_t looks = 0;
+    const struct progress_helper config = { tube.fd, poll_tube, &tube, &looks, &unfinished };
+
+    CHECK(progress_help(&config));
+    CHECK(write(tube.fd, &(uint64_t){ 1 }, sizeof(uint64_t)) == sizeof(uint64_t));
+    while (!atomic_load(&tube.done))
+        sched_yield();
+    progress_help_end();
+    atomic_store(&tube.done, 0);
+    CHECK(progress_help(&config)); /* and another time */
+    atomic_store(&unfinished, 1);
+    progress_help_soon();
+    CHECK(write(tube.fd, &(uint64_t){ 1 }, sizeof(uint64_t)) == sizeof(uint64_t));
+    progress_wait(&tube.done, (struct progress_hint){ NULL, NULL }); /* it wakes us */
+    progress_help_end();
+    close(tube.fd);
+}
+
 int main(void)
 {
     _Atomic uint32_t word = 0;
@@ -248,6 +275,7 @@ int main(void)
     test_done_after_polls(1);
     test_done_after_polls(100);
     test_sleep();
+    test_helper();
     progress_init(&(struct progress_config){ .local_ranks = 1000 }); /* more ranks than processors */
     test_done_after_polls(100);
     atomic_store(&late_word, 0);

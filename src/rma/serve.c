@@ -14,8 +14,9 @@ static struct {
     pthread_mutex_t lock;
     struct win_messages *first;  /* guarded by lock */
     bool is_polled;              /* guarded by lock */
-    _Atomic unsigned deferred;   /* how many are */
 } serving = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+_Atomic unsigned win_serve_deferred; /* windows that are */
 
 /* --- types of origins --- */
 
@@ -374,8 +375,9 @@ void win_defer(struct win_messages *m)
     if (m->is_deferred)
         return;
     m->is_deferred = true;
-    atomic_fetch_add_explicit(&serving.deferred, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&win_serve_deferred, 1, memory_order_relaxed);
     progress_work(1);
+    win_attend_soon();
 }
 
 /* Begin what stands behind what has begun: false if something must be tried again. DATA that are still being read to
@@ -468,7 +470,7 @@ static void retry(struct win_messages *m)
     p2p_box_lock(m->win->comm);
     if (m->is_deferred) {
         m->is_deferred = false;
-        atomic_fetch_sub_explicit(&serving.deferred, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&win_serve_deferred, 1, memory_order_relaxed);
         progress_work(-1);
         for (int rank = 0; rank < m->win->size; rank++) {
             win_outbox_retry(m, rank);
@@ -478,18 +480,24 @@ static void retry(struct win_messages *m)
     p2p_box_unlock(m->win->comm);
 }
 
-static int poll_deferred(void *arg)
+int win_serve_again(void)
 {
-    (void)arg;
-    atomic_store_explicit(&win_outbox_tick, atomic_load_explicit(&win_outbox_tick, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
-    if (likely(!atomic_load_explicit(&serving.deferred, memory_order_relaxed)))
+    if (likely(!atomic_load_explicit(&win_serve_deferred, memory_order_relaxed)))
         return 0;
     pthread_mutex_lock(&serving.lock);
     for (struct win_messages *m = serving.first; m; m = m->next)
         retry(m);
     pthread_mutex_unlock(&serving.lock);
     return 0;
+}
+
+static int poll_deferred(void *arg)
+{
+    (void)arg;
+    win_attend_look();
+    atomic_store_explicit(&win_outbox_tick, atomic_load_explicit(&win_outbox_tick, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    return win_serve_again();
 }
 
 void win_serve_open(struct win_messages *m)
@@ -518,6 +526,7 @@ void win_serve_close(struct win_messages *m)
 
 void win_serve_fini(void)
 {
+    win_attend_fini();
     if (serving.is_polled)
         progress_remove(poll_deferred, &serving);
     serving.is_polled = false;

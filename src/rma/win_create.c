@@ -15,7 +15,7 @@
 #include "obj/errhandler.h"
 #include "obj/user_memory.h"
 #include "rma/heap.h"
-#include "rma/int_rma.h"
+#include "rma/int_message.h"
 #include "sys/place.h"
 
 /* What the user asks for. */
@@ -386,10 +386,27 @@ static void finish(struct making *making)
     win_enter(win);
 }
 
+/* The same in all processes, whatever else goes wrong. */
+static bool has_far(const struct comm *comm)
+{
+    const int node = place_node(group_proc(comm->group, comm->rank));
+
+    for (int rank = 0; rank < comm->size; rank++)
+        if (place_node(group_proc(comm->group, rank)) != node)
+            return true;
+    return false;
+}
+
 static int build(struct making *making, struct comm *comm, int rc)
 {
-    int failed = comm_create_for(comm, comm->group, making->wish->call, &making->comm);
+    const char *const call = making->wish->call;
+    bool is_apart = false;
+    int failed = has_far(comm) ? win_attend_wanted(&is_apart) : 0;
 
+    if (!failed && is_apart)
+        failed = comm_create_apart(comm, call, &making->comm);
+    else if (!failed)
+        failed = comm_create_for(comm, comm->group, call, &making->comm);
     if (failed)
         return rc ? rc : failed;
     making->comm->coll_outer = making->wish->call;
