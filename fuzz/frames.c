@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What mpiexec and its agents on other machines read from each other. The first byte says what the rest is: frames from
- * one of the two sides, or the job as an agent gets it. */
+ * one of the two sides, the job as an agent gets it, or processes that are started later. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "job_text.h"
 #include "options.h"
 
-enum { RANKS = 8 };
+enum { RANKS = 8, SLOTS = 40 };
 
 /* --- what job_text.c uses of mpiexec --- */
 
@@ -110,6 +110,33 @@ static void read_job(const uint8_t *data, size_t size)
     free(job);
 }
 
+/* The same of a world: its processes have places, and machines of the job. */
+static void read_world(const uint8_t *data, size_t size)
+{
+    struct job_head head = { .slots = SLOTS };
+    struct job job = { .head = &head, .size = RANKS, .nodes.count = 3 };
+    struct world_text text;
+    char *copy = malloc(size + 1);
+    int ranks = 0;
+
+    MUST(copy);
+    memcpy(copy, data, size);
+    if (job_text_read_world(&job, &text, copy, size)) {
+        const struct world *world = text.world;
+
+        for (int i = 0; i < world->app_count; i++) {
+            MUST(world->apps[i].argv.count > 0);
+            ranks += world->apps[i].ranks;
+        }
+        MUST(ranks == world->size && world->first >= RANKS && world->first + ranks <= SLOTS);
+        MUST(text.parent >= 0 && text.parent < SLOTS);
+        for (int i = 0; i < ranks; i++)
+            MUST(text.node_of[i] >= 0 && text.node_of[i] < 3);
+    }
+    give_back();
+    free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *words;
@@ -120,6 +147,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(frame_is_hello(*data & 1, (frame_write_hello(*data & 1, line), line), &words));
     if (*data == 'j')
         read_job(data + 1, size - 1);
+    else if (*data == 'w')
+        read_world(data + 1, size - 1);
     else
         read_frames(*data & 1, (const char *)data + 1, size - 1);
     return 0;
