@@ -137,6 +137,7 @@ struct fab_cq_attr {
     uint64_t flags;
     int format, wait_obj, signaling_vector, wait_cond;
     void *wait_set;
+    void *xpu_ctx;              /* of newer libraries */
 };
 
 struct fab_av;
