@@ -58,12 +58,13 @@ static int class_of(size_t len)
     return class;
 }
 
-/* Eager, a message is copied twice, and the sender's copy takes about as long as ours. */
+/* Eager, a message is copied twice. The sender's copy takes about as long as ours, but for the shortest class, whose
+ * buffer it gets ready while it waits: a quarter. */
 static bool is_better_offered(const struct speed *speed, int class)
 {
-    const float len = (float)class_end(class);
+    const float len = (float)class_end(class), copies = class ? 2 : 1.25F;
 
-    return speed->alone[class] * len + OFFER_NS < 2 * speed->eager[class] * len;
+    return speed->alone[class] * len + OFFER_NS < copies * speed->eager[class] * len;
 }
 
 static bool is_seen(const struct speed *speed, int class)
