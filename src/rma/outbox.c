@@ -45,6 +45,18 @@ static void ask_not(struct win_peer *peer)
     peer->is_unflushed = true;
 }
 
+/* To a rank that is lost: what was to go is forgotten, and the next flush tells. */
+static COLD int send_nowhere(struct win_messages *m, int rank)
+{
+    struct win_peer *peer = &m->peer[rank];
+
+    peer->error = p2p_lost_rank(m->win->comm, rank);
+    peer->lock_also = 0;
+    if (peer->batch)
+        peer->batch->len = 0;
+    return 0;
+}
+
 int win_outbox_send(struct win_messages *m, int rank, uint32_t also)
 {
     struct win_peer *peer = &m->peer[rank];
@@ -53,6 +65,8 @@ int win_outbox_send(struct win_messages *m, int rank, uint32_t also)
     const size_t len = batch ? batch->len : 0;
     int rc;
 
+    if (unlikely(peer->is_lost))
+        return send_nowhere(m, rank);
     if (also & ALSO_ANSWER)
         ask(m, peer);
     peer->lock_also = 0;

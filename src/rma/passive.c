@@ -200,7 +200,11 @@ static int take_all(struct win *win)
     for (int rank = 0; rank < win->size; rank++)
         if (!has_far || !win->target[rank].is_far)
             take_near(win, rank, true, call);
-    return has_far ? win_message_flush(win, -1, false, call) : 0;
+    rc = has_far ? win_message_flush(win, -1, false, call) : 0;
+    for (int rank = 0; rank < win->size && unlikely(rc); rank++)
+        if (!win->target[rank].is_far)
+            win_lock_leave(win, rank, true);
+    return rc;
 }
 
 int win_lock_all(struct win *win, int assertion)

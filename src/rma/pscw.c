@@ -4,6 +4,7 @@
  * for which MPI_Win_wait waits. Far ones are told to do that themselves, and so are targets of operations by messages,
  * since what comes behind those needs no answer to them. Assertions would save nothing. */
 #include "base/err.h"
+#include "p2p/p2p.h"
 #include "rma/int_rma.h"
 
 /* The members of `group` as ranks of the window. */
@@ -27,7 +28,17 @@ struct pair_wait {
     const int *ranks;
     const uint32_t *seen; /* by rank: what has been used up */
     bool is_start;
+    int error;            /* one of them is lost */
 };
+
+static bool is_lost(struct pair_wait *w, int rank)
+{
+    const struct win *win = w->wait.win;
+    const int rc = unlikely(win->target[rank].is_far) ? p2p_lost_rank(win->comm, rank) : 0;
+
+    w->error = rc ? rc : w->error;
+    return rc;
+}
 
 static bool have_all_come(struct win_wait *wait)
 {
@@ -41,7 +52,8 @@ static bool have_all_come(struct win_wait *wait)
         wait->peer = rank;
         /* acquire pairs with tell */
         if (atomic_load_explicit(w->is_start ? &pair->posted : &pair->completed, memory_order_acquire) ==
-            w->seen[rank])
+                w->seen[rank] &&
+            !is_lost(w, rank))
             return false;
     }
     return true;
@@ -94,7 +106,7 @@ static void set_access(struct win *win, enum win_access access)
 int win_start(struct win *win, struct group *group, int assertion)
 {
     struct pair_wait w = {
-        { win, "MPI_Win_start", 0, have_all_come }, 0, group->size, win->start_ranks, win->taken, true
+        { win, "MPI_Win_start", 0, have_all_come }, 0, group->size, win->start_ranks, win->taken, true, 0
     };
     int rc = win_check_assert(assertion, MPI_MODE_NOCHECK);
 
@@ -105,6 +117,8 @@ int win_start(struct win *win, struct group *group, int assertion)
     if (rc)
         return rc;
     await(&w);
+    if (unlikely(w.error))
+        return w.error;
     use_up(&w, win->taken);
     win->is_open = false;
     win->epoch = WIN_EPOCH_START;
@@ -146,7 +160,7 @@ int win_post(struct win *win, struct group *group, int assertion)
 static struct pair_wait wait_for_completes(const struct win *win)
 {
     return (struct pair_wait){
-        { win, "MPI_Win_wait", 0, have_all_come }, 0, win->post_count, win->post_ranks, win->waited, false
+        { win, "MPI_Win_wait", 0, have_all_come }, 0, win->post_count, win->post_ranks, win->waited, false, 0
     };
 }
 
@@ -166,7 +180,7 @@ int win_wait(struct win *win)
         return win_bad_epoch(win, "MPI_Win_wait");
     await(&w);
     end_exposure(win, &w);
-    return 0;
+    return w.error;
 }
 
 int win_test(struct win *win, int *flag)
@@ -184,5 +198,5 @@ int win_test(struct win *win, int *flag)
         end_exposure(win, &w);
     else
         progress_in_vain();
-    return 0;
+    return w.error;
 }
