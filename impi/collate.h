@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "impi.h"
+#include "sys/impi.h"
 
 struct collate_part {
     unsigned char *data;

@@ -7,6 +7,7 @@
  * its way, deaths are what was asked for: the grace time of the options counts instead. Processes that are not
  * connected with the one that has failed (MPI 5.0 §11.10.4) go on. */
 #include "agent.h"
+#include "client.h"
 #include "far.h"
 #include "launch.h"
 #include "spawning.h"
@@ -288,6 +289,7 @@ void job_timer(struct job *job, enum timer timer)
     case TIMER_LINKS: far_look(job); break;
     case TIMER_LAUNCH: far_late(job); break;
     case TIMER_FAILED: job_find_doomed(job, true); break;
+    case TIMER_CLIENT: client_late(job); break;
     case TIMER_ADDRESSES: address_watch(job); break;
     case TIMER_HANG: hang_look(job); break;
     case TIMER_ANSWERS: hang_answers(job); break;

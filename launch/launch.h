@@ -22,6 +22,7 @@
  *   remote.c    how other machines are reached
  *   far.h       ranks on other machines               agent.h    mpiexec --agent, there
  *   address.c   addresses of processes to those of other machines
+ *   client.h    several jobs with one MPI_COMM_WORLD (IMPI)
  *
  * struct job is the only state; it lives in main. */
 #ifndef LAUNCH_LAUNCH_H
@@ -146,6 +147,8 @@ struct options {
     const char *launcher; /* how other machines are reached: "ssh", "slurm"; NULL: not said */
     const char *launcher_exec; /* the program for that; NULL: not said */
     const char *agent_prefix;  /* where Parley is on other machines; NULL: where it is here */
+    const char *client_server; /* of IMPI: address and port; NULL: the job is on its own */
+    int client_rank;
     struct binding binding;
     struct strings exported; /* variables named with -x: they go to other machines whatever they are */
     struct strings binding_words; /* what it was made from: names and values in turns, "" for none */
@@ -278,6 +281,7 @@ enum timer {
     TIMER_LAUNCH,
     TIMER_ADDRESSES,
     TIMER_FAILED,
+    TIMER_CLIENT,
     TIMERS
 };
 
@@ -291,6 +295,7 @@ struct inherited {
 
 struct hang;
 struct hang_far;
+struct client;
 struct control_message;
 struct link;
 struct orders;
@@ -316,6 +321,7 @@ struct job {
     char *folder;        /* that we were called in; NULL: nobody needs it */
     struct link *links;  /* to agents, by nodes; NULL: there are none */
     struct orders *orders; /* of an agent: job_text.h */
+    struct client *client; /* the way to the server of IMPI; NULL: there is none */
     struct root *root;   /* we are an agent: the way to mpiexec; NULL: we are mpiexec itself */
     int worlds;          /* the number of the last one */
     struct spawning *spawnings; /* calls that want processes, the oldest first (spawning.h); NULL: none */
@@ -461,6 +467,8 @@ size_t segment_spare(const struct job *job);
 /* Once it is known on how many processors the ranks run. */
 void segment_set_universe(struct job *job);
 int open_nothing(void);
+/* Move `fd` up, out of the way; the old number is closed. */
+int descriptor_move_up(int fd);
 
 /* spawn.c */
 void spawn_raise_limits(struct job *job); /* before anything is opened */

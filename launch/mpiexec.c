@@ -17,6 +17,7 @@
 #include "base/diagnostic.h"
 #include "agent.h"
 #include "base/mem.h"
+#include "client.h"
 #include "explain.h"
 #include "far.h"
 #include "spawning.h"
@@ -135,13 +136,14 @@ static void run_timers(struct job *job)
         }
 }
 
-/* What has been put for other machines goes now. */
+/* What has been put for others goes now. */
 static void flush(struct job *job)
 {
     if (job->links)
         far_flush(job);
     if (job->root)
         agent_flush(job);
+    client_flush(job);
 }
 
 /* What waits for other machines, and perhaps no longer. */
@@ -329,6 +331,7 @@ int main(int argc, char **argv)
     if (job.options.is_dry)
         return 0;
     far_start(&job);
+    client_start(&job);
     spawn_all(&job);
     far_go(&job);
     other_mpi_init(&job);
@@ -339,6 +342,7 @@ int main(int argc, char **argv)
         timer_set(&job, TIMER_LIMIT, job.options.time_limit);
     hang_start(&job);
     loop_until(&job, is_over);
+    client_end(&job);
     far_close(&job);
     signals_close(&job);
     job_clean(&job);

@@ -114,6 +114,7 @@ void options_apply_soft(struct reader *reader, const char *name, char **values);
 void options_apply_pset(struct reader *reader, const char *name, char **values);
 void options_apply_memory_kinds(struct reader *reader, const char *name, char **values);
 void options_apply_arch(struct reader *reader, const char *name, char **values);
+void options_apply_client(struct reader *reader, const char *name, char **values);
 void options_apply_universe(struct reader *reader, const char *name, char **values);
 /* The largest number of a set "2:8:2,16" from 1 to `most`; 0: none; -1: it is no such set. */
 int options_largest(const char *set, int most);

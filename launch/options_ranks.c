@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "launch.h"
 #include "sys/cpus.h"
+#include "sys/impi.h"
 
 void options_apply_ranks(struct reader *reader, const char *name, char **values)
 {
@@ -237,6 +238,12 @@ void options_apply_arch(struct reader *reader, const char *name, char **values)
     die(EXIT_USAGE,
         "E0102: -%s %s: this machine is %s, and programs for others are not looked for", name,
         values[0], system.machine);
+}
+
+void options_apply_client(struct reader *reader, const char *name, char **values)
+{
+    reader->options->client_rank = options_whole_number(name, values[0], 0, IMPI_CLIENTS_MAX - 1);
+    reader->options->client_server = values[1];
 }
 
 void options_apply_universe(struct reader *reader, const char *name, char **values)

@@ -39,6 +39,7 @@ const struct option options_table[] = {
     { "pset", "NAME", TOPIC_RUN, DO(pset), "name the process set of these processes, for sessions" },
     { "memory-alloc-kinds mem-alloc-kind", "KINDS", TOPIC_RUN, DO(memory_kinds),
       "kinds of memory the program asks for: mpi,system" },
+    { "client", "RANK ADDR", TOPIC_RUN, DO(client), "be client RANK of the IMPI server at ADDR" },
     { "universe-size usize", "N", TOPIC_RUN, DO(universe),
       "processes there may be, with those started later" },
     { "configfile app appfile", "FILE", TOPIC_RUN | COMMON, DO(config),

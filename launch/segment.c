@@ -16,8 +16,7 @@ enum { SPARE_PLACES = 128 }; /* for processes that are started later, if nothing
 /* Ranks find their descriptors at numbers from here on, where scripts do not put theirs. */
 static const int first_fds[] = { 100, 20, STDERR_FILENO + 1 }; /* the later ones where few are allowed */
 
-/* Move `fd` up, out of the way; the old number is closed. */
-static int move_up(int fd)
+int descriptor_move_up(int fd)
 {
     int moved = -1;
 
@@ -117,12 +116,12 @@ void segment_create(struct job *job)
 
     if (fd < 0)
         die(EXIT_SYSTEM, "E0106: %s", why);
-    job->segment_fd = move_up(fd);
+    job->segment_fd = descriptor_move_up(fd);
     job->null_fd = open_nothing();
     fd = fcntl(job->null_fd, F_DUPFD_CLOEXEC, 0); /* keeps the number free of anything else */
     if (fd < 0)
         die(EXIT_SYSTEM, "E0106: no descriptor left: %s", strerror(errno));
-    job->rank_control_fd = move_up(fd);
+    job->rank_control_fd = descriptor_move_up(fd);
     fill_places(job);
     write_psets(&job->options, job->head);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "client.h"
 #include "sys/pass.h"
 
 enum { OWN_FILES = 16, GUEST_FILES = 240 };
@@ -32,6 +33,7 @@ struct start {
     pid_t launcher;
     int in, out, err; /* descriptors to become 0, 1, 2; -1: keep ours */
     int control;
+    int listener; /* for other clients of IMPI; -1: there are none */
     const struct cpus *mask; /* NULL: ours */
     bool has_group; /* a process group of its own */
     /* told back */
@@ -60,7 +62,9 @@ static bool set_descriptors(const struct start *start)
     return (start->in < 0 || dup2(start->in, 0) == 0) && (start->out < 0 || dup2(start->out, 1) == 1) &&
            (start->err < 0 || dup2(start->err, 2) == 2) &&
            dup2(start->control, start->job->rank_control_fd) >= 0 &&
-           !fcntl(start->job->segment_fd, F_SETFD, 0);
+           !fcntl(start->job->segment_fd, F_SETFD, 0) &&
+           (start->listener < 0 || (dup2(start->listener, start->job->head->listener_fd) >= 0 &&
+                                    !fcntl(start->job->head->joint_fd, F_SETFD, 0)));
 }
 
 static bool set_mask(const struct start *start)
@@ -179,6 +183,7 @@ bool spawn_rank(struct job *job, int rank, struct refusal *refusal)
     start.out = out[1];
     start.err = err[1];
     start.control = control[1];
+    start.listener = client_listener(job, rank);
     start.argv = start.app->argv.at;
     start.program = start.app->program;
     debug_wrap(job, rank, &start.argv, &start.program);
@@ -190,6 +195,7 @@ bool spawn_rank(struct job *job, int rank, struct refusal *refusal)
     if (pid < 0)
         start.error = errno;
     close_all((int[]){ control[1], out[1], has_console ? -1 : err[1], start.in }, 4);
+    client_given(job, rank);
     if (pid < 0 || start.failed != STEP_NONE) {
         close_all((int[]){ control[0], out[0], err[0], in[1] }, 4);
         atomic_store(&job_proc(job->head, rank)->state, JOB_NONE);
@@ -214,7 +220,8 @@ void spawn_raise_limits(struct job *job)
 {
     const struct options *options = &job->options;
     const rlim_t each =
-        3u + (options->out_pattern != NULL) + (options->err_pattern != NULL) + (job->stdin_rank < 0);
+        3u + (options->out_pattern != NULL) + (options->err_pattern != NULL) + (job->stdin_rank < 0) +
+        (options->client_server != NULL);
     const rlim_t needed = (rlim_t)(job->size + job->nodes.count) * each + OWN_FILES, wanted = needed + GUEST_FILES;
     struct rlimit limit;
 

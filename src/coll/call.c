@@ -15,6 +15,7 @@
  *
  * A persistent operation keeps its tags, since processes may start several of them in any order. */
 #include "base/err.h"
+#include "coll/clients.h"
 #include "coll/levels.h"
 #include "coll/node.h"
 #include "coll/spanning.h"
@@ -187,6 +188,8 @@ static void number(struct sched *s, enum coll_form form)
         coll_forget_notices(comm);
     if (comm->coll_outer)
         s->call = comm->coll_outer;
+    if (unlikely(s->spans_clients))
+        clients_number(s, form);
     if (form == COLL_PERSISTENT)
         s->tag = tag_of_persistent(comm->coll_persistent++, s->operation);
     else
@@ -222,8 +225,12 @@ static int choose_and_build(struct sched *s, const struct coll_args *args)
 /* A call with an error counts too: the other processes, which may have found none, have counted it. */
 static int count_and_check(struct sched *s, const struct coll_args *args, enum coll_form form)
 {
+    int rc;
+
     describe(s, args);
     number(s, form);
+    if (unlikely(s->spans_clients) && (rc = clients_check(s->comm, args, form)))
+        return rc;
     return check(s->comm, args);
 }
 
@@ -275,7 +282,8 @@ int coll_run(struct comm *comm, const struct coll_args *args)
 
     if (comm->shelf.number >= 0 && !(coll_by_messages >> args->operation & 1) && node_try(comm, args, &rc))
         return rc;
-    if (unlikely(comm->coll_sequence - comm->coll_met >= MEET_EVERY) && !comm->is_inter && (rc = meet(comm)))
+    if (unlikely(comm->coll_sequence - comm->coll_met >= MEET_EVERY) && !comm->is_inter &&
+        !p2p_is_foreign_ctx(comm->ctx) && (rc = meet(comm)))
         return rc;
     if (unlikely(comm->spread) && !(coll_by_messages >> args->operation & 1) && coll_levels_here(comm, args, &rc))
         return rc;

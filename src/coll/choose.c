@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/setting.h"
-#include "coll/algorithms.h"
+#include "coll/clients.h"
 #include "coll/rules.h"
 #include "coll/spanning.h"
 
@@ -282,13 +282,17 @@ int coll_choose(struct comm *comm, const struct coll_args *args, struct coll_cho
         *choice = (struct coll_choice){ comm->is_inter ? &inter : &neighbor_direct, 0 };
         return 0;
     }
-    if (unlikely(reproducible.value) && args->op) {
+    if (unlikely(reproducible.value) && args->op && !p2p_is_foreign_ctx(comm->ctx)) {
         *choice = choice_of.fixed[operation];
         return 0;
     }
     rc = coll_spread_look(comm);
     if (rc)
         return rc;
+    if (unlikely(p2p_is_foreign_ctx(comm->ctx))) {
+        *choice = (struct coll_choice){ &coll_clients[operation], 0 };
+        return 0;
+    }
     shape = shape_of(comm, args);
     forced = &choice_of.forced[operation];
     if (unlikely(forced->algorithm != NULL)) {

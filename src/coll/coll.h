@@ -59,12 +59,14 @@ struct coll_data {
 
 struct blocked;
 struct job_head;
+struct joint;
 
 struct coll_config {
     struct job_head *segment; /* its head, mapped; NULL: there is none */
     int segment_fd;           /* of the whole of it */
     size_t offset;            /* where the part for words that the members of a communicator share begins */
     int procs;                /* in the job */
+    const struct joint *joint; /* several clients of IMPI; NULL: this job is alone */
 };
 
 /* Use that part. Without: everything goes by messages. Errors: MPI_ERR_NO_MEM, a setting with a wrong value. */

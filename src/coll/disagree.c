@@ -101,7 +101,7 @@ bool sched_notify(const struct sched *s, int dest)
     const uint32_t number = (call >> COLL_SEQUENCE_BIT << COLL_SEQUENCE_BIT) | COLL_NOTICE << OPERATION_BIT | hash |
                             (uint32_t)s->operation;
 
-    return is_numbered(call) && !s->comm->is_inter &&
+    return is_numbered(call) && !s->comm->is_inter && !s->spans_clients &&
            p2p_send_if_it_goes(s->comm, dest, -COLL_TAG_FIRST - (int)number, P2P_STANDARD | P2P_COLL);
 }
 

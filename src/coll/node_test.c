@@ -34,7 +34,7 @@ static void map(int procs)
     memory = mmap(NULL, offset, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     counts = mmap(NULL, JOB_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(memory != MAP_FAILED && counts != MAP_FAILED);
-    config = (struct coll_config){ (struct job_head *)(void *)memory, fd, offset, procs };
+    config = (struct coll_config){ (struct job_head *)(void *)memory, fd, offset, procs, NULL };
     config.segment->slots = (uint32_t)procs;
     coll_fini();
     CHECK_INT(coll_init(&config), 0);

@@ -36,6 +36,7 @@ void sched_init(struct sched *s, struct comm *comm)
     s->parameter = 0;
     s->layout = NULL;
     s->has_turns = false;
+    s->spans_clients = p2p_is_foreign_ctx(comm->ctx);
 }
 
 static void let_go_of(const struct coll_block *block)

@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "coll/int_call.h"
+#include "coll/clients.h"
 #include "coll/node.h"
 #include "obj/blocked.h"
 #include "p2p/lane.h"
@@ -59,7 +59,9 @@ static struct comm *comm_of(const struct sched *s, const struct sched_step *step
 
 static int tag_of(const struct sched *s, const struct sched_step *step)
 {
-    return (step->is_local ? s->local_tag : s->tag) - step->sub;
+    const int tag = (step->is_local ? s->local_tag : s->tag) - step->sub;
+
+    return likely(!s->spans_clients) ? tag : clients_tag(s, step, tag);
 }
 
 /* Without a request. */

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/setting.h"
-#include "coll/int_call.h"
+#include "coll/clients.h"
 #include "coll/int_node.h"
 #include "coll/int_spare.h"
 #include "coll/spanning.h"
@@ -100,6 +100,8 @@ int coll_init(const struct coll_config *config)
     int rc = coll_choice_init();
 
     shared_coll.value = 1;
+    if (config->joint)
+        clients_open(config->joint, config->procs);
     if (!rc)
         rc = setting_read(&shared_coll);
     return rc || !config->segment ? rc : coll_share(config);

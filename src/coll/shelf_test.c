@@ -33,7 +33,7 @@ static void map(int procs)
     close(config.segment_fd);
     CHECK_INT(ftruncate(fd, (off_t)offset), 0); /* it is made longer */
     memory = map_shared(fd, offset, 0);
-    config = (struct coll_config){ (struct job_head *)(void *)memory, fd, offset, procs };
+    config = (struct coll_config){ (struct job_head *)(void *)memory, fd, offset, procs, NULL };
     config.segment->slots = (uint32_t)procs;
     coll_fini();
     CHECK_INT(coll_init(&config), 0);

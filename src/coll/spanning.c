@@ -5,12 +5,16 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "coll/clients.h"
 #include "coll/shelf.h"
+#include "p2p/p2p.h"
 #include "sys/place.h"
 
-/* Number of the job's node. */
+/* Number of the job's node; of a communicator over several clients, that of the client. */
 static int node_of_rank(const struct comm *comm, int rank)
 {
+    if (unlikely(p2p_is_foreign_ctx(comm->ctx)))
+        return clients_of(group_proc(comm->group, rank));
     return place_node(group_proc(comm->group, rank));
 }
 
@@ -18,6 +22,8 @@ static bool is_on_one(const struct comm *comm)
 {
     int node, rank = 1;
 
+    if (p2p_is_foreign_ctx(comm->ctx))
+        return false;
     if (!place_is_spread())
         return true;
     node = node_of_rank(comm, 0);
@@ -42,13 +48,17 @@ static void number_nodes(const struct comm *comm, struct spread *spread, int *nu
     }
 }
 
-/* The members on this node. `procs` has room for all. */
+/* The members on this node, not those of this client. `procs` has room for all. */
 static int gather_here(struct comm *comm, struct spread *spread, int *procs)
 {
     const int own = spread->node_of[comm->rank];
     struct comm *here = &spread->here;
     int count = 0;
 
+    if (p2p_is_foreign_ctx(comm->ctx)) {
+        here->size = 1; /* those of this client have no shelf */
+        return 0;
+    }
     for (int rank = 0; rank < comm->size; rank++)
         if (spread->node_of[rank] == own)
             procs[count++] = group_proc(comm->group, rank);

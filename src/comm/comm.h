@@ -18,6 +18,8 @@
 #include "sys/site.h"
 
 /* What comm_init needs to know of this process. */
+struct joint;
+
 struct comm_environment {
     int appnum;        /* MPI_APPNUM; -1: undefined */
     int universe_size; /* MPI_UNIVERSE_SIZE; -1: undefined */
@@ -40,6 +42,8 @@ struct comm_place {
     int first, size; /* its MPI_COMM_WORLD: so many processes from the first one on */
     int world;       /* the number of that; 0: the first one of the job */
     int ranks;       /* in the first one; fewer than 2^30 */
+    const struct joint *joint; /* its processes in other clients of IMPI have numbers from `procs` on, and are in
+                                * MPI_COMM_WORLD; `size` counts those of this job. NULL: there are none */
     _Atomic uint64_t *links;    /* a bit for each process of other worlds that there is a communicator with is kept
                                  * here; NULL: nobody wants to know */
     _Atomic uint32_t *contexts; /* two words, where the processes that have this number one after the other count the

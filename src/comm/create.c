@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/event.h"
 #include "coll/coll.h"
-#include "comm/int_comm.h"
+#include "comm/joint_ids.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "obj/session.h"
@@ -79,6 +79,8 @@ int comm_open(struct comm *comm, uint32_t ctx)
 
     comm->obj.kind = OBJ_COMM;
     comm->ctx = ctx;
+    if (unlikely(p2p_is_foreign_ctx(ctx)))
+        comm->shelf.number = -1;
     rc = p2p_comm_open(comm);
     if (rc) {
         drop(comm);
@@ -153,6 +155,8 @@ static int create(struct comm *comm, struct group *group, const char *call, int 
 {
     int rc;
 
+    if (unlikely(p2p_is_foreign_ctx(comm->ctx)))
+        return comm_clients_make_of_group(comm, group, call, out);
     comm->coll_outer = call;
     rc = make_of_group(comm, group, COLL_NEXT_TAG, take, out);
     comm->coll_outer = NULL;
@@ -217,8 +221,10 @@ int comm_create(struct comm *comm, struct group *group, struct comm **out)
 
 int comm_create_group(struct comm *comm, struct group *group, int tag, struct comm **out)
 {
-    const int rc = check_subgroup(comm, group);
+    int rc = check_subgroup(comm, group);
 
+    if (!rc)
+        rc = comm_clients_check_group(group, "MPI_Comm_create_group");
     return rc ? rc : make_of_group(comm, group, tag, comm_ctx_take, out);
 }
 
@@ -230,6 +236,8 @@ int comm_free(struct comm *comm)
         return err(MPI_ERR_COMM, "E0343: %s is predefined and may not be freed",
                    obj_handle(&comm->obj) == (uintptr_t)MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
     rc = attr_delete_all(&comm->obj, &comm->attrs); /* the callbacks may make collective calls */
+    if (!rc && unlikely(p2p_is_foreign_ctx(comm->ctx)) && !comm->is_inter)
+        rc = coll_barrier(comm); /* IMPI 0.0, 4.14 */
     if (!rc)
         rc = coll_check_end(comm);
     if (rc)

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/list.h"
-#include "comm/int_comm.h"
+#include "comm/joint_ids.h"
 #include "obj/errhandler.h"
 #include "p2p/p2p.h"
 #include "progress/progress.h"
@@ -218,6 +218,8 @@ int comm_create_from_group(struct group *group, const char *stringtag, struct er
     struct call call = { .group = group };
     int rc = check_call(group, stringtag, errhandler), taken = 0;
 
+    if (!rc)
+        rc = comm_clients_check_group(group, "MPI_Comm_create_from_group");
     if (rc || !group->size)
         return rc;
     call.news.hash = comm_hash_group(group);

@@ -321,9 +321,12 @@ static void start(struct idup *idup)
 
 int comm_idup(struct comm *comm, struct info *info, struct comm **out, struct req **request)
 {
-    struct idup *idup = idup_alloc();
-    int rc;
+    struct idup *idup;
+    int rc = p2p_check_within(comm, "MPI_Comm_idup");
 
+    if (rc)
+        return rc;
+    idup = idup_alloc();
     if (!idup)
         return err(MPI_ERR_NO_MEM, "no memory for a request");
     /* is_send: its status is empty */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: comm. What can be asked of a communicator without communication (MPI 5.0 §7.4.1, §7.8, §9.1.2). */
 #include <limits.h>
+#include <mpix.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,13 +63,35 @@ void comm_set_last_code(int code)
     lastusedcode = code;
 }
 
+/* Of IMPI (4.2): how many clients there are, and which this process is in; the same of hosts. */
+static int *client_attribute(int keyval)
+{
+    static int values[4] = { 1, 0, 1, 0 };
+    const struct joint *joint = comm_world.joint;
+
+    if (joint) {
+        values[0] = (int)joint->clients;
+        values[1] = (int)joint->client;
+        values[2] = (int)joint->hosts;
+        values[3] = (int)joint_proc(joint, joint_rank(joint, comm_world.proc))->host;
+    }
+    return &values[keyval - IMPI_CLIENT_SIZE];
+}
+
 int comm_get_attr(const struct comm *comm, int keyval, void *value, int *flag)
 {
     int *attribute;
 
     *flag = 1; /* the predefined ones are the same for all */
     switch (keyval) {
-    case MPI_TAG_UB: attribute = &tag_ub; break;
+    case MPI_TAG_UB:
+        tag_ub = comm_world.joint ? comm_world.joint->tag_ub : INT_MAX;
+        attribute = &tag_ub;
+        break;
+    case IMPI_CLIENT_SIZE:
+    case IMPI_CLIENT_COLOR:
+    case IMPI_HOST_SIZE:
+    case IMPI_HOST_COLOR: attribute = client_attribute(keyval); break;
     case MPI_HOST: attribute = &host; break;
     case MPI_IO: attribute = &io; break;
     case MPI_WTIME_IS_GLOBAL: attribute = &wtime_is_global; break;

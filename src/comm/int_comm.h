@@ -4,15 +4,23 @@
 #define COMM_INT_COMM_H
 
 #include "comm/comm.h"
+#include "sys/joint.h"
 
 /* Place of this process in the job. */
 extern struct comm_world {
     int proc;        /* its number among all processes */
     int first, size; /* processes of MPI_COMM_WORLD */
     int number;      /* of that; 0: the first one of the job */
+    const struct joint *joint; /* clients of IMPI that have one MPI_COMM_WORLD with this job; NULL: it is alone */
     struct comm *parent; /* see comm_set_parent */
     struct comm_environment environment;
 } comm_world;
+
+/* Is the process in another client of IMPI? */
+static inline bool comm_is_foreign(int proc)
+{
+    return comm_world.joint && proc >= (int)comm_world.joint->slots;
+}
 
 /* Messages of MPI_Comm_create_from_group that nobody has asked for. */
 void comm_drop_strays(void);

@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "coll/coll.h"
-#include "comm/int_comm.h"
+#include "comm/joint_ids.h"
 #include "p2p/lane.h"
 #include "p2p/p2p.h"
 
@@ -50,8 +50,10 @@ static int alloc_data(struct agreed *agreed)
 /* Contexts for this side, and the common one if that is this leader's part. */
 static int take_contexts(const struct meeting *m, struct agreed *agreed, struct offer *mine)
 {
-    int rc = comm_ctx_take(&agreed->local_ctx);
+    int rc = p2p_check_within(m->local, m->call);
 
+    if (!rc)
+        rc = comm_ctx_take(&agreed->local_ctx);
     if (!rc && comm_world.proc < group_proc(m->peer->remote_group, m->remote))
         rc = comm_ctx_take(&mine->ctx);
     return rc;
@@ -63,6 +65,8 @@ static int check_other(const struct meeting *m)
 
     if (!m->peer)
         return err(MPI_ERR_COMM, "peer_comm is no communicator, at the leader of the local group");
+    if (p2p_is_foreign_ctx(m->peer->ctx))
+        return p2p_check_within(m->peer, m->call);
     if (m->remote < 0 || m->remote >= m->peer->remote_size)
         return err(MPI_ERR_RANK, "remote_leader is %d; peer_comm has ranks 0 to %d", m->remote,
                    m->peer->remote_size - 1);
@@ -299,6 +303,8 @@ int comm_inter_create_from_groups(const struct comm_sides *sides, const char *st
     struct comm *local = NULL;
     int rc = check_apart(group, remote);
 
+    if (!rc)
+        rc = comm_clients_check_group(remote, "MPI_Intercomm_create_from_groups");
     if (!rc)
         rc = comm_create_from_group(group, stringtag, errhandler, &local);
     if (rc || !local)

@@ -49,7 +49,7 @@ void comm_links_count(const struct group *group, int change)
     pthread_mutex_lock(&links.lock);
     for (int rank = 0; rank < group->size; rank++) {
         const int proc = group_proc(group, rank);
-        if (!is_of_own_world(proc) && proc < JOB_SLOTS_MAX)
+        if (!is_of_own_world(proc) && proc < JOB_SLOTS_MAX && !comm_is_foreign(proc))
             count_one(proc, change);
     }
     pthread_mutex_unlock(&links.lock);

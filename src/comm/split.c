@@ -6,8 +6,9 @@
 
 #include "base/err.h"
 #include "coll/coll.h"
-#include "comm/int_comm.h"
+#include "comm/joint_ids.h"
 #include "obj/errhandler.h"
+#include "p2p/p2p.h"
 
 struct member {
     int key, rank;
@@ -89,6 +90,8 @@ int comm_split_by(struct comm *comm, struct split_entry own, struct split_rule *
 
     if (comm->is_inter)
         return comm_inter_split(comm, own, rule, out);
+    if (unlikely(p2p_is_foreign_ctx(comm->ctx)))
+        return comm_clients_split(comm, own, out);
     entries = mem_alloc((size_t)comm->size * sizeof *entries);
     if (!entries)
         return err(MPI_ERR_NO_MEM, "no memory for the colors of %d processes", comm->size);

@@ -9,8 +9,9 @@
 
 #include "base/err.h"
 #include "coll/coll.h"
-#include "comm/int_comm.h"
+#include "comm/joint_ids.h"
 #include "obj/info.h"
+#include "p2p/p2p.h"
 
 static const char resource_key[] = "mpi_hw_resource_type", set_key[] = "mpi_pset_name",
                   shared_memory[] = "mpi_shared_memory";
@@ -191,12 +192,27 @@ static int refine(struct split_rule *base, struct comm *comm, struct split_entry
     return rc || !is_unguided ? rc : split_unguided(rule, comm, mine, theirs);
 }
 
+/* What is split by is within a client, and so is each part. */
+static int split_at_home(struct comm *comm, int split_type, int key, struct info *info, struct comm **out)
+{
+    struct comm *home;
+    int rc = comm_clients_home(comm, &home);
+
+    if (rc)
+        return rc;
+    rc = comm_split_type(home, split_type, key, info, out);
+    comm_unref(home);
+    return rc;
+}
+
 int comm_split_type(struct comm *comm, int split_type, int key, struct info *info, struct comm **out)
 {
     struct split_entry own = { .color = MPI_UNDEFINED, .key = key };
     struct type_rule rule = { { refine }, NULL };
     int rc = 0;
 
+    if (unlikely(p2p_is_foreign_ctx(comm->ctx)) && !comm->is_inter)
+        return split_at_home(comm, split_type, key, info, out);
     switch (split_type) {
     case MPI_UNDEFINED: break;
     case MPI_COMM_TYPE_SHARED: rc = color_by_resource(shared_memory, &own); break;

@@ -2,7 +2,7 @@
 /* Room: comm. MPI_COMM_WORLD, MPI_COMM_SELF, the library's own communicator of all processes, and the contexts of all
  * that come after them.
  *
- * * A context is twice a number of 31 bits. Each process has a part of the numbers below 2^30, and as many from 2^30
+ * * A context is twice a number of 31 bits. Each process has a part of the numbers below 2^29, and as many from 2^30
  * on, so the first process of a new communicator picks one without asking anybody: the n processes of the first world
  * share 7/8 of them, those that may be started later the rest, all but the last 2^20, which are for their worlds.
  * Numbers from 2^30 on stand for lanes of their own (p2p_lane_of); they are for processes with MPI_THREAD_MULTIPLE,
@@ -12,15 +12,18 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "coll/coll.h"
-#include "comm/int_comm.h"
+#include "comm/joint_ids.h"
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "p2p/p2p.h"
 
+enum { JOINT_WORLD_ID = 0 };
 enum { FIRST_WORLD_NUMBER = 0, SELF_NUMBER = 1, OWN_NUMBER = 2, FIRST_NUMBER = 3 };
 
-#define CTX_NUMBERS (P2P_CTX_SPREAD / 2) /* of each of the two kinds */
+#define CTX_NUMBERS (P2P_CTX_FOREIGN / 2) /* of each of the two kinds */
+#define FIRST_SPREAD (P2P_CTX_SPREAD / 2)
 #define CTX_SPARE   (CTX_NUMBERS / 8)    /* of these, for processes that are not in the first world */
 #define CTX_WORLDS  (UINT32_C(1) << 20)  /* and of those, the last ones, for their worlds */
 
@@ -96,7 +99,7 @@ void comm_ctx_limit(uint32_t count)
     spread.end = 0;
 }
 
-/* Which numbers below 2^30 a process has. */
+/* Which numbers below 2^29 a process has. */
 static void find_range(const struct comm_place *place, uint32_t *first, uint32_t *count)
 {
     const uint32_t spare = (uint32_t)(place->procs - place->ranks), own = CTX_NUMBERS - (spare ? CTX_SPARE : 0);
@@ -126,7 +129,7 @@ void comm_ctx_start(const struct comm_place *place)
 
     find_range(place, &first, &count);
     start_numbers(&first_lane, &counters[0], first ? first : FIRST_NUMBER, first + count);
-    start_numbers(&spread, &counters[1], CTX_NUMBERS + first, CTX_NUMBERS + first + count);
+    start_numbers(&spread, &counters[1], FIRST_SPREAD + first, FIRST_SPREAD + first + count);
 }
 
 static uint32_t world_number(void)
@@ -134,19 +137,17 @@ static uint32_t world_number(void)
     return comm_world.number ? CTX_NUMBERS - 1 - (uint32_t)comm_world.number % CTX_WORLDS : FIRST_WORLD_NUMBER;
 }
 
-/* Group first, first + 1, … first + size - 1; no handle leads to it yet. */
-static int fill_and_open(struct comm *comm, uint32_t number, const char *name, int first, int size)
+/* Takes over the group; no handle leads to it yet. */
+static int open_group(struct comm *comm, uint32_t ctx, const char *name, struct group *group)
 {
-    struct group *group;
-    int rc = group_create_stride(size, first, 1, comm_world.proc, &group);
+    int rc;
 
-    if (rc)
-        return rc;
     *comm = (struct comm){
         .rank = group->rank,
         .size = group->size,
         .remote_size = group->size,
-        .ctx = 2 * number,
+        .ctx = ctx,
+        .shelf.number = p2p_is_foreign_ctx(ctx) ? -1 : 0,
         .group = group,
         .remote_group = group,
         .errhandler = &errhandler_fatal,
@@ -157,6 +158,31 @@ static int fill_and_open(struct comm *comm, uint32_t number, const char *name, i
     if (rc)
         group_unref(group);
     return rc;
+}
+
+/* Group first, first + 1, … first + size - 1. */
+static int fill_and_open(struct comm *comm, uint32_t number, const char *name, int first, int size)
+{
+    struct group *group;
+    const int rc = group_create_stride(size, first, 1, comm_world.proc, &group);
+
+    return rc ? rc : open_group(comm, 2 * number, name, group);
+}
+
+/* The processes of all clients, in their order. */
+static int open_joint_world(void)
+{
+    const struct joint *joint = comm_world.joint;
+    int *procs = mem_alloc(joint->procs * sizeof *procs), rc;
+    struct group *group;
+
+    if (!procs)
+        return err(MPI_ERR_NO_MEM, "no memory for a group of %u", joint->procs);
+    for (int rank = 0; rank < (int)joint->procs; rank++)
+        procs[rank] = joint_number(joint, rank);
+    rc = group_create_list((int)joint->procs, procs, comm_world.proc, &group);
+    mem_free(procs);
+    return rc ? rc : open_group(&world, P2P_CTX_FOREIGN + JOINT_WORLD_ID, "MPI_COMM_WORLD", group);
 }
 
 /* Its handle, if it had one, leads nowhere from now on. */
@@ -172,7 +198,7 @@ static void close_and_empty(struct comm *comm)
 
 int comm_init(const struct comm_place *place)
 {
-    comm_world = (struct comm_world){ place->proc, place->first, place->size, place->world, NULL,
+    comm_world = (struct comm_world){ place->proc, place->first, place->size, place->world, place->joint, NULL,
                                       { .appnum = -1, .universe_size = -1, .node = 0 } };
     comm_ctx_start(place);
     comm_links_start(place->links);
@@ -211,13 +237,23 @@ void comm_fini(void)
     close_and_empty(&comm_own);
 }
 
+static int open_world(void)
+{
+    if (comm_world.joint)
+        return open_joint_world();
+    return fill_and_open(&world, world_number(), "MPI_COMM_WORLD", comm_world.first, comm_world.size);
+}
+
 int comm_open_world(void)
 {
-    int rc = fill_and_open(&world, world_number(), "MPI_COMM_WORLD", comm_world.first, comm_world.size);
+    int rc;
+
+    comm_clients_start();
+    rc = open_world();
 
     if (rc)
         return rc;
-    if (!comm_world.number)
+    if (!comm_world.number && !comm_world.joint)
         rc = coll_world_open(&world);
     if (!rc)
         rc = fill_and_open(&self, SELF_NUMBER, "MPI_COMM_SELF", comm_world.proc, 1);

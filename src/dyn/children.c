@@ -16,6 +16,7 @@
 #include "dyn/int_dyn.h"
 #include "obj/info.h"
 #include "p2p/lane.h"
+#include "p2p/p2p.h"
 #include "sys/control.h"
 
 /* One program. */
@@ -187,8 +188,11 @@ static int share_codes(const struct call *call, const struct comm *inter, int to
 static int spawn(const struct call *call, struct comm **out, int *codes)
 {
     struct finding finding = { 0 };
-    int rc = call->comm->rank == call->root ? ask(call, &finding) : 0, told = 0;
+    int rc = p2p_check_within(call->comm, call->name), told = 0;
 
+    if (rc)
+        return rc;
+    rc = call->comm->rank == call->root ? ask(call, &finding) : 0;
     rc = finding_share(call->comm, call->root, call->name, rc, &finding);
     if (!rc)
         rc = comm_inter_with(call->comm, call->root, finding.proc, finding.tag, call->name, out);

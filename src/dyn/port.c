@@ -16,6 +16,7 @@
 #include "comm/comm.h"
 #include "dyn/int_dyn.h"
 #include "obj/info.h"
+#include "p2p/p2p.h"
 #include "progress/progress.h"
 #include "sys/clock.h"
 #include "sys/control.h"
@@ -288,8 +289,11 @@ static int wait_for_caller(const char *name, struct finding *finding)
 int dyn_accept(const char *name, int root, struct comm *comm, struct comm **out)
 {
     struct finding finding = { 0 };
-    int rc = comm->rank == root ? wait_for_caller(name, &finding) : 0;
+    int rc = p2p_check_within(comm, "MPI_Comm_accept");
 
+    if (rc)
+        return rc;
+    rc = comm->rank == root ? wait_for_caller(name, &finding) : 0;
     rc = finding_share(comm, root, "MPI_Comm_accept", rc, &finding);
     return rc ? rc : comm_inter_with(comm, root, finding.proc, finding.tag, "MPI_Comm_accept", out);
 }
@@ -481,8 +485,11 @@ static int wait_for_accept(const char *name, struct info *info, struct finding *
 int dyn_connect(const char *name, struct info *info, int root, struct comm *comm, struct comm **out)
 {
     struct finding finding = { 0 };
-    int rc = comm->rank == root ? wait_for_accept(name, info, &finding) : 0;
+    int rc = p2p_check_within(comm, "MPI_Comm_connect");
 
+    if (rc)
+        return rc;
+    rc = comm->rank == root ? wait_for_accept(name, info, &finding) : 0;
     rc = finding_share(comm, root, "MPI_Comm_connect", rc, &finding);
     return rc ? rc : comm_inter_with(comm, root, finding.proc, finding.tag, "MPI_Comm_connect", out);
 }

@@ -56,7 +56,7 @@ static void fini_objects(void)
 static struct coll_config coll_of(const struct pm_job *job)
 {
     return (struct coll_config){ .segment = job->head, .segment_fd = job->segment_fd,
-                                 .offset = p2p_segment_end(job->procs), .procs = job->procs };
+                                 .offset = p2p_segment_end(job->procs), .procs = job->procs, .joint = job->joint };
 }
 
 /* Ranks of the first world that are on this machine. */
@@ -100,7 +100,7 @@ static int start_transports(bool is_threaded)
         .flooded = notice_flooded, .joint = job->joint, .listener_fd = job->listener_fd,
     };
     struct progress_config waiting = { .local_ranks = job->first + job->size, .is_threaded = is_threaded };
-    struct coll_config coll = { .procs = job->procs };
+    struct coll_config coll = { .procs = job->procs, .joint = job->joint };
     int rc = notice_init();
 
     clear_places(job);
@@ -154,6 +154,7 @@ static struct comm_place place_of(const struct pm_job *job)
     return (struct comm_place){
         .proc = job->proc, .procs = job->procs, .first = job->first, .size = job->size, .world = job->world,
         .ranks = job->head ? (int)job->head->size : 1,
+        .joint = job->joint,
         .links = job->head ? job_desk(job->head, job->proc)->links : NULL,
         .contexts = job->head ? job_desk(job->head, job->proc)->contexts : NULL,
     };
@@ -351,7 +352,9 @@ int core_acquire(int level, bool is_world, int *provided)
     pthread_mutex_lock(&core.lock);
     rc = core_prepare(needs_lock(level, is_world));
     if (!rc) {
-        *provided = level == MPI_THREAD_MULTIPLE && !core.is_threaded ? MPI_THREAD_SERIALIZED : level;
+        /* ids that several clients agree on do not bear agreements at the same time */
+        *provided = level == MPI_THREAD_MULTIPLE && (!core.is_threaded || process.job.joint) ? MPI_THREAD_SERIALIZED
+                                                                                             : level;
         core.in_threads += is_in_threads(*provided, is_world);
         if (core.users++ == 0)
             pm_started(&process.job);

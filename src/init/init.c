@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "coll/coll.h"
 #include "comm/comm.h"
 #include "dyn/dyn.h"
 #include "obj/errhandler.h"
@@ -123,6 +124,8 @@ int init_start(int required, int *provided)
     rc = start_world();
     if (rc)
         goto release_core;
+    if (process.job.joint && (rc = p2p_foreign_connect()))
+        goto close_world;
     rc = fill_info_env(required);
     if (!rc && process.job.parent >= 0)
         rc = dyn_meet_parents(obj_comm(MPI_COMM_WORLD));
@@ -140,6 +143,14 @@ release_core:
     return rc;
 }
 
+/* §12 of IMPI: nobody goes before all have come. */
+static int leave_clients(void)
+{
+    const int rc = coll_barrier(obj_comm(MPI_COMM_WORLD));
+
+    return rc ? rc : p2p_foreign_close();
+}
+
 int init_finish(void)
 {
     const int state = atomic_load(&process.state);
@@ -155,6 +166,9 @@ int init_finish(void)
         return rc;
     atomic_store(&process.state, INIT_FINALIZING);
     p2p_flush();
+    rc = process.job.joint ? leave_clients() : 0;
+    if (rc)
+        return rc;
     comm_leave_parent();
     notice_leftovers();
     notice_counters();

@@ -13,6 +13,7 @@
 #include "io/operation.h"
 #include "io/same_file.h"
 #include "obj/errhandler.h"
+#include "p2p/p2p.h"
 #include "sys/place.h"
 
 enum {
@@ -224,8 +225,11 @@ int io_open(struct comm *comm, const char *filename, int amode, struct info *inf
 {
     const char *const name = without_prefix(filename);
     struct file *file;
-    int rc = create(name, amode, info, comm, &file);
+    int rc = p2p_check_within(comm, "MPI_File_open");
 
+    if (rc)
+        return rc;
+    rc = create(name, amode, info, comm, &file);
     if (!rc)
         rc = check_amode(name, amode);
     rc = io_agree(comm, "MPI_File_open", name, rc, (uint64_t)amode, "amode");

@@ -32,11 +32,6 @@ struct comm_choice {
 
 enum { COMM_CALLS = 8 };
 
-/* Of a communicator with members in several clients of IMPI: what they call it. Owned by room comm. */
-struct comm_joint {
-    uint64_t cid; /* context id on the wire: point-to-point travels in cid, collectives in cid + 1 */
-};
-
 struct comm {
     struct obj obj;
     int rank, size;                  /* of and in the local group */
@@ -75,7 +70,6 @@ struct comm {
     uint32_t shelf_short;            /* operations whose short calls go straight through it, a bit each */
     char *shelf_memory, *shelf_cells; /* where it is, if there is one */
     char *shelf_scratch;             /* for intermediate results; owned; NULL: none yet */
-    struct comm_joint *joint;        /* NULL: all members are of this job. Set before its p2p part is made */
     struct topology *topology;       /* virtual topology; referenced; NULL: none */
     char name[MPI_MAX_OBJECT_NAME];
     void (*destroy)(struct comm *comm); /* takes it apart; set by room comm, which makes communicators */

@@ -145,6 +145,10 @@ static inline bool p2p_is_foreign_ctx(uint32_t ctx)
 /* The lane of communicators that the library polls by a thread of its own, whatever the level of threads. */
 enum { P2P_LANE_APART = NET_LANES - 1 };
 
+/* For a call that IMPI does not have: is all of the communicator within this client? Error:
+ * MPI_ERR_UNSUPPORTED_OPERATION, E1213. */
+int p2p_check_within(const struct comm *comm, const char *call);
+
 /* Over how many lanes this process is to spread the communicators that it makes; 1 below MPI_THREAD_MULTIPLE. */
 int p2p_lanes(void);
 

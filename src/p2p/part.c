@@ -226,8 +226,10 @@ static int init(struct comm *comm, const struct p2p_part *part, bool is_send, st
 {
     struct channel *channel = channel_of(comm, P2P_COLL);
     struct part_req *p = NULL;
-    int rc;
+    int rc = p2p_check_within(comm, is_send ? "MPI_Psend_init" : "MPI_Precv_init");
 
+    if (rc)
+        return rc;
     lane_lock(channel->lane);
     rc = make(channel, part, is_send, &p);
     if (!rc) {

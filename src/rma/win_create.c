@@ -14,6 +14,7 @@
 #include "comm/comm.h"
 #include "obj/errhandler.h"
 #include "obj/user_memory.h"
+#include "p2p/p2p.h"
 #include "rma/heap.h"
 #include "rma/int_message.h"
 #include "sys/place.h"
@@ -424,8 +425,11 @@ static int build(struct making *making, struct comm *comm, int rc)
 static int make(const struct wish *wish, struct comm *comm, struct win **out)
 {
     struct making making = { .wish = wish };
-    int rc = build(&making, comm, prepare(&making, comm));
+    int rc = p2p_check_within(comm, wish->call);
 
+    if (rc)
+        return rc;
+    rc = build(&making, comm, prepare(&making, comm));
     if (rc) {
         drop(&making);
         return rc;

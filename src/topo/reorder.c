@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "coll/coll.h"
+#include "p2p/p2p.h"
 #include "topo/int_topo.h"
 
 int topo_reorder_open(struct topo_reorder *r, struct comm *comm, const char *call, int size, int reorder)
@@ -12,6 +13,7 @@ int topo_reorder_open(struct topo_reorder *r, struct comm *comm, const char *cal
     struct site made_up;
 
     *r = (struct topo_reorder){ .comm = comm, .call = call, .size = size, .is_on = reorder && size > 1 };
+    r->is_on &= !p2p_is_foreign_ctx(comm->ctx); /* nobody knows where processes of other clients are */
     if (!r->is_on)
         return 0;
     r->seats = mem_alloc((size_t)comm->size * sizeof *r->seats);

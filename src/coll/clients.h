@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: coll, private. Communicators whose members are in several clients of IMPI, perhaps of other implementations:
+ * which messages go between clients in a collective call, and with which tags, is laid down there (section 4 of IMPI
+ * 0.0); what is done inside of a client is its own. In the layout of such a communicator the clients are the nodes, and
+ * their leaders what IMPI calls masters.
+ *
+ * A message to another client has the tag that its step has as `sub`, if that is one of IMPI's and the call blocks.
+ * What IMPI has no tag for, and calls that are requests, go with tags from 1000 on, which only this library knows. */
+#ifndef COLL_CLIENTS_H
+#define COLL_CLIENTS_H
+
+#include "coll/algorithms.h"
+
+struct joint;
+
+/* IMPI's tags. */
+enum {
+    CLIENTS_TAG_FIRST = 110,
+    CLIENTS_BARRIER = 110,
+    CLIENTS_BCAST = 120,
+    CLIENTS_GATHER = 130,
+    CLIENTS_GATHERV = 140,
+    CLIENTS_SCATTER = 150,
+    CLIENTS_SCATTERV = 160,
+    CLIENTS_ALLTOALL = 170,
+    CLIENTS_ALLTOALLV = 180,
+    CLIENTS_REDUCE = 190,
+    CLIENTS_SCAN = 200,
+    CLIENTS_OWN_TAGS = 1000,
+};
+
+/* Once, before the first such communicator: the clients, and the places in our segment. */
+void clients_open(const struct joint *joint, int slots);
+/* Number of the client that a process is in. */
+int clients_of(int proc);
+/* Is it in another one? */
+bool clients_is_foreign(int proc);
+/* Are all members in this client, or in others of this library? */
+bool clients_are_alike(const struct comm *comm);
+
+/* Do all members have the call? Error: MPI_ERR_UNSUPPORTED_OPERATION, E1211. */
+int clients_check(const struct comm *comm, const struct coll_args *args, enum coll_form form);
+/* Set the tag of messages to other clients that are not laid down. */
+void clients_number(struct sched *s, enum coll_form form);
+/* Of a message: `tag` is the one inside of a client. */
+int clients_tag(const struct sched *s, const struct sched_step *step, int tag);
+
+/* The one way to do an operation without neighborhoods. */
+extern const struct coll_algorithm coll_clients[COLL_NEIGHBOR_ALLGATHER];
+
+/* A message of a step that has this tag between clients. */
+int clients_send(struct sched *s, struct coll_block block, int dest, int tag, int after);
+int clients_recv(struct sched *s, struct coll_block block, int source, int tag, int after);
+
+/* clients.c. Parts, each with messages of its own tag; they return the step after which it is done here. `result` and
+ * `block` are there after `after`. */
+int clients_bcast(struct sched *s, struct coll_block block, int root, int after);
+/* `own` of all; `result` counts at the root only. */
+int clients_reduce(struct sched *s, struct coll_block own, struct coll_block result, int root);
+
+/* clients_blocks.c */
+coll_build_fn clients_build_gather, clients_build_gatherv, clients_build_scatter, clients_build_scatterv,
+    clients_build_allgather, clients_build_alltoall, clients_build_reduce_scatter, clients_build_scan;
+
+/* Have so many masters a line or a tree? */
+bool clients_is_linear(int masters);
+/* Does a block of so many bytes in external32 go straight between its process and the root? */
+bool clients_is_long(size_t bytes);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: comm. Communicators with members in several clients of IMPI (IMPI 0.0, 4.3 and 4.12 to 4.14). Their id is
+ * agreed on by all members of the old one: each process counts the highest id it knows of, the maximum over all is
+ * taken by MPI_Allreduce, and the next two numbers are the new one's, for point-to-point and for collectives. A new
+ * communicator whose members are all in this client has a context as any other, which its first process takes.
+ *
+ * In such a job only one thread at a time may call (MPI_THREAD_SERIALIZED at most): two agreements that overlap in a
+ * process could end with the same id. */
+#include "comm/joint_ids.h"
+
+#include <limits.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "coll/coll.h"
+#include "p2p/p2p.h"
+
+enum { FIRST_HIGHEST = 1 }; /* that of MPI_COMM_WORLD */
+
+static uint64_t highest_id = FIRST_HIGHEST;
+
+void comm_clients_start(void)
+{
+    highest_id = FIRST_HIGHEST;
+}
+
+uint64_t comm_clients_highest(void)
+{
+    return highest_id;
+}
+
+int comm_clients_take(uint64_t highest, int pairs, uint32_t *ctx)
+{
+    if (highest > P2P_CTX_FOREIGN - 2 * (uint64_t)pairs - 2)
+        return err(MPI_ERR_OTHER, "E1212: the ids of communicators over several clients are used up: %llu are",
+                   (unsigned long long)highest);
+    highest_id = highest + 2 * (uint64_t)pairs;
+    *ctx = P2P_CTX_FOREIGN + (uint32_t)highest + 1;
+    return 0;
+}
+
+int comm_clients_find_highest(struct comm *comm, const char *call, uint64_t *highest)
+{
+    struct type *type = obj_type(MPI_UINT64_T);
+    const char *outer = comm->coll_outer;
+    int rc;
+
+    *highest = highest_id;
+    comm->coll_outer = call;
+    rc = coll_run(comm, COLL_ARGS(COLL_ALLREDUCE, COLL_SAME(MPI_IN_PLACE, 1, type), COLL_SAME(highest, 1, type),
+                                  obj_op(MPI_MAX), 0));
+    comm->coll_outer = outer;
+    return rc;
+}
+
+bool comm_clients_has_foreign(const struct group *group)
+{
+    for (int rank = 0; rank < group->size; rank++)
+        if (comm_is_foreign(group_proc(group, rank)))
+            return true;
+    return false;
+}
+
+int comm_clients_check_group(const struct group *group, const char *call)
+{
+    if (!comm_world.joint || !comm_clients_has_foreign(group))
+        return 0;
+    return err(MPI_ERR_UNSUPPORTED_OPERATION,
+               "E1213: %s does not work over several clients of IMPI, and its group has processes in others than "
+               "this one", call);
+}
+
+/* A context for a group within this client, which its first process takes. */
+static int agree_here(struct comm *comm, struct group *group, int tag, uint32_t *ctx)
+{
+    int taken = 0, rc;
+
+    *ctx = 0;
+    if (group->rank == 0)
+        taken = comm_ctx_take(ctx);
+    rc = coll_group_bcast(comm, group, ctx, sizeof *ctx, tag);
+    if (taken || rc)
+        return taken ? taken : rc;
+    return *ctx ? 0 : comm_ctx_missing();
+}
+
+/* The ids are agreed on; `tag` is that of messages within this client. Takes over the group. */
+static int make(struct comm *comm, struct group *group, uint32_t ctx, int tag, struct comm **out)
+{
+    int rc = 0;
+
+    if (group->rank != MPI_UNDEFINED && !comm_clients_has_foreign(group))
+        rc = agree_here(comm, group, tag, &ctx);
+    if (!rc && group->rank != MPI_UNDEFINED)
+        return comm_make(comm, group, ctx, out);
+    group_unref(group);
+    return rc;
+}
+
+/* Collective over `comm`: ids for what it makes, and a tag. */
+static int agree(struct comm *comm, const char *call, uint32_t *ctx, int *tag)
+{
+    uint64_t highest;
+    int rc = comm_clients_find_highest(comm, call, &highest);
+
+    *ctx = 0;
+    *tag = coll_begin(comm, COLL_INTERNAL, call);
+    return rc ? rc : comm_clients_take(highest, 1, ctx);
+}
+
+int comm_clients_make_of_group(struct comm *comm, struct group *group, const char *call, struct comm **out)
+{
+    uint32_t ctx;
+    int tag, rc = agree(comm, call, &ctx, &tag);
+
+    if (rc)
+        return rc;
+    obj_ref(&group->obj);
+    return make(comm, group, ctx, tag, out);
+}
+
+/* What each process tells the others: color and key, an undefined color as -1. */
+static int exchange(struct comm *comm, struct split_entry own, struct split_entry *entries)
+{
+    int *all = mem_alloc((size_t)comm->size * 2 * sizeof *all), rc;
+    struct type *type = obj_type(MPI_INT);
+
+    if (!all)
+        return err(MPI_ERR_NO_MEM, "no memory for the colors of %d processes", comm->size);
+    all[2 * comm->rank] = own.color == MPI_UNDEFINED ? -1 : own.color;
+    all[2 * comm->rank + 1] = own.key;
+    comm->coll_outer = "MPI_Comm_split";
+    rc = coll_run(comm, COLL_ARGS(COLL_ALLGATHER, COLL_SAME(MPI_IN_PLACE, 0, type), COLL_SAME(all, 2, type), NULL, 0));
+    comm->coll_outer = NULL;
+    for (int rank = 0; rank < comm->size; rank++)
+        entries[rank] = (struct split_entry){ .color = all[2 * rank] < 0 ? MPI_UNDEFINED : all[2 * rank],
+                                              .key = all[2 * rank + 1] };
+    mem_free(all);
+    return rc;
+}
+
+/* The group of this process's color, NULL without one. */
+static int group_of_color(const struct comm *comm, const struct split_entry *entries, struct group **out)
+{
+    int *procs, count, rc;
+
+    *out = NULL;
+    if (entries[comm->rank].color == MPI_UNDEFINED)
+        return 0;
+    procs = mem_alloc((size_t)comm->size * sizeof *procs);
+    if (!procs)
+        return err(MPI_ERR_NO_MEM, "no memory for a group of %d", comm->size);
+    count = comm_split_order(entries, comm->size, entries[comm->rank].color, procs);
+    for (int i = 0; i < count; i++)
+        procs[i] = group_proc(comm->group, procs[i]);
+    rc = count < 0 ? -count : group_create_list(count, procs, comm_world.proc, out);
+    mem_free(procs);
+    if (!rc)
+        (*out)->session = comm->session;
+    return rc;
+}
+
+int comm_clients_split(struct comm *comm, struct split_entry own, struct comm **out)
+{
+    struct split_entry *entries = mem_alloc((size_t)comm->size * sizeof *entries);
+    struct group *group;
+    uint32_t ctx;
+    int tag, rc, failed;
+
+    if (!entries)
+        return err(MPI_ERR_NO_MEM, "no memory for the colors of %d processes", comm->size);
+    rc = exchange(comm, own, entries);
+    if (!rc)
+        rc = agree(comm, "MPI_Comm_split", &ctx, &tag);
+    failed = rc ? rc : group_of_color(comm, entries, &group);
+    mem_free(entries);
+    return failed || !group ? failed : make(comm, group, ctx, tag, out);
+}
+
+int comm_clients_home(struct comm *comm, struct comm **out)
+{
+    const int client = (int)comm_world.joint->client;
+
+    return comm_clients_split(comm, (struct split_entry){ .color = client }, out);
+}

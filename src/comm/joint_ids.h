@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: comm, private. Communicators over several clients of IMPI (p2p_is_foreign_ctx). In a job that is no client none
+ * of this is called. */
+#ifndef COMM_JOINT_IDS_H
+#define COMM_JOINT_IDS_H
+
+#include "comm/int_comm.h"
+
+/* Ids are as at first: only MPI_COMM_WORLD has one. */
+void comm_clients_start(void);
+/* The highest id that this process knows to be in use; collective: that any member does. */
+uint64_t comm_clients_highest(void);
+int comm_clients_find_highest(struct comm *comm, const char *call, uint64_t *highest);
+/* That has been agreed on: the contexts of so many new communicators, in steps of two from *ctx on. Error:
+ * MPI_ERR_OTHER, E1212. */
+int comm_clients_take(uint64_t highest, int pairs, uint32_t *ctx);
+
+bool comm_clients_has_foreign(const struct group *group);
+/* For what does not work over several clients. Error: MPI_ERR_UNSUPPORTED_OPERATION, E1213. */
+int comm_clients_check_group(const struct group *group, const char *call);
+
+/* As comm_create_for and comm_split, with an old communicator over several clients. */
+int comm_clients_make_of_group(struct comm *comm, struct group *group, const char *call, struct comm **out);
+int comm_clients_split(struct comm *comm, struct split_entry own, struct comm **out);
+/* Of its members in this client; the caller's. Collective over all. */
+int comm_clients_home(struct comm *comm, struct comm **out);
+
+#endif

@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpiexec -client: the conversation with a server made of sockets, byte by byte; jobs of several clients with the real
+one; how they end.
+
+    client_test.py --build DIR [NAME ...]"""
+
+import os
+import re
+import socket
+import struct
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(HERE, '..', 'launch'))
+import launch_test as launch  # noqa: E402
+from launch_test import Failure, check, contains, equal  # noqa: E402
+
+AUTH, IMPI, COLL, DONE, FINI = (struct.unpack('>I', name)[0] for name in (b'AUTH', b'IMPI', b'COLL', b'DONE', b'FINI'))
+LABELS = (0x1000, 0x1100, 0x1200, 0x1300, 0x1400, 0x1500, 0x1600, 0x2000, 0x2100, 0x2200, 0x2300, 0x2400, 0x3000,
+          0x3100)
+KEY = 5678
+LOCAL = bytes(12) + bytes([127, 0, 0, 1])
+
+
+def environment(**more):
+    found = {k: v for k, v in os.environ.items() if not k.startswith('IMPI_')}
+    return dict(found, **{k: str(v) for k, v in more.items()})
+
+
+class Server:
+    """Plays the server for one client that is to be one of two."""
+
+    def __init__(self, *args, rank=0, ranks=2, **more):
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.listener.settimeout(launch.STOP_AFTER)
+        address = '127.0.0.1:%d' % self.listener.getsockname()[1]
+        more = more or {'IMPI_AUTH_NONE': ''}
+        self.client = launch.start('-client', rank, address, '-n', ranks, *(args or ('true',)), env=environment(**more))
+        self.peer = None
+
+    def accept(self):
+        self.peer = self.listener.accept()[0]
+        self.peer.settimeout(launch.STOP_AFTER)
+        return self
+
+    def take(self, size):
+        data = b''
+        while len(data) < size:
+            part = self.peer.recv(size - len(data))
+            if not part:
+                raise Failure('the client has closed its connection; it says ' + self.client.stderr.read())
+            data += part
+        return data
+
+    def message(self):
+        command, size = struct.unpack('>II', self.take(8))
+        return command, self.take(size)
+
+    def put(self, *parts):
+        self.peer.sendall(b''.join(parts))
+
+    def answer(self, command, data=b''):
+        self.put(struct.pack('>II', command, len(data)), data)
+
+    def collated(self, label, *parts, mask=3):
+        self.answer(COLL, struct.pack('>II', label, mask) + b''.join(parts))
+
+    def let_in(self):
+        """Authentication by none."""
+        self.accept()
+        equal(self.message(), (AUTH, struct.pack('>I', 1)))
+        self.put(bytes(8))
+        return self
+
+    def labels(self):
+        """The rank, and what comes by labels up to DONE."""
+        rank, found = self.message(), []
+        while True:
+            command, data = self.message()
+            if command == DONE:
+                return rank, found
+            equal(command, COLL)
+            found.append((struct.unpack('>I', data[:4])[0], data[4:]))
+
+    def end(self, code, error=''):
+        out, err = launch.finish(self.client)
+        self.listener.close()
+        equal((self.client.returncode, err if not error else ''), (code, ''), err)
+        contains(err, error)
+        return out
+
+
+def numbers(*values):
+    return struct.pack(f'>{len(values)}i', *values)
+
+
+def of_another(label, **wrong):
+    """What the other client, with one process, contributes."""
+    values = {0x1000: numbers(0, 0), 0x1100: numbers(1), 0x1200: numbers(1), 0x1300: numbers(4000),
+              0x1400: numbers(32767), 0x1500: numbers(1024), 0x1600: numbers(4), 0x2000: LOCAL, 0x2100: numbers(1),
+              0x2200: numbers(1), 0x2300: numbers(3), 0x2400: numbers(7), 0x3000: LOCAL, 0x3100: numbers(0, 77)}
+    return wrong.get(f'x{label:x}', values[label])
+
+
+def go_on(server, **wrong):
+    server.answer(IMPI, numbers(2))
+    _, found = server.labels()
+    for label, data in found:
+        server.collated(label, data, of_another(label, **wrong))
+    server.answer(DONE)
+
+
+# --- the conversation
+
+def test_bytes():
+    """Everything that a client of two ranks says; FINI after the last of them."""
+    server = Server('sh', '-c', 'echo $PARLEY_RANK', rank=0).let_in()
+    server.answer(IMPI, numbers(2))
+    rank, found = server.labels()
+    equal(rank, (IMPI, numbers(0)))
+    equal(tuple(label for label, _ in found), LABELS)
+    found = dict(found)
+    expected = {0x1000: numbers(0, 0), 0x1100: numbers(2), 0x1200: numbers(2), 0x1300: numbers(65536),
+                0x1400: numbers(2**31 - 1), 0x1500: numbers(-1), 0x1600: numbers(-1), 0x2000: 2 * LOCAL,
+                0x2200: numbers(1, 1), 0x2300: numbers(10, 10), 0x2400: numbers(20, 20), 0x3000: 2 * LOCAL}
+    for label, data in expected.items():
+        equal(found[label], data, hex(label))
+    first, second = struct.unpack('>QQ', found[0x3100])
+    equal((second, first >> 48), (first + 1, 0x5041))
+    for port in struct.unpack('>2I', found[0x2100]): # they listen already
+        socket.create_connection(('127.0.0.1', port), launch.STOP_AFTER).close()
+    for label, data in found.items():
+        server.collated(label, data, of_another(label))
+    server.answer(DONE)
+    equal(server.message(), (FINI, b''))
+    equal(server.peer.recv(1), b'')
+    equal(sorted(server.end(0).split()), ['0', '1'])
+
+
+def test_key():
+    server = Server(IMPI_AUTH_KEY=-KEY).accept()
+    equal(server.message(), (AUTH, struct.pack('>I', 2)))
+    server.put(struct.pack('>II', 1, 0))
+    equal(server.take(8), struct.pack('>q', -KEY))
+    go_on(server)
+    equal(server.message(), (FINI, b''))
+    server.end(0)
+
+
+def test_both_ways():
+    """The method that is chosen counts; data of the method that nobody has asked for are skipped."""
+    server = Server(IMPI_AUTH_KEY=KEY, IMPI_AUTH_NONE='').accept()
+    equal(server.message(), (AUTH, struct.pack('>I', 3)))
+    server.put(struct.pack('>II', 0, 5), b'extra')
+    go_on(server)
+    equal(server.message(), (FINI, b''))
+    server.end(0)
+
+
+def test_late_and_more():
+    """The answer to the rank may come last; labels that nobody has sent, later commands and a second answer are
+    skipped; settings."""
+    server = Server(IMPI_AUTH_NONE='', IMPI_HOST_NAME='127.0.0.5', PARLEY_IMPI_MAXLEN=100, PARLEY_IMPI_ACKMARK=2,
+                    PARLEY_IMPI_HIWATER=5, PARLEY_IMPI_XSIZE=50, PARLEY_IMPI_MAXLINEAR=0,
+                    PARLEY_IMPI_PORTS='40000-60000').let_in()
+    _, found = server.labels()
+    settings = dict(found)
+    equal([settings[n] for n in (0x1300, 0x1500, 0x1600, 0x2300, 0x2400)],
+          [numbers(100), numbers(50), numbers(0), numbers(2, 2), numbers(5, 5)])
+    equal(settings[0x2000], 2 * (LOCAL[:-1] + b'\x05'))
+    check(all(40000 <= port <= 60000 for port in struct.unpack('>2I', settings[0x2100])))
+    server.answer(IMPI, numbers(2))
+    server.answer(0x12345678, b'later')
+    server.collated(0x0999, mask=0)
+    for label, data in found:
+        for byte in struct.pack('>IIII', COLL, 8 + len(data) + len(of_another(label)), label, 3):
+            server.put(bytes([byte]))
+        server.put(data, of_another(label, x1500=numbers(50), x1600=numbers(0)))
+        server.collated(label, b'again')
+    server.answer(DONE)
+    equal(server.message(), (FINI, b''))
+    server.end(0)
+
+
+def test_no_fini():
+    """Only if all went well."""
+    server = Server('sh', '-c', 'exit $PARLEY_RANK').let_in()
+    go_on(server)
+    equal(server.peer.recv(8), b'')
+    server.end(1, 'E0111')
+
+
+# --- what does not fit
+
+def test_mistakes():
+    """E1203, E1207 and the command line, before anything is started."""
+    free = environment(IMPI_AUTH_NONE='')
+    for words, code, text, more in (
+            (('-client', 0, 'nowhere'), 2, 'E0101: -client: "nowhere" is not an address', free),
+            (('-client', 0, '127.0.0.1:0'), 2, 'E0101: -client: "127.0.0.1:0" is not', free),
+            (('-client', 32, '127.0.0.1:1'), 2, 'E0101: -client', free),
+            (('-client', 0, '127.0.0.1:1'), 2, 'E1203: no way of authentication is enabled', environment()),
+            (('-client', 0, '127.0.0.1:1'), 2, 'E0101: IMPI_AUTH_KEY', environment(IMPI_AUTH_KEY='x')),
+            (('-client', 0, '127.0.0.1:1'), 2, 'E0101: IMPI_AUTH_KEY', environment(IMPI_AUTH_KEY='')),
+            (('-client', 0, '127.0.0.1:1'), 2, 'E0101: IMPI_HOST_NAME',
+             environment(IMPI_AUTH_NONE='', IMPI_HOST_NAME='here')),
+            (('-client', 0, '127.0.0.1:1'), 2, 'E0101: PARLEY_IMPI_PORTS',
+             environment(IMPI_AUTH_NONE='', PARLEY_IMPI_PORTS='5-3')),
+            (('-client', 0, '127.0.0.1:1'), 2, 'E0101: PARLEY_IMPI_ACKMARK',
+             environment(IMPI_AUTH_NONE='', PARLEY_IMPI_ACKMARK='21')),
+            (('-client', 0, '127.0.0.1:1'), 125, 'E1202: the IMPI server at 127.0.0.1:1 cannot be reached', free)):
+        launch.expect(launch.run(*words, 'true', env=more), code, [], text)
+    far = launch.run('-client', 0, '127.0.0.1:1', '-host', 'a,localhost', '-n', 2, 'true',
+                     env=dict(free, PARLEY_RSH=os.path.join(HERE, '..', 'launch', 'rsh.sh'), RSH_DIR=launch.scratch))
+    check(far.returncode and ('E1207' in far.stderr or 'E0150' in far.stderr), far.stderr)
+
+
+def test_turned_away():
+    """The end of the connection at each step is told as what it means."""
+    server = Server().accept()
+    server.message()
+    server.peer.close()
+    server.end(125, 'E1203: the IMPI server at 127.0.0.1:')
+    server = Server(rank=1).let_in()
+    server.labels()
+    server.peer.close()
+    server.end(125, 'does not let client 1 in')
+    server = Server().let_in()
+    server.labels()
+    server.answer(IMPI, numbers(2))
+    server.peer.close()
+    server.end(125, 'E1202: the IMPI server at')
+    server = Server(rank=2).let_in()
+    server.answer(IMPI, numbers(2))
+    server.end(125, 'E1203: client 2 is none of the 2 clients')
+    server = Server('-launch-timeout', 0.2, 'true').accept()
+    server.end(125, 'has not answered within 0.2 s')
+
+
+def test_bad_server():
+    """E1204: lengths, and what was not expected."""
+    for talk in (lambda s: s.put(struct.pack('>II', 7, 0)),
+                 lambda s: s.put(struct.pack('>II', 0, 2**31)),
+                 lambda s: (s.put(bytes(8)), s.put(struct.pack('>II', COLL, 2**31 - 1))),
+                 lambda s: (s.put(bytes(8)), s.put(struct.pack('>II', IMPI, 3), b'abc')),
+                 lambda s: (s.put(bytes(8)), s.answer(DONE)),
+                 lambda s: (s.put(bytes(8)), s.answer(IMPI, numbers(2)), s.answer(COLL, b'abc'))):
+        server = Server().accept()
+        server.message()
+        talk(server)
+        server.end(125, 'E1204: the IMPI server at')
+
+
+def test_unfit():
+    """E1206: clients that contradict each other, or themselves."""
+    for wrong, text in (({'x1500': numbers(2000)}, 'C_COLL_XSIZE is 1024 for client 0 and 2000 for client 1'),
+                        ({'x1000': numbers(0, 1)}, '1 of 2 clients speak version 0.0'),
+                        ({'x2200': numbers(2)}, 'more processes than its 1'),
+                        ({'x3100': numbers(0, 1, 2)}, 'P_PID has 28 bytes'),
+                        ({'x1200': b''}, 'C_NPROCS has 4 bytes')):
+        server = Server().let_in()
+        go_on(server, **wrong)
+        server.end(125, text)
+    server = Server().let_in()
+    server.answer(IMPI, numbers(2))
+    server.labels()
+    server.answer(DONE)
+    server.end(125, 'E1206: the clients of the IMPI server at')
+
+
+def test_server_lost():
+    """E1205: the ranks do not need the server."""
+    server = Server('sh', '-c', f'until test -e {launch.scratch}/go; do sleep 0.02; done; echo done', ranks=1).let_in()
+    go_on(server)
+    server.peer.close()
+    launch.wait_until(lambda: 'E1205' in server.client.stderr.readline(), 30, 'E1205')
+    with open(os.path.join(launch.scratch, 'go'), 'w'):
+        pass
+    out, _ = launch.finish(server.client)
+    equal((out, server.client.returncode), ('done\n', 0))
+    server.listener.close()
+
+
+# --- whole jobs
+
+program = None
+
+
+def joint():
+    """The program, compiled once."""
+    global program
+    if not program:
+        program = os.path.join(launch.scratch, 'joint')
+        subprocess.run([os.path.join(launch.build, 'launch', 'mpicc'), '-o', program, os.path.join(HERE, 'joint.c')],
+                       check=True)
+    return program
+
+
+def job(ranks, *args, **more):
+    """(codes, stdout of all, stderr of all, code of the server) of clients with so many ranks each."""
+    env = environment(IMPI_AUTH_KEY=KEY, **more)
+    server = subprocess.Popen([os.path.join(launch.build, 'impi', 'impi-server'), '-server', str(len(ranks)),
+                               '-interface', '127.0.0.1', '-timeout', '60'], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, env=env, text=True)
+    address = server.stdout.readline().strip()
+    clients = [launch.start('-client', i, address, '-n', count, joint(), *args, env=env)
+               for i, count in reversed(list(enumerate(ranks)))]
+    came = [launch.finish(client) for client in clients]
+    codes = [client.returncode for client in clients]
+    return codes[::-1], ''.join(out for out, _ in came), ''.join(err for _, err in came), server.wait(launch.STOP_AFTER)
+
+
+def test_library_world():
+    for ranks in ([1, 1], [2, 3], [3, 1, 2], [1, 1, 1, 1, 1, 1]):
+        codes, out, err, server = job(ranks, 'world')
+        equal((codes, err, server), ([0] * len(ranks), '', 0), out)
+        size, expected, rank = sum(ranks), [], 0
+        for client, count in enumerate(ranks):
+            for _ in range(count):
+                expected.append(f'{rank}/{size} client {client}/{len(ranks)} host {rank}/{size} tag 2147483647')
+                rank += 1
+        equal(sorted(out.splitlines()), sorted(expected))
+
+
+def test_library_settings():
+    """Packets of an odd length, few at a time, trees everywhere, all blocks straight."""
+    for more in ({'PARLEY_IMPI_MAXLEN': 999, 'PARLEY_IMPI_ACKMARK': 1, 'PARLEY_IMPI_HIWATER': 1},
+                 {'PARLEY_IMPI_MAXLINEAR': 0}, {'PARLEY_IMPI_XSIZE': 0}, {'PARLEY_NODES': 2}):
+        codes, out, err, server = job([2, 1, 2], 'world', **more)
+        equal((codes, err, server, len(out.splitlines())), ([0, 0, 0], '', 0, 5), more)
+
+
+def test_library_alone():
+    """A job of one client."""
+    codes, out, err, server = job([3], 'world')
+    equal((codes, err, server, len(out.splitlines())), ([0], '', 0, 3))
+
+
+def test_library_refused():
+    """E1213."""
+    codes, out, err, server = job([2, 2], 'refused')
+    equal((codes, out, err, server), ([0, 0], 'all refused\n', '', 0))
+
+
+def test_library_failures():
+    """All clients end when one does not go on, and say why."""
+    for how, code in (('abort', 5), ('exit', 6)):
+        codes, out, err, server = job([2, 2], how, 1)
+        equal((codes[0], out, server), (code, '', 1), err)
+        check(codes[1] not in (0, None), codes)
+        check(re.search(r'rank 1, of client 0 \(127\.0\.0\.1 port \d+\), has ended', err), err)
+
+
+if __name__ == '__main__':
+    sys.exit(launch.main(globals(), __doc__))

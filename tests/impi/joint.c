@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Run as several clients of IMPI by client_test.py. What it prints is looked at there.
+ *
+ *   joint world [LEVEL]  rank, size, attributes, and what MPI-1 offers over all clients
+ *   joint refused        what does not work over clients is an error, and the job goes on
+ *   joint abort RANK     that rank calls MPI_Abort while the others wait for it
+ *   joint exit RANK      that rank ends without MPI_Finalize */
+#include <mpi.h>
+#include <mpix.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size;
+
+static void fail(const char *what, int got, int expected)
+{
+    printf("rank %d: %s is %d, not %d\n", rank, what, got, expected);
+    MPI_Abort(MPI_COMM_WORLD, 9);
+}
+
+static void expect(const char *what, int got, int expected)
+{
+    if (got != expected)
+        fail(what, got, expected);
+}
+
+static int attribute(int keyval)
+{
+    int *value, flag;
+
+    MPI_Comm_get_attr(MPI_COMM_WORLD, keyval, &value, &flag);
+    expect("flag", flag, 1);
+    return *value;
+}
+
+static void test_messages(void)
+{
+    const int next = (rank + 1) % size, last = (rank + size - 1) % size;
+    static double out[50000], in[50000];
+    MPI_Status status;
+    int got;
+
+    for (int i = 0; i < 50000; i++)
+        out[i] = rank + i * 0.5;
+    MPI_Sendrecv(out, 50000, MPI_DOUBLE, next, 7, in, 50000, MPI_DOUBLE, last, 7, MPI_COMM_WORLD, &status);
+    MPI_Get_count(&status, MPI_DOUBLE, &got);
+    expect("count", got, 50000);
+    for (int i = 0; i < 50000; i++)
+        if (in[i] != last + i * 0.5)
+            fail("element", i, -1);
+}
+
+static void test_communicators(void)
+{
+    MPI_Comm parts, here, pair;
+    int color = attribute(IMPI_CLIENT_COLOR), number, sum, all[64];
+
+    MPI_Comm_split(MPI_COMM_WORLD, color, -rank, &here);
+    MPI_Comm_size(here, &number);
+    MPI_Allreduce(MPI_IN_PLACE, &color, 1, MPI_INT, MPI_SUM, here);
+    expect("sum of colors", color, number * attribute(IMPI_CLIENT_COLOR));
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &parts);
+    MPI_Comm_rank(parts, &number);
+    expect("rank in the part", number, rank / 2);
+    MPI_Allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, parts);
+    expect("last of the part", all[(size - 1 - rank % 2) / 2], rank % 2 + (size - 1 - rank % 2) / 2 * 2);
+    MPI_Comm_dup(parts, &pair);
+    MPI_Scan(&rank, &sum, 1, MPI_INT, MPI_SUM, pair);
+    expect("sum", sum, (rank / 2 + 1) * (rank % 2 + rank) / 2);
+    MPI_Comm_free(&pair);
+    MPI_Comm_free(&parts);
+    MPI_Comm_free(&here);
+}
+
+static void world(void)
+{
+    test_messages();
+    test_communicators();
+    MPI_Barrier(MPI_COMM_WORLD);
+    printf("%d/%d client %d/%d host %d/%d tag %d\n", rank, size, attribute(IMPI_CLIENT_COLOR),
+           attribute(IMPI_CLIENT_SIZE), attribute(IMPI_HOST_COLOR), attribute(IMPI_HOST_SIZE), attribute(MPI_TAG_UB));
+}
+
+static void tell(const char *what, int rc)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int class, len;
+
+    MPI_Error_class(rc, &class);
+    MPI_Error_string(rc, text, &len);
+    expect(what, class, MPI_ERR_UNSUPPORTED_OPERATION);
+    if (!strstr(text, what) || !strstr(text, "several clients"))
+        fail(text, 0, 1);
+}
+
+static void refused(void)
+{
+    MPI_Comm comm;
+    MPI_Request request;
+    MPI_Group group;
+    MPI_File file;
+    MPI_Win win;
+    void *base;
+    int word;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    tell("MPI_Win_create", MPI_Win_create(&word, 4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    tell("MPI_Win_allocate", MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+    tell("MPI_Win_allocate_shared", MPI_Win_allocate_shared(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+    tell("MPI_Win_create_dynamic", MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    tell("MPI_File_open", MPI_File_open(MPI_COMM_WORLD, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    tell("MPI_Comm_spawn", MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm,
+                                          MPI_ERRCODES_IGNORE));
+    tell("MPI_Comm_accept", MPI_Comm_accept("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm));
+    tell("MPI_Comm_connect", MPI_Comm_connect("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm));
+    tell("MPI_Comm_idup", MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request));
+    tell("MPI_Comm_create_group", MPI_Comm_create_group(MPI_COMM_WORLD, group, 1, &comm));
+    tell("MPI_Comm_create_from_group", MPI_Comm_create_from_group(group, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    tell("MPI_Psend_init", MPI_Psend_init(&word, 1, 1, MPI_INT, (rank + 1) % size, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
+                                          &request));
+    MPI_Group_free(&group);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!rank)
+        printf("all refused\n");
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "world";
+    const int who = argc > 2 ? atoi(argv[2]) : -1;
+    int level;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    expect("level", level, MPI_THREAD_SERIALIZED);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!strcmp(what, "world"))
+        world();
+    else if (!strcmp(what, "refused"))
+        refused();
+    else if (!strcmp(what, "abort") && rank == who)
+        MPI_Abort(MPI_COMM_WORLD, 5);
+    else if (!strcmp(what, "exit") && rank == who)
+        _exit(6);
+    else
+        MPI_Recv(&level, 1, MPI_INT, who, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return 0;
+}
