@@ -17,7 +17,7 @@
 
 enum { LOOKS = 7 }; /* the last one after a minute */
 
-/* Does the thread run, or wait for a processor? */
+/* Does the thread run, or wait for a processor? Those of the library do so now and then. */
 static bool is_running(int pid, const char *thread)
 {
     char path[64], text[512];
@@ -26,7 +26,7 @@ static bool is_running(int pid, const char *thread)
     snprintf(path, sizeof path, "/proc/%d/task/%.16s/stat", pid, thread);
     text_read(path, text, sizeof text);
     after_name = strrchr(text, ')');
-    return after_name && !strncmp(after_name, ") R", 3);
+    return after_name && !strncmp(after_name, ") R", 3) && !strstr(text, "(parley-");
 }
 
 /* How many run; 0 if there are more than `most` of them in all. */

@@ -125,6 +125,8 @@ static bool start(void)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     is_there = !pthread_create(&helper.thread, &attr, help, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (is_there)
+        pthread_setname_np(helper.thread, "parley-helper"); /* mpiexec knows by it that it is none of the program's */
     pthread_attr_destroy(&attr);
     return is_there;
 }
