@@ -76,6 +76,8 @@ static const char *comm_name(const struct p2p_flood *flood, char label[COMM_LABE
 
 void notice_flooded(const struct p2p_flood *flood)
 {
+    const struct joint *joint = process.job.joint;
+    const int sender = joint ? joint_rank(joint, flood->proc) : flood->proc;
     char what[64] = "of a collective operation", held[32], limit[32], text[PM_TEXT_MAX], label[COMM_LABEL_SIZE];
 
     if (!warn.value)
@@ -89,7 +91,7 @@ void notice_flooded(const struct p2p_flood *flood)
              "senders); the last one: %zu bytes, %s, on %s. From now on rank %d keeps its data until it is received.\n"
              "Receive earlier, or let the sender wait for an answer now and then. PARLEY_UNEXPECTED_MAX sets the "
              "limit, PARLEY_WARN=0 silences this.",
-             held, flood->proc, limit, flood->len, what, comm_name(flood, label), flood->proc);
+             held, sender, limit, flood->len, what, comm_name(flood, label), sender);
     pm_diagnose(&process.job, text);
 }
 
