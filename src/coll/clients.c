@@ -216,17 +216,8 @@ static int meet(struct sched *s, const struct coll_team *top, int after)
 
 static void build_barrier(struct sched *s, const struct coll_args *args)
 {
-    const struct coll_block nothing = coll_byte_block(NULL, 0);
-    struct coll_levels l;
-    int last;
-
     (void)args;
-    if (!coll_levels_of(s, 0, &l))
-        return;
-    last = coll_part_meet(s, &l.node, 2, LEVELS_UP, SCHED_NONE);
-    if (l.is_leader)
-        last = meet(s, &l.top, last);
-    coll_part_bcast(s, &l.node, nothing, 2, LEVELS_DOWN, last);
+    coll_barrier_by(s, meet);
 }
 
 /* --- reduce --- */

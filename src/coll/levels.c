@@ -64,19 +64,29 @@ bool coll_levels_of(struct sched *s, int root, struct coll_levels *l)
     return true;
 }
 
-void coll_barrier_levels(struct sched *s, const struct coll_args *args)
+void coll_barrier_by(struct sched *s, coll_meet_fn *across)
 {
     const struct coll_block nothing = coll_byte_block(NULL, 0);
     struct coll_levels l;
     int last;
 
-    (void)args;
     if (!coll_levels_of(s, 0, &l))
         return;
     last = coll_part_meet(s, &l.node, 2, LEVELS_UP, SCHED_NONE);
     if (l.is_leader)
-        last = coll_part_disseminate(s, &l.top, LEVELS_ACROSS, last);
+        last = across(s, &l.top, last);
     coll_part_bcast(s, &l.node, nothing, 2, LEVELS_DOWN, last);
+}
+
+static int disseminate(struct sched *s, const struct coll_team *top, int after)
+{
+    return coll_part_disseminate(s, top, LEVELS_ACROSS, after);
+}
+
+void coll_barrier_levels(struct sched *s, const struct coll_args *args)
+{
+    (void)args;
+    coll_barrier_by(s, disseminate);
 }
 
 void coll_bcast_levels(struct sched *s, const struct coll_args *args)

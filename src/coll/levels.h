@@ -67,6 +67,10 @@ struct coll_share {
 struct coll_share coll_levels_share(struct sched *s, const struct coll_levels *l, const struct coll_data *recv,
                                     struct coll_block value, int after);
 
+/* A barrier: in each node, then what `across` puts behind step `after` for the leaders (its last step), and back. */
+typedef int coll_meet_fn(struct sched *s, const struct coll_team *top, int after);
+void coll_barrier_by(struct sched *s, coll_meet_fn *across);
+
 /* here.c. Do a blocking call in two levels whose part in this node goes by its shelf, if it may and that is what the
  * rules say: true, and *rc is what it returns. */
 bool coll_levels_here(struct comm *comm, const struct coll_args *args, int *rc);

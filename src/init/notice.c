@@ -79,19 +79,22 @@ void notice_flooded(const struct p2p_flood *flood)
     const struct joint *joint = process.job.joint;
     const int sender = joint ? joint_rank(joint, flood->proc) : flood->proc;
     char what[64] = "of a collective operation", held[32], limit[32], text[PM_TEXT_MAX], label[COMM_LABEL_SIZE];
+    char then[80] = "It is of another client of IMPI, which cannot be told to wait.";
 
     if (!warn.value)
         return;
     if (!flood->is_coll)
         snprintf(what, sizeof what, "with tag %d", flood->tag);
+    if (!joint || joint_is_own(joint, sender))
+        snprintf(then, sizeof then, "From now on rank %d keeps its data until it is received.", sender);
     write_bytes(flood->held, held, sizeof held);
     write_bytes(flood->limit, limit, sizeof limit);
     snprintf(text, sizeof text,
              "E0401: keeps %s of messages from rank %d that nobody has received (PARLEY_UNEXPECTED_MAX is %s for all "
-             "senders); the last one: %zu bytes, %s, on %s. From now on rank %d keeps its data until it is received.\n"
+             "senders); the last one: %zu bytes, %s, on %s. %s\n"
              "Receive earlier, or let the sender wait for an answer now and then. PARLEY_UNEXPECTED_MAX sets the "
              "limit, PARLEY_WARN=0 silences this.",
-             held, sender, limit, flood->len, what, comm_name(flood, label), sender);
+             held, sender, limit, flood->len, what, comm_name(flood, label), then);
     pm_diagnose(&process.job, text);
 }
 

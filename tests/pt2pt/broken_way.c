@@ -2,39 +2,11 @@
 /* When the connection between two processes on different machines breaks, what has been begun between them ends with an
  * error, and so does what is begun afterwards: nobody waits for what cannot come. Rank 1 breaks it by the system's
  * means. Needs ranks on several machines, or treated so (PARLEY_NODES). */
-#include <errno.h>
-#include <sys/socket.h>
-#include <sys/types.h>
-
-#include "mpitest.h"
+#include "cut.h"
 
 enum { TAG = 1, TAG_GO, TAG_NONE, LONG = 3000000, REQUESTS = 7 };
 
 static char *buf;
-
-static int shut_connections(void)
-{
-    int count = 0;
-
-    for (int fd = 3; fd < 1024; fd++) {
-        struct sockaddr_storage peer;
-        socklen_t size = sizeof peer;
-        if (getpeername(fd, (struct sockaddr *)&peer, &size) || peer.ss_family == AF_UNIX)
-            continue;
-        count += !shutdown(fd, SHUT_RDWR);
-    }
-    return count;
-}
-
-static void check_lost(int rc, const char *what)
-{
-    char text[MPI_MAX_ERROR_STRING];
-    int length;
-
-    CHECK(rc != MPI_SUCCESS, "%s succeeds", what);
-    CHECK_OK(MPI_Error_string(rc, text, &length));
-    CHECK(strstr(text, "process"), "%s says \"%s\"", what, text);
-}
 
 /* One of each kind that cannot end without the other process. */
 static void begin(MPI_Request *requests)

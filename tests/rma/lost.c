@@ -1,40 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When the connection to a target on another machine breaks, calls that wait for it end with an error: nobody waits for
  * what cannot come. Rank 1 breaks it by the system's means. */
-#include <errno.h>
-#include <sys/socket.h>
-#include <sys/types.h>
-
-#include "mpitest.h"
+#include "cut.h"
 
 enum { TAG_GO = 1, LONGS = 100000 };
 
 static MPI_Win win;
 static long *mine;
-
-static int shut_connections(void)
-{
-    int count = 0;
-
-    for (int fd = 3; fd < 1024; fd++) {
-        struct sockaddr_storage peer;
-        socklen_t size = sizeof peer;
-        if (getpeername(fd, (struct sockaddr *)&peer, &size) || peer.ss_family == AF_UNIX)
-            continue;
-        count += !shutdown(fd, SHUT_RDWR);
-    }
-    return count;
-}
-
-static void check_lost(int rc, const char *what)
-{
-    char text[MPI_MAX_ERROR_STRING];
-    int length;
-
-    CHECK(rc != MPI_SUCCESS, "%s succeeds", what);
-    CHECK_OK(MPI_Error_string(rc, text, &length));
-    CHECK(strstr(text, "process"), "%s says \"%s\"", what, text);
-}
 
 /* What was begun before, of each kind; then the connection breaks. */
 static void begin(MPI_Request requests[2], long *before)

@@ -170,6 +170,14 @@ void impi_end_if_done(struct impi_host *host)
         impi_end(host, 0);
 }
 
+static void have_taken(struct impi_host *host)
+{
+    close_buffer(host);
+    if (!list_is_empty(&host->owing))
+        impi_flush(host);
+    impi_end_if_done(host);
+}
+
 int impi_receive(struct impi_host *host)
 {
     bool is_all = false;
@@ -180,10 +188,7 @@ int impi_receive(struct impi_host *host)
             break;
         count += take_packets(host);
     }
-    close_buffer(host);
-    if (!list_is_empty(&host->owing))
-        impi_flush(host);
-    impi_end_if_done(host);
+    have_taken(host);
     return count;
 }
 
@@ -199,10 +204,7 @@ int impi_retry_stalled(struct impi *impi)
         host = CONTAINER_OF(link, struct impi_host, stalled_link);
         list_remove(link);
         count += take_packets(host);
-        close_buffer(host);
-        if (!list_is_empty(&host->owing))
-            impi_flush(host);
-        impi_end_if_done(host);
+        have_taken(host);
     }
     return count;
 }
