@@ -4,7 +4,7 @@
 
     run.py --bin-dir build/tests --mpiexec build/launch/mpiexec        programs compiled by the build
     run.py --mpicc mpicc.other --mpiexec mpiexec.other --ranks 1,2,3   compile them here, with any MPI
-                                                                       (Fortran ones with --mpifort, or not at all)
+                                                                       (others with --mpicxx and --mpifort)
 
 How lists and programs are written: tests/README.md.
 """
@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DEFAULT_RANKS = [1, 2, 3, 4, 7, 8]
 DEFAULT_TIMEOUT = 30.0
 SKIPPED = 77
-SOURCES = ('.c', '.f90', '.f')
+SOURCES = ('.c', '.cpp', '.f90', '.f')
 CFLAGS = ['-std=gnu11', '-D_GNU_SOURCE', '-O1', '-g', '-Wall', '-Wextra', '-Wmissing-prototypes',
           '-Wstrict-prototypes', '-Wshadow', '-Werror', '-Wno-stringop-overflow', '-Wno-stringop-overread', '-pthread']
 
@@ -133,6 +133,8 @@ def compile_all(tests, tests_dir, options, bin_dir, jobs):
             return ''
         if source.endswith('.c'):
             command = shlex.split(options.mpicc) + CFLAGS + ['-I', include, source, '-o', target, '-lm']
+        elif source.endswith('.cpp'):
+            command = shlex.split(options.mpicxx) + ['-O1', '-g', source, '-o', target]
         else:
             modules = tempfile.mkdtemp(dir=os.path.dirname(target))
             command = shlex.split(options.mpifort) + ['-O1', '-g', '-J', modules, os.path.join(include, 'ftest.f90'),
@@ -317,7 +319,8 @@ def read_options():
     parser.add_argument('--mpiexec', default='mpiexec', help='launcher and its options, one word list')
     parser.add_argument('--bin-dir', help='compiled programs: <bin-dir>/<chapter>/<program>')
     parser.add_argument('--mpicc', help='compile the programs with this, here or into --bin-dir')
-    parser.add_argument('--mpifort', help='the same for Fortran; without it those programs are left out')
+    parser.add_argument('--mpicxx', help='the same for C++; without it those programs are left out')
+    parser.add_argument('--mpifort', help='the same for Fortran')
     parser.add_argument('--tests-dir', default=HERE, help='where the chapters are')
     parser.add_argument('--chapter', action='append', help='only this chapter (may be repeated)')
     parser.add_argument('--ranks', help='only these numbers of ranks, of those in the lists')
@@ -414,7 +417,9 @@ def main():
         if not options.bin_dir:
             holder = tempfile.TemporaryDirectory(prefix='mpitests-')
             options.bin_dir = holder.name
-        tests = [t for t in tests if options.mpifort or source_of(options.tests_dir, t.chapter, t.program)[-2:] == '.c']
+        compilers = {'.c': options.mpicc, '.cpp': options.mpicxx, '.f': options.mpifort, '.f90': options.mpifort}
+        tests = [t for t in tests
+                 if compilers[os.path.splitext(source_of(options.tests_dir, t.chapter, t.program))[1]]]
         faults = compile_all(tests, options.tests_dir, options, options.bin_dir, options.jobs)
         if faults:
             print('\n'.join(faults))

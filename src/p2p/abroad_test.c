@@ -639,8 +639,8 @@ static void test_missing(void)
     struct req *req;
 
     job_open(100, 10, 20);
-    CHECK_INT(err_id(p2p_psend_init(&comm, &part, &req)), 1242);
-    CHECK_INT(err_id(p2p_precv_init(&comm, &part, &req)), 1242);
+    CHECK_INT(err_id(p2p_psend_init(&comm, &part, &req)), 1213);
+    CHECK_INT(err_id(p2p_precv_init(&comm, &part, &req)), 1213);
     CHECK(!has_come());
     job_close();
 }

@@ -203,9 +203,6 @@ static int make(struct channel *channel, const struct p2p_part *part, bool is_se
     rc = measure(p, part);
     if (!rc && part->rank != MPI_PROC_NULL)
         rc = peer_get_rank(channel, part->rank, &p->peer);
-    if (!rc && p->peer && p->peer->is_foreign)
-        rc = err(MPI_ERR_UNSUPPORTED_OPERATION,
-                 "E1242: rank %d is of another client, and IMPI has no partitioned communication", part->rank);
     if (!rc)
         rc = make_book(p, is_send);
     if (rc) {
