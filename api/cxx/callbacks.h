@@ -232,7 +232,7 @@ inline MPI_User_function* op_function(User_function* f)
 /* --- attributes: what a key was made with is kept, since objects may outlive it --- */
 
 template <class Copy, class Delete>
-struct Keyval {
+struct Keyval : Kept {
     Keyval(Copy* c, Delete* d, void* e) : copy(c), remove(d), extra(e) {}
     Copy* copy;
     Delete* remove;
@@ -337,7 +337,7 @@ inline int grequest_cancel(void* extra, int complete)
     return state->cancel(state->extra, complete != 0);
 }
 
-struct Datarep {
+struct Datarep : Kept {
     Datarep(Datarep_conversion_function* r, Datarep_conversion_function* w, Datarep_extent_function* e, void* x)
         : read(r), write(w), extent(e), extra(x) {}
     Datarep_conversion_function *read, *write;

@@ -189,7 +189,7 @@ inline void Register_datarep(const char* datarep, Datarep_conversion_function* r
 {
     detail::check(MPI_Register_datarep(datarep, read ? detail::datarep_read : MPI_CONVERSION_FN_NULL,
                                        write ? detail::datarep_write : MPI_CONVERSION_FN_NULL, detail::datarep_extent,
-                                       new detail::Datarep(read, write, extent, extra_state)));
+                                       detail::keep(new detail::Datarep(read, write, extent, extra_state))));
 }
 
 '''

@@ -51,16 +51,33 @@ private:
 
 namespace detail {
 
+/* What has to be there until the end, since C does not say when it was used for the last time. */
+struct Kept {
+    Kept* next;
+};
+
 /* Variables that all files of a program have in common, without a library. */
 template <class None>
 struct Common {
     static __thread int thrown; /* error code that a throwing error handler of C has been told */
     static MPI_Errhandler throwers[3];
+    static Kept* kept;
 };
 template <class None>
 __thread int Common<None>::thrown;
 template <class None>
 MPI_Errhandler Common<None>::throwers[3];
+template <class None>
+Kept* Common<None>::kept;
+
+template <class State>
+inline State* keep(State* state)
+{
+    do
+        state->next = Common<void>::kept;
+    while (!__sync_bool_compare_and_swap(&Common<void>::kept, state->next, static_cast<Kept*>(state)));
+    return state;
+}
 
 /* Throws here, not in the error handler: there it would go through functions of C. */
 inline void check(int rc)
