@@ -369,37 +369,21 @@ static int on_cancel_answer(struct peer *peer, const struct impi_packet *packet,
     return 0;
 }
 
-struct search {
-    int proc;
-    uint64_t id;
-    struct match_arrival *found;
-};
-
-/* The newest one counts, since ids come again when requests have ended. */
-static void visit(const struct match_arrival *arrival, void *arg)
-{
-    const struct message *message = CONTAINER_OF(arrival, const struct message, arrival);
-    struct search *search = arg;
-
-    if (message->kind == WIRE_FOREIGN && message->proc == search->proc && message->sync_id == search->id)
-        search->found = (struct match_arrival *)(uintptr_t)arrival;
-}
-
-/* In a context that is open here; taken out of it. */
+/* In a context that is open here; taken out of it. The newest one counts, since ids come again when requests have
+ * ended. */
 static struct message *take_matchable(struct lane *lane, int proc, uint64_t id)
 {
-    struct search search = { proc, id, NULL };
-    struct message *message;
+    struct message *found = NULL;
 
     for (unsigned i = 0; i < lane->channel_slots; i++) {
-        if (lane->channels[i] && p2p_is_foreign_ctx(lane->channels[i]->ctx))
-            match_each_arrival(&lane->channels[i]->match, visit, &search);
+        struct channel *channel = lane->channels[i];
+        struct message *message = channel && p2p_is_foreign_ctx(channel->ctx) ? arrive_find(channel, proc, id) : NULL;
+        if (message)
+            found = message;
     }
-    if (!search.found)
-        return NULL;
-    message = CONTAINER_OF(search.found, struct message, arrival);
-    match_take(&message->channel->match, &message->arrival);
-    return message;
+    if (found)
+        match_take(&found->channel->match, &found->arrival);
+    return found;
 }
 
 /* In one that is not open yet. */
@@ -409,7 +393,7 @@ static struct message *take_orphan(struct lane *lane, int proc, uint64_t id)
 
     LIST_FOR_EACH(link, &lane->orphans) {
         struct message *message = CONTAINER_OF(link, struct message, out.link);
-        if (message->kind == WIRE_FOREIGN && message->proc == proc && message->sync_id == id)
+        if (message->proc == proc && message->sync_id == id)
             found = message;
     }
     if (found)

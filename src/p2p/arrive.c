@@ -191,15 +191,20 @@ static void visit(const struct match_arrival *arrival, void *arg)
         search->found = (struct match_arrival *)(uintptr_t)arrival;
 }
 
-static struct message *find_offer(struct lane *lane, uint32_t ctx, int proc, uint64_t id)
+struct message *arrive_find(struct channel *channel, int proc, uint64_t id)
 {
     struct search search = { proc, id, NULL };
+
+    match_each_arrival(&channel->match, visit, &search);
+    return search.found ? CONTAINER_OF(search.found, struct message, arrival) : NULL;
+}
+
+static struct message *find_offer(struct lane *lane, uint32_t ctx, int proc, uint64_t id)
+{
     struct channel *channel = channel_find(lane, ctx);
 
-    if (channel) {
-        match_each_arrival(&channel->match, visit, &search);
-        return search.found ? CONTAINER_OF(search.found, struct message, arrival) : NULL;
-    }
+    if (channel)
+        return arrive_find(channel, proc, id);
     LIST_FOR_EACH(link, &lane->orphans) {
         struct message *message = CONTAINER_OF(link, struct message, out.link);
         if (message->ctx == ctx && message->proc == proc && message->sync_id == id)

@@ -501,6 +501,8 @@ int arrive_message(struct lane *lane, uint32_t ctx, const struct arrival *a, con
 /* The envelope of a record of kind EAGER or RTS (or PART_SETUP); what follows it. */
 const void *arrival_read(struct arrival *a, int proc, struct net_head head, const char *payload, uint32_t len);
 int p2p_arrive(void *arg, int proc, struct net_head head, const void *payload, uint32_t len) HOT;
+/* The newest message with this id from this process that nobody has received on the channel; NULL: there is none. */
+struct message *arrive_find(struct channel *channel, int proc, uint64_t id);
 /* Has its communicator been freed here, so that nobody will ask for a message of this context? */
 bool arrive_is_too_late(const struct lane *lane, uint32_t ctx);
 void message_destroy(struct message *message);
