@@ -6,9 +6,11 @@
 #ifndef NET_NET_SUITE_H
 #define NET_NET_SUITE_H
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "net/net.h"
 #include "sys/peek.h"
@@ -305,10 +307,21 @@ static void net_suite(struct suite_end *a, struct suite_end *b)
 }
 
 /* An end of process `proc`, connected to `other`. */
+/* Nobody may be. */
+static inline void suite_lost(void *arg, int proc, int rc)
+{
+    const struct suite_end *end = arg;
+    char text[400];
+
+    err_text(rc, text, sizeof text);
+    fprintf(stderr, "process %d has lost process %d: %s\n", end->proc, proc, text);
+    CHECK_INT(err_id(rc), 0);
+}
+
 static inline void suite_open(struct suite_end *end, const struct net_ops *ops, struct net_config config, int other)
 {
     *end = (struct suite_end){ .ops = ops, .proc = config.proc, .other = other };
-    config.sink = (struct net_sink){ .arrive = suite_arrive, .arg = end };
+    config.sink = (struct net_sink){ .arrive = suite_arrive, .lost = suite_lost, .arg = end };
     CHECK_INT(ops->open(&config, &end->net), 0);
     end->ops = end->net->ops;
     CHECK_INT(end->ops->connect(end->net, other, &end->ep), 0);

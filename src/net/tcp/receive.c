@@ -162,7 +162,8 @@ static int take_frames(struct tcp_peer *peer, struct span *span)
 
 /* --- reading --- */
 
-/* Where the bytes that come next are put, behind those of a frame that has begun. False: no memory now. */
+/* Where the bytes that come next are put, behind those of a frame that has begun, whether any come or not. False: no
+ * memory now. */
 static bool span_open(struct tcp_peer *peer, struct span *span)
 {
     struct tcp *tcp = tcp_of(peer);
@@ -171,7 +172,9 @@ static bool span_open(struct tcp_peer *peer, struct span *span)
 
     if (in->buf) {
         memmove(in->buf + start, in->buf + in->begin, size);
-        *span = (struct span){ in->buf, start, start + size };
+        in->begin = start;
+        in->end = start + size;
+        *span = (struct span){ in->buf, in->begin, in->end };
         return true;
     }
     if (!tcp->in)

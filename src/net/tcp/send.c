@@ -228,6 +228,7 @@ static void write_first(struct tcp_peer *peer, const struct tcp_frame *frame, co
     }
     peer->chunks++;
     list_append(&peer->out, &chunk->item.link);
+    chunk->begin = 0;
     chunk->end = (uint32_t)(whole - sent);
     peer->unsent += whole - sent;
     peer->behind = 0;
