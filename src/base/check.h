@@ -5,11 +5,23 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CHECK(condition) \
     do { \
         if (!(condition)) { \
             fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
+            exit(1); \
+        } \
+    } while (0)
+
+/* Two strings. */
+#define CHECK_TEXT(came, expected) \
+    do { \
+        const char *const check_came = (came), *const check_expected = (expected); \
+        if (strcmp(check_came, check_expected)) { \
+            fprintf(stderr, "%s:%d: %s is \"%s\", expected \"%s\"\n", __FILE__, __LINE__, #came, check_came, \
+                    check_expected); \
             exit(1); \
         } \
     } while (0)
