@@ -46,13 +46,6 @@ static const char *list(const char *words)
 }
 
 #define CHECK_LIST(words, expected) CHECK_TEXT(list(words), expected)
-#define CHECK_TEXT(came, expected)                                                                                     \
-    do {                                                                                                               \
-        const char *text_ = (came);                                                                                    \
-        if (strcmp(text_, expected) != 0)                                                                              \
-            printf("came %s, expected %s\n", text_, expected);                                                         \
-        CHECK(!strcmp(text_, expected));                                                                               \
-    } while (0)
 
 static void test_words(void)
 {
