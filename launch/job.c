@@ -196,6 +196,30 @@ void job_adopted_over(struct job *job, int rank)
         job_failed(job, rank, 1, true);
 }
 
+static void note_end(struct job *job, pid_t pid, int status)
+{
+    for (int i = 0; i < job->used; i++) {
+        struct rank *r = &job->ranks[i];
+        if (r->pid != pid || r->is_over || r->has_ended || is_far(job, i))
+            continue;
+        r->status = status;
+        r->has_ended = true;
+        return;
+    }
+}
+
+static void judge_ended(struct job *job, bool by_signal)
+{
+    for (int i = 0; i < job->used; i++) {
+        struct rank *r = &job->ranks[i];
+        if (!r->has_ended || WIFSIGNALED(r->status) != by_signal)
+            continue;
+        r->has_ended = false;
+        rank_over(job, i, r->status);
+    }
+}
+
+/* Of those that are found together, who was ended by a signal comes first: others may have ended because of that. */
 void job_reap(struct job *job)
 {
     int status;
@@ -203,12 +227,10 @@ void job_reap(struct job *job)
 
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         far_reaped(job, pid, status);
-        for (int i = 0; i < job->used; i++)
-            if (job->ranks[i].pid == pid && !job->ranks[i].is_over && !is_far(job, i)) {
-                rank_over(job, i, status);
-                break;
-            }
+        note_end(job, pid, status);
     }
+    judge_ended(job, true);
+    judge_ended(job, false);
 }
 
 void job_stop(struct job *job, int signal)

@@ -234,7 +234,8 @@ struct rank {
     pid_t group;      /* its process group, 0: it shares mpiexec's */
     int status;       /* as from waitpid, once reaped */
     bool is_adopted;  /* it has started us, and is not our child */
-    bool is_over;     /* reaped */
+    bool has_ended;   /* reaped, and not yet judged */
+    bool is_over;     /* reaped and judged */
     bool is_clean;    /* and it had left MPI */
     bool has_address; /* that the others have been told */
     bool is_used_there; /* on another machine something of it is still open, though it may be over */

@@ -45,7 +45,7 @@ void signals_send(struct job *job, int rank, int signal)
 
     if (is_far(job, rank) && !r->is_over)
         far_signal(job, rank, signal);
-    else if (r->pid && !r->is_over)
+    else if (r->pid && !r->is_over && !r->has_ended)
         kill(r->group ? -r->group : r->pid, signal);
 }
 

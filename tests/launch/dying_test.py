@@ -64,6 +64,22 @@ def test_library_core_dumped():
             raise Skipped('the system dumps no core here: core_pattern is ' + file.read().strip())
 
 
+def test_who_was_killed_comes_first():
+    """Ranks that are found dead together, the first ones because of the last."""
+    ranks = ('sh', '-c', 'trap "exit 3" TERM; echo $$; while :; do sleep 0.05; done')
+    process = start('-n', 3, *ranks)
+    pids = sorted(map(int, launch.read_lines(process, 3)))
+    process.send_signal(signal.SIGSTOP)
+    for pid, what in zip(pids, (signal.SIGTERM, signal.SIGTERM, signal.SIGKILL)):
+        os.kill(pid, what)
+    while not all(launch.state_of(pid) == 'Z' for pid in pids):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGCONT)
+    err = finish(process)[1]
+    equal(process.returncode, 137, f'exit code; stderr {err!r}')
+    equal(re.findall(r'E\d+', err), ['E0110', 'E0111'], f'messages; stderr {err!r}')
+
+
 # --- signals
 
 ALL = ['INT', 'TERM', 'HUP', 'QUIT', 'USR1', 'USR2', 'ALRM', 'WINCH', 'CONT']
