@@ -266,6 +266,46 @@ static void test_bytes(void)
     job_close();
 }
 
+static void expect_unfit(int code, const char *text)
+{
+    char said[ERR_TEXT_SIZE];
+
+    CHECK_INT(err_class(code), MPI_ERR_CONVERSION);
+    CHECK_INT(err_id(code), 1242);
+    err_text(code, said, sizeof said);
+    CHECK(strstr(said, text));
+}
+
+/* A long that does not fit is an error of whoever sends it, and nothing goes out. */
+static void test_unfit(void)
+{
+    struct p2p_sendrecv args = { .dest = 2, .send_tag = 7, .send_count = 2, .source = 2, .recv_tag = 7 };
+    struct type *const type = obj_type(MPI_LONG);
+    long values[] = { 1, 5000000000 };
+    struct req *req;
+
+    job_open(100, 10, 20);
+    CHECK_INT(p2p_isend(&comm, values, 2, type, 1, 20, P2P_STANDARD, &req), 0);
+    CHECK(req_is_done(req));
+    expect_unfit(req->error, "MPI_LONG with the value 5000000000");
+    expect_unfit(req->error, "to rank 1 with tag 20, on a communicator of 3");
+    req->error = 0;
+    end(req);
+    expect_unfit(p2p_send(&comm, values, 2, type, 2, 7), "to rank 2 with tag 7");
+    expect_unfit(p2p_send_mode(&comm, values, 2, type, 2, 7, P2P_SYNC), "to rank 2 with tag 7");
+    expect_unfit(p2p_send_mode(&comm, values, 2, type, 2, 7, P2P_COLL), "to rank 2 in a collective call");
+    expect_unfit(p2p_bsend(&comm, values, 2, type, 2, 7), "to rank 2 with tag 7");
+    args.recv_buf = values;
+    args.send_buf = values;
+    args.send_type = args.recv_type = type;
+    args.recv_count = 2;
+    expect_unfit(p2p_sendrecv_replace(&comm, &args, MPI_STATUS_IGNORE), "to rank 2 with tag 7");
+    CHECK(!has_come());
+    CHECK_INT(p2p_send(&comm, values, 1, type, 2, 7), 0);
+    CHECK_INT(expect(IMPI_DATA, 2, 0).len, 4);
+    job_close();
+}
+
 static void test_lengths(uint32_t maxlen)
 {
     const size_t lens[] = { 0, 1, maxlen - 1, maxlen, maxlen + 1, 10 * maxlen, 7 * maxlen + 3 };
@@ -685,6 +725,7 @@ int main(void)
     type_init();
     progress_init(&(struct progress_config){ .local_ranks = 1 });
     test_bytes();
+    test_unfit();
     test_lengths(1);
     test_lengths(7);
     test_lengths(1000);

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "obj/session.h"
+#include "p2p/int_abroad.h"
 #include "p2p/int_bsend_space.h"
 #include "p2p/int_p2p.h"
 
@@ -474,11 +475,15 @@ struct bsend {
  * once the message is in its buffer's list, nobody ends the buffer without it. */
 static int send_buffered(struct channel *channel, const struct bsend *args, struct ibsend *handle)
 {
-    const bool is_external = !args->type->is_contig && p2p_is_foreign(channel->comm, args->dest);
+    const bool is_foreign = p2p_is_foreign(channel->comm, args->dest);
+    const bool is_external = is_foreign && !args->type->is_contig;
     const size_t len = is_external ? external_bytes(args->type, args->count) : type_bytes(args->type, args->count);
     struct bsend_segment *segment = NULL;
-    int rc;
+    int rc = is_foreign ?
+             foreign_check_fit(channel, args->type, args->buf, args->count, args->dest, args->tag) : 0;
 
+    if (rc)
+        return rc;
     lane_unlock(channel->lane);
     make_room(channel->comm, len);
     lane_lock(channel->lane);

@@ -6,6 +6,7 @@
  * Knows: obj, type, and requests that can be set up and started. Does not know: protocols. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "p2p/int_abroad.h"
 #include "p2p/int_p2p.h"
 
 /* --- blocking --- */
@@ -55,18 +56,24 @@ int p2p_sendrecv(struct comm *comm, const struct p2p_sendrecv *args, int mode, M
 /* --- one buffer --- */
 
 /* Let `args` send a packed copy, unless nothing that is sent can be overwritten. Short ones go to `small`. */
-static int send_copy(const struct comm *comm, struct p2p_sendrecv *args, void *small, size_t small_len, void **packed)
+static int send_copy(struct comm *comm, struct p2p_sendrecv *args, void *small, size_t small_len, void **packed)
 {
     size_t len = type_bytes(args->send_type, args->send_count);
     void *copy = small;
     bool is_foreign;
+    int rc;
 
     *packed = NULL;
     if (args->dest == MPI_PROC_NULL || args->source == MPI_PROC_NULL || !len)
         return 0;
     is_foreign = p2p_is_foreign(comm, args->dest);
-    if (is_foreign)
+    if (is_foreign) {
         len = external_bytes(args->send_type, args->send_count);
+        rc = foreign_check_fit(channel_of(comm, P2P_STANDARD), args->send_type, args->send_buf, args->send_count,
+                               args->dest, args->send_tag);
+        if (rc)
+            return rc;
+    }
     if (len > small_len)
         copy = *packed = mem_alloc(len);
     if (!copy)

@@ -635,6 +635,8 @@ static void check_flat(const struct pair *pair, int items)
     const int extent = model_extent(&pair->model);
     struct type *many;
     MPI_Count size, at = 0, position = 0;
+    struct external_unfit unfit;
+    bool is_unfit = false;
 
     REQUIRE(flat->signature == pair->type->signature);
     REQUIRE(flat->size == pair->type->size && flat->true_extent == pair->type->true_extent);
@@ -647,11 +649,15 @@ static void check_flat(const struct pair *pair, int items)
     CHECK_INT(external_pack("external32", memory + REACH, items, pair->type, stream, size, &position), 0);
     REQUIRE(position == size);
     for (int item = 0; item < items; item++)
-        for (int i = 0; i < pair->model.count; i++)
-            CHECK_INT(external_pack("external32",
-                                    memory + REACH + item * extent + pair->model.entries[i].disp,
-                                    1, obj_type(pair->model.entries[i].leaf->handle), packed, size, &at), 0);
+        for (int i = 0; i < pair->model.count; i++) {
+            const struct type *const leaf = obj_type(pair->model.entries[i].leaf->handle);
+            const void *const place = memory + REACH + item * extent + pair->model.entries[i].disp;
+
+            CHECK_INT(external_pack("external32", place, 1, leaf, packed, size, &at), 0);
+            is_unfit = is_unfit || external_find_unfit(leaf, place, 1, &unfit);
+        }
     REQUIRE(at == size);
+    REQUIRE(external_find_unfit(pair->type, memory + REACH, items, &unfit) == is_unfit);
     REQUIRE(memcmp(stream, packed, (size_t)size) == 0);
     check_external_cuts(pair, items, (size_t)size);
 }

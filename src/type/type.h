@@ -324,6 +324,21 @@ size_t external_bytes(const struct type *type, MPI_Count count);
 void external_pack_range(const struct type *type, const void *buf, MPI_Count count, size_t offset, void *out,
                          size_t len);
 
+enum { EXTERNAL_UNFIT_TEXT = 64 };
+
+/* An integer that external32 has too few bytes for; of long and wchar_t there are such. */
+struct external_unfit {
+    const char *type;  /* "MPI_LONG" */
+    int bytes;         /* that it has in external32 */
+    bool is_unsigned;
+    uint64_t value;    /* of the others in two's complement */
+};
+
+/* The first one that is to be sent. Time in the number of elements, if the type has any such, else none. */
+bool external_find_unfit(const struct type *type, const void *buf, MPI_Count count, struct external_unfit *found);
+/* "MPI_LONG with the value 5000000000" */
+const char *external_describe_unfit(const struct external_unfit *unfit, char text[EXTERNAL_UNFIT_TEXT]) COLD;
+
 /* Where a stream that comes in pieces goes on; all 0 at first. */
 struct external_cursor {
     size_t at;
