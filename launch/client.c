@@ -34,6 +34,7 @@ struct client {
     int *listeners; /* by ranks; -1: the rank has it */
     struct labels_own own;
     struct labels labels;
+    struct joint *joint;
     char server[32]; /* for messages */
 };
 
@@ -262,7 +263,7 @@ static void join(struct job *job)
         bad_talk(client, "it has changed what this client has said");
     leave_table(job, joint);
     labels_free(&client->labels);
-    mem_free(joint);
+    client->joint = joint;
 }
 
 /* Names must differ from those of clients on any machine, in any container. The lower bits count the ranks. */
@@ -312,6 +313,11 @@ void client_start(struct job *job)
 int client_listener(const struct job *job, int rank)
 {
     return job->client && rank < job->size ? job->client->listeners[rank] : -1;
+}
+
+const struct joint *client_joint(const struct job *job)
+{
+    return job->client ? job->client->joint : NULL;
 }
 
 void client_given(struct job *job, int rank)

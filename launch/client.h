@@ -6,12 +6,15 @@
 #include "launch.h"
 
 struct client;
+struct joint;
 
 /* If the options say so: meet the others at the server, and leave for the ranks what they need to know: the joint table
  * and a socket for each, which listens already. Waits for all clients; does not come back if that fails. */
 void client_start(struct job *job);
 /* The listening socket of a rank of the command line, ours to close when it has it; -1: there is none. */
 int client_listener(const struct job *job, int rank);
+/* All processes of the clients; NULL: this job is none. */
+const struct joint *client_joint(const struct job *job);
 /* The rank has it. */
 void client_given(struct job *job, int rank);
 /* What has been put for the server goes now. */

@@ -82,7 +82,16 @@ static const uint64_t *set_of(const struct hang_view *view, const struct job_sta
 static bool may_return(const struct hang_view *view, const struct job_status *status)
 {
     return status->flags & JOB_WAIT_RETURN &&
-           (status->peer_world < 0 || view->page[status->peer_world].state == JOB_FINALISED);
+           (status->peer_world < 0 ||
+            (!hang_is_foreign(view, status->peer_world) && view->page[status->peer_world].state == JOB_FINALISED));
+}
+
+/* That `peer` does something; of any of several if that is -1. Those of other clients may do so at any time. */
+static void add_need_of(const struct hang_view *view, const struct job_status *status, int peer, const uint64_t *set,
+                        struct wait_node *node)
+{
+    if (!hang_is_foreign(view, peer) && (peer >= 0 || !(status->flags & JOB_WAIT_FOREIGN)))
+        add_need(node, peer >= 0 ? peer : WAIT_ANYONE, set);
 }
 
 /* All that must happen before it can go on; none: something else may end its wait. */
@@ -93,19 +102,20 @@ static void add_needs(const struct hang_view *view, const struct job_status *sta
     if (may_return(view, status))
         return;
     if (status->threads > 1) { /* what the others wait for is not known */
-        add_need(node, WAIT_ANYONE, NULL);
+        if (!view->joint)
+            add_need(node, WAIT_ANYONE, NULL);
         return;
     }
     if (status->flags & JOB_WAIT_ANY) {
         if (!(status->flags & JOB_WAIT_OUTSIDE))
-            add_need(node, WAIT_ANYONE, set);
+            add_need_of(view, status, -1, set, node);
         return;
     }
     if (status->way != JOB_BLOCKED_OTHERWISE)
-        add_need(node, status->peer_world >= 0 ? status->peer_world : WAIT_ANYONE, set);
+        add_need_of(view, status, status->peer_world, set, node);
     for (uint32_t i = 0; i < status->wants && i < JOB_WANTS; i++)
         if (status->want[i].peer_world >= 0)
-            add_need(node, status->want[i].peer_world, NULL);
+            add_need_of(view, status, status->want[i].peer_world, NULL, node);
 }
 
 static void make_node(const struct hang_view *view, int rank)

@@ -12,11 +12,13 @@
 #define LAUNCH_HANG_H
 
 #include "launch.h"
+#include "sys/joint.h"
 #include "waits.h"
 
 /* One rank, at one moment. */
 struct page_view {
-    int rank, world;           /* which rank of which world; -1: nobody has this place */
+    int rank, world;           /* which rank of which world; -1: nobody has this place. In a joint world it is that of all
+                                * clients */
     bool is_absent;            /* a process of a later world that has left MPI: it needs no line of its own */
     struct job_status status;  /* a copy */
     struct job_answer answer;  /* to the last question; after the end of MPI: of that */
@@ -40,7 +42,14 @@ struct hang_view {
     int stuck;                 /* how many wait for ever */
     int blocked;
     double quiet;              /* seconds for which nothing has moved among those that are stuck */
+    const struct joint *joint; /* clients of IMPI that have one world with this job; NULL: it is alone */
 };
+
+/* Is a peer in another client, whose ranks nobody here can look at? Then it has no page. */
+static inline bool hang_is_foreign(const struct hang_view *view, int peer)
+{
+    return view->joint && peer >= (int)view->joint->slots;
+}
 
 /* A text that grows; starts as zeroes; ended by a zero. */
 struct text {
@@ -84,6 +93,8 @@ char *hang_text(const struct hang_view *view);
 int hang_add_ranks(struct text *text, const bool *is_in, const struct hang_view *view);
 /* "rank 3", "rank 0 of spawned world 2" */
 void hang_add_rank(struct text *text, const struct hang_view *view, int place);
+/* Where a process of another client is, by its number: "in client 1 at 10.0.0.6" */
+void hang_add_foreign(struct text *text, const struct hang_view *view, int number);
 /* "in MPI_Recv from rank 1, tag 7 on MPI_COMM_WORLD, 3 x MPI_DOUBLE, at app.c:88": where a rank is, after "it is". */
 void hang_add_place(struct text *text, const struct hang_view *view, int rank);
 /* "from rank 1, tag 7 on MPI_COMM_WORLD, 3 x MPI_DOUBLE", of what a rank tells */

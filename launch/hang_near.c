@@ -91,7 +91,8 @@ static void add_posted(struct near *near, int rank)
     const struct job_status *status = &near->view->page[rank].status;
     const struct page_view *to;
 
-    if (status->way != JOB_SENDING || status->peer_world < 0 || status->sequence)
+    if (status->way != JOB_SENDING || status->peer_world < 0 || status->sequence ||
+        hang_is_foreign(near->view, status->peer_world))
         return;
     to = &near->view->page[status->peer_world];
     for (uint32_t i = 0; to->is_blocked && to->has_answer && i < to->answer.posted_count && i < JOB_STRAYS; i++)

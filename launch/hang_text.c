@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiexec: the report of who waits for whom, as text: a sentence, a table of the ranks in groups that do the same, the
  * conclusions (hang_why.c). What ranks wait in and for is in their own words; what is not in MPI, in ours. */
+#include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +81,17 @@ void hang_add_rank(struct text *text, const struct hang_view *view, int place)
         text_add(text, " of spawned world %d", view->page[place].world);
 }
 
+void hang_add_foreign(struct text *text, const struct hang_view *view, int number)
+{
+    const struct joint_proc *proc = joint_proc(view->joint, joint_rank(view->joint, number));
+    const struct joint_host *host = joint_host(view->joint, (int)proc->host);
+    const bool is_old = !memcmp(host->address, (const char[10]){ 0 }, 10);
+    char name[INET6_ADDRSTRLEN] = "";
+
+    inet_ntop(is_old ? AF_INET : AF_INET6, host->address + (is_old ? 12 : 0), name, sizeof name);
+    text_add(text, "in client %u at %s", proc->client, name);
+}
+
 /* --- words --- */
 
 static void add_seconds(struct text *text, double seconds)
@@ -100,6 +112,14 @@ static void add_place(struct text *text, const struct hang_view *view, const str
 {
     const struct page_view *there = place >= 0 && place < view->size ? &view->page[place] : NULL;
 
+    if (hang_is_foreign(view, place)) {
+        text_add(text, " (");
+        if (joint_rank(view->joint, place) != peer)
+            text_add(text, "%d of MPI_COMM_WORLD, ", joint_rank(view->joint, place));
+        hang_add_foreign(text, view, place);
+        text_add(text, ")");
+        return;
+    }
     if (!there || (there->world == page->world && there->rank == peer))
         return;
     if (there->world == page->world)
@@ -370,10 +390,13 @@ static void add_table(struct text *text, const struct hang_view *view)
 
 static void add_head(struct text *text, const struct hang_view *view)
 {
+    char of_client[32] = "";
     bool *is_stuck;
 
+    if (view->joint)
+        snprintf(of_client, sizeof of_client, " of client %u", view->joint->client);
     if (!view->stuck) {
-        text_add(text, "E0121: %d of %d ranks wait%s in MPI\n", view->blocked, view->present,
+        text_add(text, "E0121: %d of %d ranks%s wait%s in MPI\n", view->blocked, view->present, of_client,
                  view->blocked == 1 ? "s" : "");
         return;
     }
@@ -382,7 +405,7 @@ static void add_head(struct text *text, const struct hang_view *view)
         is_stuck[i] = view->node[i].is_stuck;
     text_add(text, "E0120: ");
     if (view->stuck == view->present && view->present > 1)
-        text_add(text, "all %d ranks wait for ever", view->present);
+        text_add(text, "all %d ranks%s wait for ever", view->present, of_client);
     else if (hang_add_ranks(text, is_stuck, view) == 1)
         text_add(text, " waits for ever");
     else

@@ -225,7 +225,7 @@ static bool is_complete(const struct why *why, const struct job_status *call)
     for (int i = 0; i < why->view->size; i++)
         if (is_member(why, i, call) && !(is_in_call(why, i, call) && why->view->node[i].is_stuck))
             return false;
-    return why->view->size <= JOB_SET_RANKS && call->flags & JOB_WAIT_WHOLE;
+    return why->view->size <= JOB_SET_RANKS && call->flags & JOB_WAIT_WHOLE && !(call->flags & JOB_WAIT_FOREIGN);
 }
 
 static bool is_first_of_call(const struct why *why, int rank)
@@ -272,7 +272,7 @@ static void add_short(const struct why *why, int place)
     if (why->view->page[place].world > 0)
         hang_add_rank(why->text, why->view, place);
     else
-        text_add(why->text, "%d", place);
+        text_add(why->text, "%d", why->view->page[place].rank);
 }
 
 static void add_next(const struct why *why, int place)
@@ -373,6 +373,46 @@ static void add_roots(struct why *why)
     }
 }
 
+/* --- ranks of other clients --- */
+
+/* Does a blocked rank wait for this one of another client? */
+static bool is_for(const struct why *why, int rank, int number)
+{
+    const struct job_status *status = status_of(why, rank);
+    bool is = status->peer_world == number;
+
+    for (uint32_t i = 0; i < status->wants && i < JOB_WANTS; i++)
+        is = is || status->want[i].peer_world == number;
+    return why->view->page[rank].is_blocked && is;
+}
+
+/* All that is known of them is that somebody waits for them. */
+static void add_foreign(struct why *why)
+{
+    const struct hang_view *view = why->view;
+    const int first = view->joint ? (int)view->joint->slots : 0, end = view->joint ? joint_numbers(view->joint) : 0;
+    int told = 0;
+
+    for (int number = first; number < end && told < ROOTS_MAX; number++) {
+        for (int i = 0; i < view->size; i++)
+            why->mark[i] = is_for(why, i, number);
+        if (!is_marked(why, why->mark))
+            continue;
+        begin_waiting(why, why->mark);
+        text_add(why->text, " for rank %d, ", joint_rank(view->joint, number));
+        hang_add_foreign(why->text, view, number);
+        text_add(why->text, ", whose mpiexec knows what it does (kill -QUIT)\n");
+        told++;
+    }
+    for (int i = 0; i < view->size; i++)
+        why->mark[i] = view->page[i].is_blocked && status_of(why, i)->flags & JOB_WAIT_FOREIGN &&
+                       status_of(why, i)->peer_world < 0 && status_of(why, i)->way == JOB_RECEIVING;
+    if (!is_marked(why, why->mark))
+        return;
+    begin_waiting(why, why->mark);
+    text_add(why->text, " for a message from any of several ranks, some of them in other clients\n");
+}
+
 /* --- what to do --- */
 
 static void add_advice(const struct why *why)
@@ -423,6 +463,7 @@ void hang_add_why(struct text *text, const struct hang_view *view)
     add_any(&why);
     add_own(&why);
     add_roots(&why);
+    add_foreign(&why);
     why.advice.is_near = hang_add_near(text, view);
     add_advice(&why);
     mem_free(why.mark);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "client.h"
 #include "hang.h"
 #include "source.h"
 
@@ -63,6 +64,8 @@ static void read_page(struct job *job, int rank, struct page_view *page, bool wi
 
     page->rank = job->ranks[rank].number;
     page->world = job->ranks[rank].world ? job->ranks[rank].world->number : -1;
+    if (client_joint(job) && !page->world)
+        page->rank += (int)client_joint(job)->first;
     page->state = (enum job_state)atomic_load_explicit(&proc->state, memory_order_acquire);
     page->is_absent = page->world && page->state != JOB_STARTED && page->state != JOB_INITIALISED;
     page->exit_status = proc->exit_status;
@@ -87,6 +90,7 @@ struct hang_view *pages_read(struct job *job, bool with_source)
     struct hang_view *view = need(sizeof *view);
 
     view->size = job->used;
+    view->joint = client_joint(job);
     view->page = need((size_t)job->used * sizeof *view->page);
     view->node = need((size_t)job->used * sizeof *view->node);
     for (int i = 0; i < job->used; i++) {

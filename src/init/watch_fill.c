@@ -42,7 +42,7 @@ static int way_of(const struct blocked *b)
     return b->way == BLOCKED_SENDING ? JOB_SENDING : JOB_RECEIVING;
 }
 
-/* The peer's rank in the job; -1: it may be any. */
+/* The peer's number among all processes; -1: it may be any. */
 static int proc_of(const struct blocked *b)
 {
     if (b->peer < 0)
@@ -90,9 +90,16 @@ struct rest {
     bool is_outside; /* something that no rank ends is among what is pending */
 };
 
+static bool is_foreign(int proc)
+{
+    return process.job.joint && proc >= (int)process.job.joint->slots;
+}
+
 static void add_peer(struct job_status *page, int proc)
 {
-    if (proc < JOB_SET_RANKS)
+    if (is_foreign(proc))
+        page->flags |= JOB_WAIT_FOREIGN;
+    else if (proc < JOB_SET_RANKS)
         page->peers[proc / 64] |= UINT64_C(1) << proc % 64;
     else
         page->flags |= JOB_WAIT_WIDE;
@@ -114,7 +121,7 @@ static void add_peers(struct rest *rest, const struct blocked *b)
     else if (b->comm)
         add_group(rest->page, b->comm->remote_group);
     else
-        rest->page->flags |= JOB_WAIT_WIDE;
+        rest->page->flags |= JOB_WAIT_WIDE | (process.job.joint ? JOB_WAIT_FOREIGN : 0);
 }
 
 static void add_want(struct job_status *page, const struct blocked *b)
@@ -148,7 +155,7 @@ static void on_pending(const struct blocked *b, void *arg)
  * collective call. */
 static void fill_peers_of_first(struct rest *rest, const struct blocked *b)
 {
-    rest->page->flags &= ~(uint32_t)JOB_WAIT_WIDE;
+    rest->page->flags &= ~(uint32_t)(JOB_WAIT_WIDE | JOB_WAIT_FOREIGN);
     rest->is_outside = false;
     memset(rest->page->peers, 0, sizeof rest->page->peers);
     if (b->is_coll)

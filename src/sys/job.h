@@ -132,6 +132,7 @@ enum job_wait_flag {
     JOB_WAIT_WIDE = 8,     /* `peers` is not complete: any rank of the job */
     JOB_WAIT_THREADS = 16, /* other threads of the process may call MPI meanwhile */
     JOB_WAIT_RETURN = 32,  /* a rank that has left MPI may come back and end it */
+    JOB_WAIT_FOREIGN = 64, /* `peers` is not complete: ranks of other clients of a joint job, which have no bits */
 };
 
 /* A message: one that is waited for, has come, or would be received. */
@@ -159,7 +160,7 @@ struct job_status {
     uint64_t ctx;          /* context of the communicator */
     uint64_t call_site;    /* return address in the program, 0: unknown */
     uint64_t sequence;     /* a collective call: which one on this communicator, from 1; 0: it is none */
-    int32_t peer_world;    /* the peer's rank in MPI_COMM_WORLD, -1: none or any */
+    int32_t peer_world;    /* the peer's place; of another client: its number (sys/joint.h); -1: none or any */
     int32_t comm_size;
     char call_name[64]; /* "MPI_Recv"; "MPI_Wait of MPI_Irecv" */
     char comm_name[JOB_NAME_SIZE];

@@ -299,15 +299,16 @@ def joint():
     return program
 
 
-def job(ranks, *args, **more):
-    """(codes, stdout of all, stderr of all, code of the server) of clients with so many ranks each."""
+def job(ranks, *args, options=(), **more):
+    """(codes, stdout of all, stderr of all, code of the server) of clients with so many ranks each; the last one has
+    options of its own."""
     env = environment(IMPI_AUTH_KEY=KEY, **more)
     server = subprocess.Popen([os.path.join(launch.build, 'impi', 'impi-server'), '-server', str(len(ranks)),
                                '-interface', '127.0.0.1', '-timeout', '60'], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, env=env, text=True)
     address = server.stdout.readline().strip()
-    clients = [launch.start('-client', i, address, '-n', count, joint(), *args, env=env)
-               for i, count in reversed(list(enumerate(ranks)))]
+    clients = [launch.start(*(options if i == len(ranks) - 1 else ()), '-client', i, address, '-n', count, joint(),
+                            *args, env=env) for i, count in reversed(list(enumerate(ranks)))]
     came = [launch.finish(client) for client in clients]
     codes = [client.returncode for client in clients]
     return codes[::-1], ''.join(out for out, _ in came), ''.join(err for _, err in came), server.wait(launch.STOP_AFTER)
@@ -352,6 +353,20 @@ def test_library_failures():
         equal((codes[0], out, server), (code, '', 1), err)
         check(codes[1] not in (0, None), codes)
         check(re.search(r'rank 1, of client 0 \(127\.0\.0\.1 port \d+\), has ended', err), err)
+
+
+def test_library_report():
+    """Who waits for a rank of another client is told of as that, and nothing is said to be for ever that may not be."""
+    _, _, err, _ = job([2, 2], 'wait', options=('-hang-report', 0.3, '-timeout', 1))
+    check('E0120' not in err, err)
+    for text in ('E0121: 2 of 2 ranks of client 1 wait in MPI',
+                 'MPI_Recv from rank 0 (in client 0 at 127.0.0.1), tag 7 on MPI_COMM_WORLD, 3 x MPI_DOUBLE',
+                 '* rank 2 waits for rank 0, in client 0 at 127.0.0.1, whose mpiexec knows',
+                 '* rank 3 waits for a message from any of several ranks, some of them in other clients'):
+        contains(err, text)
+    _, _, err, _ = job([1, 2], 'stuck', options=('-hang-report', 0.3, '-timeout', 1))
+    contains(err, 'E0120: all 2 ranks of client 1 wait for ever')
+    contains(err, '* deadlock: 1 -> 2 -> 1 (')
 
 
 if __name__ == '__main__':

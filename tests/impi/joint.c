@@ -3,6 +3,8 @@
  *
  *   joint world [LEVEL]  rank, size, attributes, and what MPI-1 offers over all clients
  *   joint refused        what does not work over clients is an error, and the job goes on
+ *   joint wait           ranks 0 and 2 wait for each other, rank 3 for anybody, and rank 1 for all of them in a barrier
+ *   joint stuck          the last two ranks wait for each other, and the rest for the last one
  *   joint abort RANK     that rank calls MPI_Abort while the others wait for it
  *   joint exit RANK      that rank ends without MPI_Finalize */
 #include <mpi.h>
@@ -95,6 +97,24 @@ static void tell(const char *what, int rc)
         fail(text, 0, 1);
 }
 
+/* A long that external32 has no room for goes nowhere; the next one does. */
+static void test_unfit(void)
+{
+    const int across = (rank + size / 2) % size;
+    long value = 1L << 40, other = 0;
+    char room[64];
+    int position = 0, class;
+
+    MPI_Error_class(MPI_Send(&value, 1, MPI_LONG, across, 3, MPI_COMM_WORLD), &class);
+    expect("class of MPI_Send", class, MPI_ERR_CONVERSION);
+    MPI_Error_class(MPI_Pack(&value, 1, MPI_LONG, room, sizeof room, &position, MPI_COMM_WORLD), &class);
+    expect("class of MPI_Pack", class, MPI_ERR_CONVERSION);
+    expect("position", position, 0);
+    value = -5 - rank;
+    MPI_Sendrecv(&value, 1, MPI_LONG, across, 3, &other, 1, MPI_LONG, across, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect("value", (int)other, -5 - across);
+}
+
 static void refused(void)
 {
     MPI_Comm comm;
@@ -122,9 +142,18 @@ static void refused(void)
     tell("MPI_Psend_init", MPI_Psend_init(&word, 1, 1, MPI_INT, (rank + 1) % size, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
                                           &request));
     MPI_Group_free(&group);
+    test_unfit();
     MPI_Barrier(MPI_COMM_WORLD);
     if (!rank)
         printf("all refused\n");
+}
+
+/* A message with a tag that nobody sends. */
+static void wait_for(int source, int tag)
+{
+    double number[3];
+
+    MPI_Recv(number, 3, MPI_DOUBLE, source, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 int main(int argc, char **argv)
@@ -141,6 +170,12 @@ int main(int argc, char **argv)
         world();
     else if (!strcmp(what, "refused"))
         refused();
+    else if (!strcmp(what, "wait") && rank != 1)
+        wait_for(rank == 3 ? MPI_ANY_SOURCE : 2 - rank, 7);
+    else if (!strcmp(what, "wait"))
+        MPI_Barrier(MPI_COMM_WORLD);
+    else if (!strcmp(what, "stuck"))
+        wait_for(rank == size - 1 ? size - 2 : size - 1, 8);
     else if (!strcmp(what, "abort") && rank == who)
         MPI_Abort(MPI_COMM_WORLD, 5);
     else if (!strcmp(what, "exit") && rank == who)
