@@ -10,8 +10,6 @@
  * Each message that must be answered brings its answer along: it is made when the first packet is taken in, so that
  * nothing that follows can fail for want of memory, and a receive need not wait until the answer may go out. Knows:
  * net/impi, match, obj, type. */
-#include <stdio.h>
-
 #include "base/err.h"
 #include "net/impi/impi.h"
 #include "p2p/int_abroad.h"
@@ -151,22 +149,6 @@ int foreign_push(struct outgoing *out, struct peer *peer)
         p2p_complete(r);
     }
     return 0;
-}
-
-int foreign_check_fit(const struct channel *channel, const struct type *type, const void *buf, MPI_Count count,
-                      int dest, int tag)
-{
-    char value[EXTERNAL_UNFIT_TEXT], label[COMM_LABEL_SIZE], where[32] = "in a collective call";
-    struct external_unfit unfit;
-
-    if (!external_find_unfit(type, buf, count, &unfit))
-        return 0;
-    if (!(channel->ctx & 1))
-        snprintf(where, sizeof where, "with tag %d", tag);
-    return err(MPI_ERR_CONVERSION,
-               "E1242: %s does not fit the %d bytes that it has between clients of IMPI (external32): it was to go to "
-               "rank %d %s, on %s", external_describe_unfit(&unfit, value), unfit.bytes, dest, where,
-               obj_comm_label(channel->comm, label));
 }
 
 void foreign_send(struct p2p_req *r)

@@ -15,11 +15,11 @@ void foreign_close(struct lane *lane); /* the net has been closed */
 /* The sink of that net. */
 int foreign_packet(void *lane, int proc, const struct impi_packet *packet, const void *data, const char **wrong);
 
-/* Does all that is to go to a rank of another client fit external32? Error: MPI_ERR_CONVERSION, E1242. */
+/* within.c: does all that is to go to a rank of another client fit external32? Error: MPI_ERR_CONVERSION, E1242. */
 int foreign_check_fit(const struct channel *channel, const struct type *type, const void *buf, MPI_Count count,
                       int dest, int tag);
-/* A send begins whose peer is such a process; WIRE_SYNC stands in its flags. It fails, and nothing goes out, if the data
- * do not fit. */
+/* A send begins whose peer is such a process; WIRE_SYNC stands in its flags. It fails, and nothing goes out, if the
+ * data do not fit. */
 void foreign_send(struct p2p_req *r);
 /* Its `push`, for those who want to know what waits. */
 int foreign_push(struct outgoing *out, struct peer *peer);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: p2p. What does not go over several clients of IMPI. */
+/* Room: p2p. What does not go over several clients of IMPI: calls, and numbers. */
+#include <stdio.h>
+
 #include "base/err.h"
-#include "p2p/p2p.h"
+#include "p2p/int_abroad.h"
 
 int p2p_check_within(const struct comm *comm, const char *call)
 {
@@ -12,4 +14,20 @@ int p2p_check_within(const struct comm *comm, const char *call)
     return err(MPI_ERR_UNSUPPORTED_OPERATION,
                "E1213: %s does not work over several clients of IMPI, and %s has processes in others than this one",
                call, obj_comm_label(comm, label));
+}
+
+int foreign_check_fit(const struct channel *channel, const struct type *type, const void *buf, MPI_Count count,
+                      int dest, int tag)
+{
+    char value[EXTERNAL_UNFIT_TEXT], label[COMM_LABEL_SIZE], where[32] = "in a collective call";
+    struct external_unfit unfit;
+
+    if (!external_find_unfit(type, buf, count, &unfit))
+        return 0;
+    if (!(channel->ctx & 1))
+        snprintf(where, sizeof where, "with tag %d", tag);
+    return err(MPI_ERR_CONVERSION,
+               "E1242: %s does not fit the %d bytes that it has between clients of IMPI (external32): it was to go to "
+               "rank %d %s, on %s", external_describe_unfit(&unfit, value), unfit.bytes, dest, where,
+               obj_comm_label(channel->comm, label));
 }
