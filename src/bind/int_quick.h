@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: bind. The usual case of calls that take a few nanoseconds, under one condition for all that their checks ask:
- * MPI_Pack and MPI_Unpack of one item of a type with gaps, which has a way of its own. The arguments are the user's;
- * true: all is done; false: nothing is, and the checks say what is wrong, if anything is. */
+ * MPI_Pack and MPI_Unpack of one item of a type with gaps, which has a way of its own; MPI_Reduce_local of items that
+ * the operator is made for. The arguments are the user's; true: all is done; false: nothing is, and the checks say what
+ * is wrong, if anything is. */
 #ifndef BIND_INT_QUICK_H
 #define BIND_INT_QUICK_H
 
@@ -9,6 +10,7 @@
 
 #include "init/init.h"
 #include "obj/obj.h"
+#include "op/op.h"
 #include "type/type.h"
 
 /* Does an item fit from `position` on? Then it also ends where an int can say. */
@@ -53,6 +55,27 @@ static ALWAYS_INLINE bool quick_unpack(const void *in, int size, int *position, 
     stream = (char *)(uintptr_t)in + *position;
     *position += (int)type->size;
     type->one.unpack(type->how, (uintptr_t)out + (uintptr_t)type->plan.disp, stream);
+    return true;
+}
+
+/* The buffers do not overlap, and neither is NULL nor MPI_IN_PLACE. */
+static ALWAYS_INLINE bool quick_apart(const void *in, const void *inout, size_t bytes)
+{
+    const uintptr_t a = (uintptr_t)in, b = (uintptr_t)inout, none = (uintptr_t)MPI_IN_PLACE;
+
+    return a > none && b > none && a - b >= bytes && b - a >= bytes;
+}
+
+static ALWAYS_INLINE bool quick_reduce(const void *in, void *inout, int count, MPI_Datatype type_handle,
+                                       MPI_Op op_handle)
+{
+    const struct type *const type = obj_type(type_handle);
+    const struct op *const op = obj_op(op_handle);
+
+    if (unlikely(!type || !op || !(op->classes >> type->type_class & 1) || !type->is_committed || count <= 0 ||
+                 !quick_apart(in, inout, (size_t)count * (size_t)type->extent) || !init_is_running()))
+        return false;
+    op->kernels[type->kind](in, inout, count);
     return true;
 }
 

@@ -158,21 +158,20 @@ enum { KERNEL_STRETCH = 64 };
         } \
     }
 
-/* Whether a value is NaN; integers never are. */
-static inline int is_nan_float(float value)
-{
-    return __builtin_isnan(value);
-}
-
-static inline int is_nan_double(double value)
-{
-    return __builtin_isnan(value);
-}
-
-static inline int is_nan_long_double(long double value)
-{
-    return __builtin_isnan(value);
-}
+/* Whether a value is NaN, and whether one of two is; integers never are. */
+#define NAN_TESTS(name, real) \
+    static inline int is_nan_##name(real value) \
+    { \
+        return __builtin_isnan(value); \
+    } \
+    static inline int has_nan_##name(real a, real b) \
+    { \
+        return __builtin_isunordered(a, b); \
+    }
+NAN_TESTS(float, float)
+NAN_TESTS(double, double)
+NAN_TESTS(long_double, long double)
+#undef NAN_TESTS
 
 static inline int is_nan_never(long value)
 {
@@ -180,25 +179,44 @@ static inline int is_nan_never(long value)
     return 0;
 }
 
+static inline int has_nan_never(long a, long b)
+{
+    (void)a, (void)b;
+    return 0;
+}
+
 #define IS_NAN(value) \
     (_Generic((value), float: is_nan_float, double: is_nan_double, long double: is_nan_long_double, \
               default: is_nan_never)(value) != 0)
+#define HAS_NAN(a, b) \
+    (_Generic((a), float: has_nan_float, double: has_nan_double, long double: has_nan_long_double, \
+              default: has_nan_never)(a, b) != 0)
 
-/* How many pairs an instruction set combines in a way of its own, from the first one on. */
-#ifndef LOC_BEGIN
-#define LOC_BEGIN(in, inout, count, is_max) 0
-#endif
+/* Chosen by arithmetic: the compiler makes a branch of a condition. */
+static ALWAYS_INLINE void *kernel_choose(bool is_first, void *first, void *second)
+{
+    const uintptr_t mask = own_register(-(uintptr_t)is_first), other = own_register((uintptr_t)second);
+
+    return (void *)(other ^ (((uintptr_t)first ^ other) & mask));
+}
+
+enum { LOC_GROUP = 4 }; /* vector code takes so many pairs at a time */
 
 /* The better value with its index; of equal values the smaller index (MPI 5.0 §6.9.4). NaN is better than any number
- * and equal to NaN. Only the two members are written: what lies between them is not ours. */
+ * and equal to NaN. Only the two members are written: what lies between them is not ours. The last few pairs go one by
+ * one: what is not better is written too, but aside, so that nothing is guessed and no load waits for such a store. */
 #define LOC_KERNEL(name, pair, is_better) \
-    KERNEL_TARGET static void name(const void *restrict in_items, void *restrict inout_items, MPI_Count count) \
+    KERNEL_TARGET static NOINLINE void name##_rest(const void *restrict in_items, void *restrict inout_items, \
+                                                   MPI_Count count) \
     { \
         typedef pair item ALIGNED(1); \
         const item *in = in_items; \
         item *inout = inout_items; \
+        const MPI_Count whole = count & -LOC_GROUP; \
+        MPI_Count i = 0; \
+        item aside; \
  \
-        for (MPI_Count i = LOC_BEGIN(in, inout, count, 1 is_better 0); i < count; i++) { \
+        for (; i < whole; i++) { \
             const __typeof__(in->value) a = in[i].value, b = inout[i].value; \
             const __typeof__(in->index) at = in[i].index, bt = inout[i].index; \
             const bool is_first = (a is_better b) | (IS_NAN(a) & !IS_NAN(b)); \
@@ -207,6 +225,28 @@ static inline int is_nan_never(long value)
             inout[i].value = takes_first ? a : b; \
             inout[i].index = takes_first ? at : bt; \
         } \
+        for (; i < count; i++) { \
+            const __typeof__(in->value) a = in[i].value, b = inout[i].value; \
+            const bool is_less = in[i].index < inout[i].index; \
+            bool takes_first = (a is_better b) | ((a == b) & is_less); \
+            item *place; \
+ \
+            if (unlikely(HAS_NAN(a, b))) \
+                takes_first = IS_NAN(a) & (!IS_NAN(b) | is_less); \
+            place = kernel_choose(takes_first, &inout[i], &aside); \
+            place->value = a; \
+            place->index = in[i].index; \
+        } \
+    } \
+ \
+    KERNEL_TARGET static void name(const void *restrict in_items, void *restrict inout_items, MPI_Count count) \
+    { \
+        const pair *const in = in_items; \
+        pair *const inout = inout_items; \
+        const MPI_Count done = LOC_BEGIN(in, inout, count, 1 is_better 0); \
+ \
+        if (done < count) \
+            name##_rest(in + done, inout + done, count - done); \
     }
 
 #endif

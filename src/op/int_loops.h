@@ -14,6 +14,11 @@
 #define LOOPS_TABLE op_kernels_base
 #endif
 
+/* How many pairs an instruction set combines in a way of its own, from the first one on. */
+#ifndef LOC_BEGIN
+#define LOC_BEGIN(in, inout, count, is_max) 0
+#endif
+
 UNSIGNED_KERNELS(uint8, uint8_t, unsigned)
 UNSIGNED_KERNELS(uint16, uint16_t, unsigned)
 UNSIGNED_KERNELS(uint32, uint32_t, uint32_t)
