@@ -53,6 +53,16 @@ static inline void list_remove(struct list *node)
     list_init(node);
 }
 
+/* All nodes of `from`, in order, behind those of `to`. */
+static inline void list_move_all(struct list *from, struct list *to)
+{
+    while (!list_is_empty(from)) {
+        struct list *node = from->next;
+        list_unlink(node);
+        list_append(to, node);
+    }
+}
+
 /* First node, or NULL of an empty list. */
 static inline struct list *list_first(const struct list *head)
 {

@@ -90,10 +90,15 @@ static int suite_arrive(void *arg, int proc, struct net_head head, const void *p
     return 0;
 }
 
+/* Now and then several times, so that some bring nothing. */
 static void suite_poll(struct suite_end *end)
 {
-    end->ops->poll_ep(end->ep, NULL);
-    end->ops->poll(end->net);
+    static uint64_t random = 5;
+
+    for (uint64_t n = suite_next(&random) % 8 ? 1 : 3; n > 0; n--) {
+        end->ops->poll_ep(end->ep, NULL);
+        end->ops->poll(end->net);
+    }
 }
 
 /* Send one record by the way its length asks for; false if there was no room. */
@@ -133,7 +138,7 @@ static void suite_stream(struct suite_end *from, struct suite_end *to, bool poll
     for (uint32_t i = 0; i < SUITE_RECORDS; i++) {
         const struct suite_record record = suite_record(from->ops, i, &random);
         if (i % 97 == 0)
-            to->refuse = 3;
+            to->refuse = (int)(i % 5);
         while (!suite_send(from, &record)) {
             refused++;
             CHECK(refused < 100 * SUITE_RECORDS);
@@ -291,7 +296,7 @@ static void suite_wishes(struct suite_end *a, struct suite_end *b)
 }
 
 /* `a` and `b` are open and connected to each other, or the same end twice. */
-static void net_suite(struct suite_end *a, struct suite_end *b)
+static inline void net_suite(struct suite_end *a, struct suite_end *b)
 {
     suite_stream(a, b, false);
     suite_stream(b, a, true);

@@ -138,11 +138,15 @@ static void forget_wishes(struct ofi *ofi, int proc)
     }
 }
 
+/* The first one here may be the new one: the one before was on this machine. */
 static void ofi_renew(struct net_ep *ep)
 {
     struct ofi_peer *peer = peer_of(ep);
     struct ofi *ofi = ofi_of(peer);
+    const uint32_t tenant = job_proc(ofi->hub->segment, ep->proc)->tenant;
 
+    if (peer->state == OFI_OPEN && peer->in_number && peer->tenant == tenant)
+        return;
     ofi_lock(ofi->hub);
     ofi_abandon(peer);
     list_remove(&peer->fail_link);
@@ -156,7 +160,7 @@ static void ofi_renew(struct net_ep *ep)
     peer->has_left = false;
     peer->fail_rc = 0;
     peer->out_number = peer->in_number = 0;
-    peer->tenant++;
+    peer->tenant = tenant;
     ofi_unlock(ofi->hub);
     forget_wishes(ofi, ep->proc);
     atomic_store_explicit(&ofi->has_input, true, memory_order_relaxed); /* perhaps it has sent something already */

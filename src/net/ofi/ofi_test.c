@@ -229,6 +229,15 @@ static void test_lanes(const char *words)
     segment_destroy(segment);
 }
 
+/* Process 0 owes it nothing then. */
+static void close_alone(struct end *end, struct job_head *segment)
+{
+    job_proc(segment, 0)->tenant++;
+    ofi_ops.renew(end->ep);
+    job_proc(segment, 0)->tenant--;
+    ofi_ops.close(end->net);
+}
+
 /* Another process gets number 1; what it sends before we are told of it waits. */
 static void test_renew(const char *words)
 {
@@ -245,8 +254,7 @@ static void test_renew(const char *words)
     close(segment_fd);
     for (uint32_t tenant = 1; tenant < 4; tenant++) {
         _Atomic uint32_t pending = 0;
-        ofi_ops.renew(b.ep); /* it owes us nothing when it goes */
-        ofi_ops.close(b.net);
+        close_alone(&b, segment);
         job_proc(segment, 1)->tenant = tenant;
         end_open(&b, segment, 1, 0, 0);
         send_first(&b, &a, 10);
@@ -262,6 +270,28 @@ static void test_renew(const char *words)
     close_both(a.net, b.net);
     CHECK(a.lost == -1 && b.lost == -1);
     munmap(segment, job_transport_offset(2));
+}
+
+/* The process before was not known here, and the new one has said something before we are told of it. */
+static void test_renew_late(const char *words)
+{
+    struct job_head *segment = segment_create(2);
+    struct end a, b;
+
+    use_fake(words);
+    end_open(&a, segment, 0, 0, 1);
+    job_proc(segment, 1)->tenant = 1;
+    end_open(&b, segment, 1, 0, 0);
+    send_first(&b, &a, 1);
+    poll_until(&a, &b, &a.got, 1);
+    ofi_ops.renew(a.ep);
+    send_first(&b, &a, 2);
+    poll_until(&a, &b, &a.got, 2);
+    send_first(&a, &b, 3);
+    poll_until(&a, &b, &b.got, 1);
+    close_both(a.net, b.net);
+    CHECK(a.lost == -1 && b.lost == -1);
+    segment_destroy(segment);
 }
 
 /* Who has not the job's token is not heard. */
@@ -280,8 +310,7 @@ static void test_stranger(const char *words)
     send_first(&b, &a, 8);
     poll_until(&a, &b, &a.got, 1);
     CHECK(a.got == 1 && a.sum == 8 && a.lost == -1);
-    ofi_ops.renew(c.ep);
-    ofi_ops.close(c.net);
+    close_alone(&c, other);
     close_both(a.net, b.net);
     munmap(other, job_transport_offset(2));
     segment_destroy(segment);
@@ -457,8 +486,7 @@ static void test_failure(const char *words)
     CHECK(strstr(text, strchr(words, '|') + 1));
     check_forgets(&a);
     setenv("FAKE_FABRIC", "", 1);
-    ofi_ops.renew(b.ep);
-    ofi_ops.close(b.net);
+    close_alone(&b, segment);
     ofi_ops.close(a.net);
     segment_destroy(segment);
 }
@@ -532,6 +560,7 @@ int main(int argc, char **argv)
     apart(test_lanes, "shuffle,apart,again");
     apart(test_late, "");
     apart(test_renew, "");
+    apart(test_renew_late, "");
     apart(test_stranger, "");
     apart(test_no_library, "/nowhere/libfabric.so.1");
     apart(test_no_library, "libm.so.6");

@@ -91,6 +91,8 @@ void ofi_cell_put(struct ofi_hub *hub, struct ofi_cell *cell)
 
 void ofi_lose(struct ofi_peer *peer, int rc)
 {
+    if (peer->state == OFI_BROKEN) /* that has been told */
+        return;
     if (!peer->fail_rc)
         peer->fail_rc = rc;
     list_remove(&peer->fail_link);

@@ -84,7 +84,7 @@ int tcp_dial(struct tcp_peer *peer)
 static void try_close(struct try *try)
 {
     if (try->fd >= 0)
-        close(try->fd);
+        tcp_close_watched(tcp_of(try->dial->peer)->epoll, try->fd);
     try->fd = -1;
     try->state = TRY_FREE;
 }

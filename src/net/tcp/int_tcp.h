@@ -108,6 +108,8 @@ int tcp_port_poll(struct tcp_port *port);
 bool tcp_port_has_callers(const struct tcp_port *port);
 /* A connection for this lane, the caller's from now on (free it by mem_free); NULL: there is none. */
 struct tcp_proven *tcp_port_take(struct tcp_port *port, int lane);
+/* Back again, for the next poll. */
+void tcp_port_put_back(struct tcp_port *port, struct tcp_proven *proven);
 
 /* Seconds until a connection that is being made is given up. */
 uint64_t tcp_patience_ns(void);
@@ -223,10 +225,9 @@ struct tcp {
     struct mem_pool chunks;
     struct mem_pool directs;
     struct mem_pool buffers;    /* of TCP_IN_SIZE bytes */
-    struct tcp_chunk *spare;    /* for what a write leaves over */
+    struct tcp_chunk *spare;    /* for what a write leaves over; not NULL while a peer has room */
     unsigned char *in;          /* what the next read goes to; NULL: to be had again */
     uint32_t polls;
-    bool is_closing;            /* what comes is dropped */
     _Atomic uint32_t far[2];    /* both words of `pace` */
     struct pace pace;
 };
@@ -275,14 +276,18 @@ void tcp_end(struct tcp_peer *peer, int rc);
 void tcp_adopt(struct tcp_peer *peer, int fd, uint32_t tenant);
 /* Something is to be sent to a process that has left: now it is lost. */
 void tcp_lose(struct tcp_peer *peer);
-/* A connection that the other one has made. */
+/* A connection that the other one, which has a state here, has made. */
 void tcp_adopt_proven(struct tcp *tcp, struct tcp_proven *proven);
 /* Watch `fd` in the lane's epoll for input, or for output as well. 0, or -1 with errno. */
 int tcp_watch(struct tcp *tcp, int fd, struct tcp_watch *watch, bool for_output);
+/* Close what `epoll` watches. As long as a child of fork has it too, closing alone would not end the watch. */
+void tcp_close_watched(int epoll, int fd);
 
 /* keeper.c: somebody writes for this transport what is left in it, until it is closed. Without the guard. */
 void tcp_keeper_add(struct tcp *tcp);
 void tcp_keeper_remove(struct tcp *tcp);
+/* What the keeper does then, under the guard: write as much as the system takes. True if something is left. */
+bool tcp_keeper_flush(struct tcp *tcp);
 enum { TCP_KEEPER_AWAKE, TCP_KEEPER_ASLEEP, TCP_KEEPER_ENDS };
 extern _Atomic uint32_t tcp_keeper_word;
 void tcp_keeper_wake(void) COLD;
@@ -330,7 +335,8 @@ void tcp_flush(struct tcp_peer *peer);
 void tcp_unblock(struct tcp_peer *peer);
 /* Nothing is kept back any more. */
 void tcp_tell_flushed(struct tcp *tcp);
-/* Of all that have something to flush. */
+/* Of all that have something to flush; the second one tells, as well. */
+void tcp_flush_all(struct tcp *tcp);
 void tcp_flush_dirty(struct tcp *tcp);
 /* What waits will never go out. */
 void tcp_drop_unsent(struct tcp_peer *peer);

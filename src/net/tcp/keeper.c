@@ -26,18 +26,12 @@ static struct {
     pthread_t thread;
 } keeper = { .lock = PTHREAD_MUTEX_INITIALIZER, .all = { &keeper.all, &keeper.all } };
 
-/* Under the guard. True if something is left. */
-static bool flush_all(struct tcp *tcp)
+bool tcp_keeper_flush(struct tcp *tcp)
 {
     bool is_left = false;
 
     tcp->is_kept_by_keeper = true;
-    LIST_FOR_EACH_SAFE(link, &tcp->dirty) {
-        struct tcp_peer *peer = CONTAINER_OF(link, struct tcp_peer, dirty_link);
-        list_remove(link);
-        peer->in_burst = false;
-        tcp_flush(peer);
-    }
+    tcp_flush_all(tcp);
     for (int proc = 0; proc < tcp->procs; proc++) {
         struct tcp_peer *peer = tcp->peers[proc];
         if (peer && peer->is_blocked)
@@ -60,7 +54,7 @@ static bool look(struct tcp *tcp)
     if (is_new)
         return true;
     lock_take(&tcp->guard);
-    atomic_store_explicit(&tcp->has_left, flush_all(tcp), memory_order_relaxed);
+    atomic_store_explicit(&tcp->has_left, tcp_keeper_flush(tcp), memory_order_relaxed);
     lock_release(&tcp->guard);
     return true;
 }

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/setting.h"
 #include "net/tcp/int_tcp.h"
+#include "progress/progress.h"
 #include "sys/clock.h"
 #include "sys/ready.h"
 
@@ -286,7 +287,7 @@ static void unlist(struct tcp_port *port, struct caller *caller)
 static void drop(struct tcp_port *port, struct caller *caller)
 {
     unlist(port, caller);
-    close(caller->proven.fd);
+    tcp_close_watched(port->epoll, caller->proven.fd);
     mem_free(caller);
 }
 
@@ -313,15 +314,22 @@ static bool answer(struct tcp_port *port, struct caller *caller)
     return say(caller->proven.fd, tcp_note_make(party, TCP_ANSWER));
 }
 
-/* It is a process of this job: for its lane. */
+static void give(struct tcp_port *port, struct tcp_proven *proven)
+{
+    const int lane = proven->party.lane;
+
+    list_append(&port->proven[lane], &proven->link);
+    atomic_fetch_add_explicit(&port->proven_count[lane], 1, memory_order_release); /* pairs with tcp_port_take */
+}
+
+/* It is a process of this job: for its lane, whose threads may sleep. */
 static void hand_over(struct tcp_port *port, struct caller *caller)
 {
-    const int lane = caller->proven.party.lane;
-
     epoll_ctl(port->epoll, EPOLL_CTL_DEL, caller->proven.fd, NULL);
     unlist(port, caller);
-    list_append(&port->proven[lane], &caller->proven.link);
-    atomic_fetch_add_explicit(&port->proven_count[lane], 1, memory_order_release); /* pairs with tcp_port_take */
+    give(port, &caller->proven);
+    atomic_thread_fence(memory_order_seq_cst);
+    progress_notify();
 }
 
 /* Something has come of this caller, or its end. */
@@ -399,6 +407,8 @@ static bool take_in(struct tcp_port *port, int fd)
 
 static void accept_callers(struct tcp_port *port)
 {
+    if (port->reserve < 0)
+        port->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
     for (int i = 0; i < ACCEPT_BATCH && port->caller_count < TCP_CALLERS_MAX; i++) {
         const int fd = accept4(port->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0 && ((errno != EMFILE && errno != ENFILE) || !refuse_one(port)))
@@ -444,4 +454,11 @@ struct tcp_proven *tcp_port_take(struct tcp_port *port, int lane)
     }
     pthread_mutex_unlock(&port->lock);
     return link ? CONTAINER_OF(link, struct tcp_proven, link) : NULL;
+}
+
+void tcp_port_put_back(struct tcp_port *port, struct tcp_proven *proven)
+{
+    pthread_mutex_lock(&port->lock);
+    give(port, proven);
+    pthread_mutex_unlock(&port->lock);
 }

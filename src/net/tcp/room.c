@@ -35,9 +35,9 @@ void tcp_tell(struct tcp_peer *peer)
     struct net_head head;
     uint32_t room;
 
+    list_remove(&peer->owed_link);
     if (peer->state != TCP_UP || peer->is_leaving)
         return;
-    list_remove(&peer->owed_link);
     room = room_now(peer);
     for (int i = 0; i < NET_WISHES; i++)
         head.word[i] = atomic_load_explicit(&tcp->wishes[at + i], memory_order_relaxed);
@@ -67,11 +67,7 @@ void tcp_tell_owed(struct tcp *tcp)
     struct list owed;
 
     list_init(&owed);
-    while (!list_is_empty(&tcp->owed)) {
-        struct list *link = list_first(&tcp->owed);
-        list_remove(link);
-        list_append(&owed, link);
-    }
+    list_move_all(&tcp->owed, &owed);
     LIST_FOR_EACH_SAFE(link, &owed)
         tcp_tell(CONTAINER_OF(link, struct tcp_peer, owed_link));
 }

@@ -35,13 +35,43 @@ static void make_dirty(struct tcp_peer *peer)
     list_append(&tcp_of(peer)->dirty, &peer->dirty_link);
 }
 
+static struct tcp_chunk *chunk_get(struct tcp *tcp)
+{
+    struct tcp_chunk *chunk = mem_pool_get(&tcp->chunks);
+
+    if (chunk) {
+        chunk->item.is_direct = false;
+        chunk->begin = chunk->end = 0;
+    }
+    return chunk;
+}
+
+/* Is there a chunk for what a write leaves over? */
+static ALWAYS_INLINE bool has_spare(struct tcp *tcp)
+{
+    return likely(tcp->spare) || (tcp->spare = chunk_get(tcp));
+}
+
 /* Whoever has seen room may send: as long as nothing waits. Callers look without the guard, so the keeper leaves it as
  * it is: 0. */
 static ALWAYS_INLINE void set_room(struct tcp_peer *peer)
 {
     if (unlikely(tcp_of(peer)->is_kept_by_keeper))
         return;
-    peer->ep.room = list_is_empty(&peer->out) && peer->state == TCP_UP && !peer->out_error;
+    peer->ep.room = list_is_empty(&peer->out) && peer->state == TCP_UP && !peer->out_error && has_spare(tcp_of(peer));
+}
+
+/* The spare chunk, and another one for who comes next; without one nobody has room any more. Not for the keeper. */
+static struct tcp_chunk *take_spare(struct tcp *tcp)
+{
+    struct tcp_chunk *chunk = tcp->spare;
+
+    tcp->spare = chunk_get(tcp);
+    for (int proc = 0; unlikely(!tcp->spare) && proc < tcp->procs; proc++) {
+        if (tcp->peers[proc])
+            tcp->peers[proc]->ep.room = 0;
+    }
+    return chunk;
 }
 
 static void set_blocked(struct tcp_peer *peer)
@@ -65,17 +95,6 @@ static void set_out_error(struct tcp_peer *peer, int error)
 }
 
 /* --- chunks --- */
-
-static struct tcp_chunk *chunk_get(struct tcp *tcp)
-{
-    struct tcp_chunk *chunk = mem_pool_get(&tcp->chunks);
-
-    if (chunk) {
-        chunk->item.is_direct = false;
-        chunk->begin = chunk->end = 0;
-    }
-    return chunk;
-}
 
 /* Its last bytes, if it is a chunk with room for so many more. */
 static struct tcp_chunk *last_chunk(struct tcp_peer *peer, size_t need)
@@ -197,11 +216,9 @@ static ALWAYS_INLINE size_t write_small(struct tcp_peer *peer, const struct tcp_
     return 0;
 }
 
-/* Nothing waits: write the frame now. What the system does not take waits from now on, in `spare` if there is no other
- * memory. */
+/* Nothing waits: write the frame now. What the system does not take waits from now on. */
 static void write_first(struct tcp_peer *peer, const struct tcp_frame *frame, const void *payload, uint32_t len)
 {
-    struct tcp *tcp = tcp_of(peer);
     const size_t whole = TCP_FRAME_SIZE + tcp_padded(len);
     struct tcp_chunk *chunk;
     size_t sent;
@@ -217,15 +234,7 @@ static void write_first(struct tcp_peer *peer, const struct tcp_frame *frame, co
     peer->has_forgotten = peer->out_error;
     if (peer->out_error)
         return;
-    chunk = chunk_get(tcp);
-    if (!chunk) {
-        chunk = tcp->spare;
-        tcp->spare = NULL;
-    }
-    if (!chunk) { /* part of it has gone out: nothing that follows could be understood */
-        set_out_error(peer, ENOMEM);
-        return;
-    }
+    chunk = take_spare(tcp_of(peer));
     peer->chunks++;
     list_append(&peer->out, &chunk->item.link);
     chunk->begin = 0;
@@ -269,6 +278,10 @@ static void item_free(struct tcp_peer *peer, struct tcp_item *item)
         struct tcp_direct *direct = CONTAINER_OF(item, struct tcp_direct, item);
         /* release: the memory is the caller's again */
         atomic_fetch_sub_explicit(direct->pending, 1, memory_order_release);
+        if (unlikely(tcp->is_kept_by_keeper)) { /* who waits for that sleeps till there is room, and may miss it */
+            atomic_thread_fence(memory_order_seq_cst);
+            progress_notify();
+        }
         peer->directs--;
         mem_pool_put(&tcp->directs, direct);
     } else {
@@ -352,14 +365,23 @@ void tcp_tell_flushed(struct tcp *tcp)
     progress_notify();
 }
 
-void tcp_flush_dirty(struct tcp *tcp)
+void tcp_flush_all(struct tcp *tcp)
 {
-    LIST_FOR_EACH_SAFE(link, &tcp->dirty) {
+    struct list dirty;
+
+    list_init(&dirty);
+    list_move_all(&tcp->dirty, &dirty); /* some may be put there again */
+    LIST_FOR_EACH_SAFE(link, &dirty) {
         struct tcp_peer *peer = CONTAINER_OF(link, struct tcp_peer, dirty_link);
         list_remove(link);
         peer->in_burst = false;
         tcp_flush(peer);
     }
+}
+
+void tcp_flush_dirty(struct tcp *tcp)
+{
+    tcp_flush_all(tcp);
     if (tcp->has_kept)
         tcp_tell_flushed(tcp);
 }

@@ -45,6 +45,12 @@ int tcp_watch(struct tcp *tcp, int fd, struct tcp_watch *watch, bool for_output)
     return errno == ENOENT ? epoll_ctl(tcp->epoll, EPOLL_CTL_ADD, fd, &event) : -1;
 }
 
+void tcp_close_watched(int epoll, int fd)
+{
+    epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL);
+    close(fd);
+}
+
 static int make_tables(struct tcp *tcp)
 {
     tcp->wishes_size = (size_t)tcp->procs * NET_WISHES * sizeof(uint32_t);
@@ -174,7 +180,7 @@ static void fd_close(struct tcp_peer *peer)
 
     atomic_store_explicit(&peer->fd, -1, memory_order_relaxed);
     if (fd >= 0)
-        close(fd);
+        tcp_close_watched(tcp_of(peer)->epoll, fd);
 }
 
 void tcp_end(struct tcp_peer *peer, int rc)
@@ -185,6 +191,7 @@ void tcp_end(struct tcp_peer *peer, int rc)
     tcp_drop_input(peer);
     list_remove(&peer->owed_link);
     peer->state = rc ? TCP_BROKEN : TCP_GONE;
+    peer->out_error = 0;
     peer->rc = rc;
     list_remove(&peer->lost_link);
     if (rc)
@@ -205,7 +212,6 @@ void tcp_adopt(struct tcp_peer *peer, int fd, uint32_t tenant)
     peer->state = TCP_UP;
     peer->tenant = tenant;
     peer->is_leaving = peer->has_forgotten = false;
-    peer->out_error = 0;
     peer->asked = peer->kept_sent = peer->kept_come = 0;
     peer->kept_may = peer->kept_told = peer->kept_low = TCP_FIRST_ROOM;
     atomic_store_explicit(&peer->fd, fd, memory_order_relaxed);
@@ -242,13 +248,13 @@ static void proven_free(struct tcp_proven *proven)
 
 void tcp_adopt_proven(struct tcp *tcp, struct tcp_proven *proven)
 {
-    struct tcp_peer *peer = tcp_peer(tcp, (int)proven->party.peer);
-    const bool is_first = peer && (peer->state == TCP_IDLE || peer->state == TCP_DIALING);
+    struct tcp_peer *peer = tcp->peers[proven->party.peer];
+    const bool is_first = peer->state == TCP_IDLE || peer->state == TCP_DIALING;
 
     if (is_first && pick(tcp, proven)) {
         tcp_adopt(peer, proven->fd, proven->party.peer_tenant);
         proven->fd = -1;
-    } else if (peer && !is_first && peer->tenant != proven->party.peer_tenant) {
+    } else if (!is_first && peer->tenant != proven->party.peer_tenant) {
         proven_free(peer->next);
         peer->next = proven; /* of a process that we have not yet been told of */
         return;
@@ -347,6 +353,10 @@ static int take_proven(struct tcp *tcp)
     int events = 0;
 
     while ((proven = tcp_port_take(tcp->port, tcp->lane))) {
+        if (!tcp_peer(tcp, (int)proven->party.peer)) { /* no memory now: the caller takes it for connected already */
+            tcp_port_put_back(tcp->port, proven);
+            break;
+        }
         tcp_adopt_proven(tcp, proven);
         events++;
     }

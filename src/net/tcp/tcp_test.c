@@ -360,6 +360,67 @@ static void test_death(bool in_good_order)
     segment_destroy(segment);
 }
 
+/* Process 1 is the other end of a socket pair, which is given back. */
+static int adopt_pair(struct end *end)
+{
+    int fds[2];
+
+    CHECK(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds));
+    tcp_adopt((struct tcp_peer *)(void *)end->ep, fds[0], 0);
+    return fds[1];
+}
+
+/* A write has failed, and then another process gets the number: nothing is forgotten that is sent to that one. */
+static void test_renew_broken(void)
+{
+    struct job_head *segment = segment_create(2);
+    struct end a, b;
+
+    end_open(&a, segment, 0, 0, 1);
+    close(adopt_pair(&a));
+    CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 1, 0 } }, "", 0), 0);
+    poll_until(&a, NULL, &a.lost, 1);
+    job_proc(segment, 1)->tenant = 1;
+    tcp_ops.renew(a.ep);
+    end_open(&b, segment, 1, 0, 0);
+    send_first(&a, &b, 7);
+    poll_until(&a, &b, &b.got, 1);
+    CHECK_INT(b.sum, 7);
+    tcp_ops.close(b.net);
+    tcp_ops.close(a.net);
+    segment_destroy(segment);
+}
+
+/* There is something to be told to a process, but no place for it now, and then it leaves. */
+static void test_owed_leaves(void)
+{
+    const struct tcp_frame record = { 0, TCP_RECORD, { { 1, 0 } } }, bye = { 0, TCP_BYE, { { 0, 0 } } };
+    struct job_head *segment = segment_create(2);
+    struct net_buffer buffers[TCP_CHUNKS_MAX];
+    const struct tcp_peer *peer;
+    struct end a;
+    int fd;
+
+    end_open(&a, segment, 0, 0, 1);
+    peer = (const struct tcp_peer *)(const void *)a.ep;
+    fd = adopt_pair(&a);
+    for (int i = 0; i < TCP_CHUNKS_MAX; i++)
+        CHECK_INT(tcp_ops.alloc(a.ep, &buffers[i]), 0);
+    CHECK(write(fd, &record, sizeof record) == sizeof record);
+    tcp_ops.poll(a.net);
+    CHECK(a.got == 1 && !list_is_empty(&peer->owed_link));
+    CHECK(write(fd, &bye, sizeof bye) == sizeof bye);
+    tcp_ops.poll(a.net);
+    tcp_ops.poll(a.net);
+    CHECK(peer->is_leaving && list_is_empty(&peer->owed_link));
+    for (int i = 0; i < TCP_CHUNKS_MAX; i++)
+        tcp_ops.release(a.ep, &buffers[i]);
+    close(fd);
+    tcp_ops.close(a.net);
+    CHECK_INT(a.lost, -1);
+    segment_destroy(segment);
+}
+
 /* --- several processes --- */
 
 /* Both ways at once, with the records of the suite. */
@@ -428,223 +489,6 @@ static void in_processes(int procs, void (*part)(struct job_head *segment, int p
     }
     for (int proc = 0; proc < procs; proc++)
         CHECK(wait(&status) > 0 && !status);
-    segment_destroy(segment);
-}
-
-/* --- streams cut anywhere --- */
-
-enum { CUT_RECORDS = 3000, CUT_LONG = 150000 };
-
-/* Process 1 is the other end of a socket pair. */
-struct cut {
-    struct net *net;
-    struct net_ep *ep;
-    int fd;
-    uint64_t random, expected;  /* as whoever sends drew, and as the receiver follows */
-    uint32_t arrived;
-    unsigned char *where;       /* last answer of land, or NULL */
-    unsigned char landing[CUT_LONG];
-    unsigned char payload[CUT_LONG];
-    _Atomic uint32_t pending;
-};
-
-static uint32_t cut_len(uint64_t *random)
-{
-    const uint64_t draw = suite_next(random);
-
-    return (uint32_t)(draw % 50 == 0 ? draw / 50 % CUT_LONG : draw % 7 == 0 ? draw / 7 % 10000 : draw % 100);
-}
-
-static void cut_fill(unsigned char *payload, uint32_t number, uint32_t len)
-{
-    enum { PERIOD = 251 };
-
-    for (uint32_t i = 0; i < len && i < PERIOD; i++)
-        payload[i] = (unsigned char)(number * 31 + i * 7);
-    for (size_t done = PERIOD; done < len; done += PERIOD)
-        memcpy(payload + done, payload, size_min(PERIOD, len - done));
-}
-
-static int cut_arrive(void *arg, int proc, struct net_head head, const void *payload, uint32_t len)
-{
-    struct cut *cut = arg;
-    static unsigned char expected[CUT_LONG];
-
-    if (suite_next(&cut->random) % 16 == 0)
-        return NET_AGAIN;
-    CHECK_INT(proc, 1);
-    CHECK_INT((uintptr_t)payload % TCP_ALIGN, 0);
-    CHECK_INT(len, cut_len(&cut->expected));
-    CHECK(head.word[0] == cut->arrived && head.word[1] == ~(uint64_t)cut->arrived);
-    cut_fill(expected, cut->arrived, len);
-    CHECK(!memcmp(expected, payload, len));
-    CHECK(!cut->where || payload == cut->where);
-    cut->where = NULL;
-    cut->arrived++;
-    return 0;
-}
-
-static void *cut_land(void *arg, int proc, struct net_head head, uint32_t len)
-{
-    struct cut *cut = arg;
-
-    CHECK(proc == 1 && head.word[0] == cut->arrived && len <= CUT_LONG && len >= TCP_LAND_MIN && !cut->where);
-    return cut->where = cut->arrived % 2 ? cut->landing : NULL;
-}
-
-static void cut_lost(void *arg, int proc, int rc)
-{
-    (void)arg, (void)proc;
-    CHECK_INT(err_id(rc), 0);
-}
-
-static struct cut *cut_open(struct job_head *segment)
-{
-    struct cut *cut = mem_zalloc(sizeof *cut);
-    struct net_config config = config_of(segment, 0, 0);
-    const int size = 5000;
-    int fds[2];
-
-    CHECK(cut && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds));
-    config.sink = (struct net_sink){ .arrive = cut_arrive, .arg = cut, .land = cut_land, .lost = cut_lost };
-    CHECK_INT(tcp_ops.open(&config, &cut->net), 0);
-    CHECK_INT(tcp_ops.connect(cut->net, 1, &cut->ep), 0);
-    setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
-    tcp_adopt((struct tcp_peer *)(void *)cut->ep, fds[0], 0);
-    cut->fd = fds[1];
-    cut->random = 3;
-    cut->expected = 77;
-    return cut;
-}
-
-static void cut_close(struct cut *cut)
-{
-    close(cut->fd);
-    tcp_ops.close(cut->net);
-    mem_free(cut);
-}
-
-/* All bytes, in pieces of any length, with polls of either kind in between. */
-static void cut_push(struct cut *cut, const void *bytes, size_t len)
-{
-    for (size_t done = 0; done < len;) {
-        const uint64_t draw = suite_next(&cut->random);
-        const size_t piece = size_min(len - done, 1 + draw / 8 % (draw % 8 == 0 ? 40000 : draw % 8 < 3 ? 30 : 3000));
-        const ssize_t sent = write(cut->fd, (const char *)bytes + done, piece);
-        done += sent > 0 ? (size_t)sent : 0;
-        for (uint64_t n = draw % 5 ? 0 : 1 + draw / 5 % 3; n > 0; n--) /* nothing may come between two */
-            tcp_ops.poll_ep(cut->ep, NULL);
-        if (draw % 5 == 0)
-            continue;
-        if (draw % 5 < 3 || sent < 0)
-            tcp_ops.poll(cut->net);
-    }
-}
-
-static void test_cut_input(void)
-{
-    struct job_head *segment = segment_create(2);
-    struct cut *cut = cut_open(segment);
-    static unsigned char payload[CUT_LONG + TCP_ALIGN];
-    uint64_t random = cut->expected;
-
-    for (uint32_t i = 0; i < CUT_RECORDS; i++) {
-        const uint32_t len = cut_len(&random);
-        const struct tcp_frame frame = { len, TCP_RECORD, { { i, ~(uint64_t)i } } };
-        cut_fill(payload, i, len);
-        memset(payload + len, 0, TCP_ALIGN);
-        cut_push(cut, &frame, sizeof frame);
-        cut_push(cut, payload, tcp_padded(len));
-    }
-    for (int i = 0; cut->arrived < CUT_RECORDS; i++) {
-        CHECK(i < 100000);
-        tcp_ops.poll(cut->net);
-    }
-    cut_close(cut);
-    segment_destroy(segment);
-}
-
-/* What the transport has written, as far as it has come: must be what was sent. */
-static void cut_pull(struct cut *cut, size_t most)
-{
-    static unsigned char bytes[CUT_LONG + TCP_FRAME_SIZE + TCP_ALIGN];
-    static size_t have;
-    struct tcp_frame frame;
-
-    for (size_t left = most; left;) {
-        size_t want = TCP_FRAME_SIZE;
-        ssize_t got;
-        memcpy(&frame, bytes, sizeof frame);
-        if (have >= want)
-            want += tcp_padded(frame.len);
-        got = want > have ? read(cut->fd, bytes + have, size_min(left, want - have)) : 0;
-        if (got < 0)
-            return;
-        have += (size_t)got;
-        left -= (size_t)got;
-        memcpy(&frame, bytes, sizeof frame);
-        if (have < TCP_FRAME_SIZE || have < TCP_FRAME_SIZE + tcp_padded(frame.len))
-            continue;
-        CHECK_INT(frame.kind, TCP_RECORD);
-        for (size_t i = TCP_FRAME_SIZE + frame.len; i < have; i++)
-            CHECK_INT(bytes[i], 0);
-        while (cut_arrive(cut, 1, frame.head, bytes + TCP_FRAME_SIZE, frame.len))
-            ;
-        have = 0;
-    }
-}
-
-static bool cut_send(struct cut *cut, uint32_t number, uint32_t len)
-{
-    const struct net_head head = { { number, ~(uint64_t)number } };
-    const uint64_t way = suite_next(&cut->random) % 4;
-    struct net_buffer buffer;
-
-    if (len > TCP_EAGER_MAX || way == 0) {
-        if (atomic_load(&cut->pending)) /* there is one buffer to send from */
-            return false;
-        cut_fill(cut->payload, number, len);
-        atomic_store(&cut->pending, 1);
-        if (!tcp_ops.send_from(cut->ep, head, cut->payload, len, &cut->pending))
-            return true;
-        atomic_store(&cut->pending, 0);
-        return false;
-    }
-    if (way == 1) {
-        if (tcp_ops.alloc(cut->ep, &buffer))
-            return false;
-        cut_fill(buffer.data, number, len);
-        return !tcp_ops.commit(cut->ep, head, &buffer, len);
-    }
-    cut_fill(cut->landing, number, len);
-    return (way == 2 ? tcp_ops.send : tcp_ops.send_soon)(cut->ep, head, cut->landing, len) != NET_AGAIN;
-}
-
-static void test_cut_output(void)
-{
-    struct job_head *segment = segment_create(2);
-    struct cut *cut = cut_open(segment);
-    uint64_t random = cut->expected;
-
-    for (uint32_t i = 0; i < CUT_RECORDS; i++) {
-        const uint32_t len = cut_len(&random);
-        while (!cut_send(cut, i, len)) {
-            const uint64_t draw = suite_next(&cut->random);
-            if (draw % 3)
-                cut_pull(cut, 1 + draw / 3 % (draw % 7 ? 20000 : 10));
-            if (draw % 5)
-                tcp_ops.poll(cut->net);
-        }
-        if (suite_next(&cut->random) % 4 == 0)
-            cut_pull(cut, 300);
-    }
-    for (int i = 0; cut->arrived < CUT_RECORDS; i++) {
-        CHECK(i < 100000);
-        cut_pull(cut, 4000);
-        tcp_ops.poll(cut->net);
-    }
-    CHECK_INT(atomic_load(&cut->pending), 0);
-    cut_close(cut);
     segment_destroy(segment);
 }
 
@@ -736,6 +580,65 @@ static void test_strangers(void)
     unsetenv("PARLEY_TCP_TIMEOUT");
     CHECK_INT(tcp_patience_read(), 0);
     segment_destroy(segment);
+}
+
+/* Who has been dropped is not heard any more, though a child of fork still has the connection. */
+static void test_dropped_and_forked(void)
+{
+    struct job_head *segment = segment_create(2);
+    const struct tcp *tcp;
+    char words[TCP_NOTE_SIZE] = "GET / HTTP/1.0";
+    struct end a;
+    pid_t child;
+    int fd;
+
+    end_open(&a, segment, 0, 0, 1);
+    tcp = (const struct tcp *)(const void *)a.net;
+    fd = knock(segment, 0);
+    while (!tcp_port_has_callers(tcp->port))
+        tcp_ops.poll(a.net);
+    child = fork();
+    CHECK(child >= 0);
+    if (!child) {
+        pause();
+        _exit(0);
+    }
+    CHECK(write(fd, words, sizeof words) == sizeof words);
+    while (tcp_port_has_callers(tcp->port))
+        tcp_ops.poll(a.net);
+    for (int i = 0; i < 20; i++) {
+        (void)!write(fd, words, sizeof words);
+        CHECK_INT(tcp_ops.poll(a.net), 0);
+    }
+    kill(child, SIGKILL);
+    CHECK(waitpid(child, NULL, 0) == child);
+    close(fd);
+    tcp_ops.close(a.net);
+    segment_destroy(segment);
+}
+
+/* No memory for a process that calls: it gets in when there is some. */
+static void test_starved_door(void)
+{
+    for (int round = 0; round < 10; round++) {
+        struct job_head *segment = segment_create(3);
+        struct end a, b;
+        end_open(&a, segment, 0, 0, 2);
+        end_open(&b, segment, 1, 0, 0);
+        for (int i = 0, is_sent = 0; !a.got; i++) {
+            CHECK(i < PATIENCE_MS);
+            CHECK(a.lost == -1 && b.lost == -1);
+            is_sent = is_sent || !tcp_ops.send(b.ep, (struct net_head){ { 7, 0 } }, "", 0);
+            tcp_ops.poll(b.net);
+            mem_fail_after((i + round) % 2 - 1);
+            tcp_ops.poll(a.net);
+            mem_fail_after(-1);
+            ready_wait(tcp_ops.wait_fd(b.net), 1);
+        }
+        tcp_ops.close(b.net);
+        tcp_ops.close(a.net);
+        segment_destroy(segment);
+    }
 }
 
 /* Who answers has another version: final, and said. */
@@ -868,8 +771,8 @@ int main(void)
     test_suite(0, "0");
     test_suite(NET_LANES - 1, "65536");
     test_renew();
-    test_cut_input();
-    test_cut_output();
+    test_renew_broken();
+    test_owed_leaves();
     in_processes(2, exchange);
     in_processes(MANY, talk_to_all);
     test_room();
@@ -882,6 +785,8 @@ int main(void)
     test_death(false);
     test_death(true);
     test_strangers();
+    test_dropped_and_forked();
+    test_starved_door();
     test_misfit();
     test_interfaces();
     test_failures();
