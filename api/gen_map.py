@@ -6,7 +6,7 @@ beside MPI (src/door), the functions for the doors (abi/), and no other symbol."
 
 import model
 
-OTHER_NAMES = ('MPIR_dll_name', 'parley_debug_layout', 'parley_door_1', 'parley_calls_1')
+OTHER_NAMES = ('MPIR_dll_name', 'parley_debug_layout', 'parley_door_1', 'parley_calls_1', 'parley_sections_1')
 
 
 def generate():

@@ -19,7 +19,7 @@ import sys
 import tree
 
 ENTRY = re.compile(r"P?MPIX?_")
-OTHER_NAMES = ("MPIR_dll_name", "parley_debug_layout", "parley_door_1", "parley_calls_1")
+OTHER_NAMES = ("MPIR_dll_name", "parley_debug_layout", "parley_door_1", "parley_calls_1", "parley_sections_1")
 
 
 def output_of(command):

@@ -106,7 +106,12 @@ class Routine:
         """Whether all that it does with buffers is done when it returns."""
         name = self.name
         return not (any(a.kind == 'request' and a.direction == 'out' for a in self.arguments)
-                    or name.endswith('_begin') or name in SPLIT_OR_REMOTE)
+                    or self.is_split or name in SPLIT_OR_REMOTE)
+
+    @property
+    def is_split(self):
+        """The first half of a split collective call."""
+        return self.name.endswith('_begin')
 
     def argument(self, name):
         return next((a for a in self.arguments if a.name == name), None)

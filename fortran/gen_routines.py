@@ -24,6 +24,8 @@ WITHOUT_BLANKS = ('key', 'value')
 # (count, datatype) describes the buffer alone and whole, so that a datatype may take their place.
 WHOLE_PREFIXES = ('Pack', 'Unpack', 'File_', 'Put', 'Get', 'Accumulate', 'Rput', 'Rget', 'Raccumulate', 'Bcast',
                   'Ibcast')
+# One item, whose datatype says something of the target, too.
+ONE_ITEM = ('Fetch_and_op', 'Compare_and_swap')
 # Addresses do not count from 0 in every program.
 AFTER = {'Get_address': 'if (!rc)\n        *address = address_to(*address);'}
 LENGTH_TEXT = {'peers': 'peers_of(comm_of(*comm))', 'indegree': 'indegree_of(comm_of(*comm))',
@@ -51,6 +53,12 @@ class Code:
         self.values = {}                      # name of a parameter of C: expression
         self.after, self.clean = [], []
         self.failure = 'no_memory()'
+        self.kept = []                        # sections whose copies stay for a request
+
+    def fail_first(self, value):
+        """Without a call if this is not 0, which then is what comes of it."""
+        self.wanted.append(f'!{value}')
+        self.failure = f'{value} ? {value} : {self.failure}'
 
 
 def is_whole(routine, argument):
@@ -70,36 +78,66 @@ def is_whole(routine, argument):
     return base in ('scatter', 'scatterv', 'iscatter', 'iscatterv') and argument.name == 'recvbuf'
 
 
+def section_how(code, a):
+    """SECTION_ and so on: what may be done with a section, as a list."""
+    routine = code.routine
+    how = [] if a.direction == 'in' else ['OUT']
+    if routine.name in ONE_ITEM:
+        return how + ['FIRST']
+    if is_whole(routine, a):
+        how.append('TYPE')
+    if routine.is_blocking:
+        how.append('COPY')
+    elif routine.argument('request') or routine.is_split:
+        how += ['COPY', 'KEEP']
+    return how
+
+
 def put_choice(code, a):
+    convert = 'attached_of' if a.kind == 'attached' else 'buffer_of'
     if not code.descriptors:
         code.params.append(f'void *{a.name}')
-        convert = 'attached_of' if a.kind == 'attached' else 'buffer_of'
         code.values[a.name] = f'{convert}({a.name})'
         return
     code.params.append(f'CFI_cdesc_t *{a.name}')
-    if a.kind != 'buffer':
-        convert = 'attached_of' if a.kind == 'attached' else 'buffer_of'
+    if a.kind != 'buffer' or code.routine.name.endswith('_end'):
         code.values[a.name] = f'{convert}({a.name}->base_addr)'
+        if a.kind in ('memory', 'attached') and code.routine.name != 'Free_mem':
+            code.before.append(f'const int gaps_{a.name} = section_refuse({a.name});')
+            code.fail_first(f'gaps_{a.name}')
         return
-    how = [] if a.direction == 'in' else ['SECTION_OUT']
-    whole = is_whole(code.routine, a)
-    if whole:
-        how.append('SECTION_TYPE')
-    if code.routine.is_blocking:
-        how.append('SECTION_COPY')
-    count, datatype = a.param.of[:2] if whole else ('0', 'MPI_DATATYPE_NULL')
     section = f's_{a.name}'
     code.before.append(f'struct section {section};')
-    code.before.append(f'section_open(&{section}, {a.name}, {" | ".join(how) or "0"}, '
-                       + (f'*{count}, type_of(*{datatype})' if whole else f'{count}, {datatype}') + ');')
-    code.wanted.append(f'!{section}.rc')
-    code.failure = f'{section}.rc ? {section}.rc : {code.failure}'
+    if code.routine.argument('partitions'):
+        code.before.append(f'section_open_parts(&{section}, {a.name}, *partitions, *count, type_of(*datatype));')
+        code.clean.append(f'section_lay_out(c_request, rc, &{section});')
+    else:
+        put_section(code, a, section)
+    code.fail_first(f'{section}.rc')
     code.values[a.name] = f'{section}.base'
+    code.clean.append(f'section_close(&{section});')
+
+
+def put_section(code, a, section):
+    how = section_how(code, a)
+    whole = 'TYPE' in how
+    count, datatype = a.param.of[:2] if whole else (None, 'datatype')
+    code.before.append(f'section_open(&{section}, {a.name}, {" | ".join("SECTION_" + h for h in how)}, '
+                       + (f'*{count}' if whole else '1') + ', '
+                       + (f'type_of(*{datatype})' if whole or 'FIRST' in how else 'MPI_DATATYPE_NULL') + ');')
     if whole:
         cast = '' if code.routine.large or code.routine.argument(count).number_type != 'int' else '(int)'
         code.values[count] = f'{cast}{section}.count'
         code.values[datatype] = f'{section}.type'
-    code.clean.append(f'section_close(&{section});')
+    if 'KEEP' in how:
+        code.kept.append(f'&{section}')
+
+
+def keep_text(code):
+    """What goes on with copies when the call has begun something."""
+    if code.routine.is_split:
+        return f'section_keep_split(file_of(*fh), rc, {code.kept[0]});'
+    return f'section_keep(c_request, rc, {", ".join((code.kept + ["NULL"])[:2])});'
 
 
 def array_length(code, a):
@@ -339,6 +377,8 @@ def routine_text(routine, name, form):
         code.before.append('const bool is_root = is_root_of(comm_of(*comm), *root);')
     for argument in routine.arguments:
         PUT[argument.group](code, argument)
+    if code.kept:
+        code.clean.insert(0, keep_text(code))
     if routine.name in AFTER:
         code.after.append(AFTER[routine.name])
     if routine.function.returns != 'int':

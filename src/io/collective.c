@@ -85,6 +85,11 @@ int io_begin_all(const struct io_call *call)
     return rc;
 }
 
+struct req *io_split_request(const struct file *file)
+{
+    return &file->split->req;
+}
+
 int io_end_all(struct file *file, const char *begun, const char *call, MPI_Status *status)
 {
     struct io_op *const op = file->split;

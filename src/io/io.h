@@ -84,6 +84,8 @@ int io_start_all(const struct io_call *call, struct req **out);
  * MPI_ERR_OTHER if they do not belong together. */
 int io_begin_all(const struct io_call *call);
 int io_end_all(struct file *file, const char *begun, const char *call, MPI_Status *status);
+/* What the first half has begun, which is there until the second one. */
+struct req *io_split_request(const struct file *file);
 
 /* The individual file pointer. Errors: MPI_ERR_ARG for a place before the beginning or another `whence`. */
 int io_seek(struct file *file, MPI_Offset offset, int whence);

@@ -30,6 +30,7 @@ static struct io_op *op_of(const struct req *req)
 
 static void destroy(struct io_op *op)
 {
+    req_let_go(&op->req);
     io_exchange_end(op);
     if (op->access.view)
         io_op_fini(op);

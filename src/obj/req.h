@@ -30,6 +30,10 @@ struct req_ops {
     /* Whose error handler takes its errors, if that is no communicator; it is there as long as the user's handle of it
      * is. NULL: `comm`. */
     struct obj *(*owner)(const struct req *req);
+    /* Only of those for which something is held (hold.h), else NULL: the user hears that it is complete, and it stays.
+     * It goes by itself, without `release`: what is held goes first. */
+    void (*told)(const struct req *req);
+    void (*let_go)(struct req *req);
 };
 
 /* In which call the user waits for a request. */
@@ -62,6 +66,13 @@ static ALWAYS_INLINE void req_complete(struct req *req)
 static ALWAYS_INLINE bool req_is_done(struct req *req)
 {
     return atomic_load_explicit(&req->done, memory_order_acquire); /* pairs with req_complete */
+}
+
+/* For a kind that ends a request that the user has freed without `release`: before it does. */
+static inline void req_let_go(struct req *req)
+{
+    if (unlikely(req->ops->let_go))
+        req->ops->let_go(req);
 }
 
 /* Whose error handler takes the errors of a request, which may be NULL; NULL: nobody's. */

@@ -68,6 +68,8 @@ static int show_status(const struct req *req, MPI_Status *status)
 {
     if (unlikely(req->is_generalized))
         return grequest_query(req, status);
+    if (unlikely(req->ops->told))
+        req->ops->told(req);
     fill_status(req, status);
     return 0;
 }
@@ -88,6 +90,8 @@ static NOINLINE int finish_special(MPI_Request *handle, struct req *req, MPI_Sta
 {
     if (req->is_generalized)
         return finish_generalized(handle, req, status);
+    if (unlikely(req->ops->told))
+        req->ops->told(req);
     fill_status(req, status);
     if (req->error)
         set_failed(req);

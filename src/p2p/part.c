@@ -250,6 +250,19 @@ int p2p_precv_init(struct comm *comm, const struct p2p_part *part, struct req **
     return init(comm, part, false, out);
 }
 
+void p2p_part_lay_out(struct req *req, void *buf, struct type *type)
+{
+    struct part_req *p = part_of(req);
+
+    lane_lock(p->channel->lane);
+    type_ref(type);
+    type_unref(p->type);
+    p->buf = buf;
+    p->type = type;
+    p->count = 1;
+    lane_unlock(p->channel->lane);
+}
+
 /* --- what the user does with one --- */
 
 /* A receive that has not met its sender stays posted, else the sender's envelope would meet the next receive. It

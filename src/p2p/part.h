@@ -25,6 +25,11 @@ struct p2p_part {
 int p2p_psend_init(struct comm *comm, const struct p2p_part *part, struct req **out);
 int p2p_precv_init(struct comm *comm, const struct p2p_part *part, struct req **out);
 
+/* Where the data of a request of these lie, if they are not items of a count and a type one after another: one item of
+ * `type`, which has as many bytes of data as the partitions together, in their order. Before the first start; keeps a
+ * reference. */
+void p2p_part_lay_out(struct req *req, void *buf, struct type *type);
+
 /* §4.2.1. Mark partitions of an active send ready; `high` is the last one, and if it is before `low` there is
  * nothing to mark. Errors: MPI_ERR_REQUEST: no partitioned send, or not started; MPI_ERR_ARG: there is no such
  * partition, or it is ready already; then nothing has been marked by the call (by a list: what stood before it). */

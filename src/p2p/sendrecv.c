@@ -104,6 +104,7 @@ int p2p_sendrecv_replace(struct comm *comm, struct p2p_sendrecv *args, MPI_Statu
 
 static void pair_destroy(struct p2p_pair *pair)
 {
+    req_let_go(&pair->req);
     comm_unref(pair->req.comm);
     mem_pool_put(&pair->lane->pairs, pair);
 }

@@ -12,7 +12,7 @@ import sys
 
 import expected
 
-FOR_OTHERS = {'MPIR_dll_name', 'parley_debug_layout', 'parley_door_1', 'parley_calls_1'}
+FOR_OTHERS = {'MPIR_dll_name', 'parley_debug_layout', 'parley_door_1', 'parley_calls_1', 'parley_sections_1'}
 
 
 def wanted_names():

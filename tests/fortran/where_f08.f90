@@ -4,12 +4,12 @@ program where_f08
     use mpi_f08
     implicit none
     real, asynchronous :: a(3, 3)
-    type(MPI_Request) :: request
+    type(MPI_Win) :: win
     character(len=20) :: what
 
     call MPI_Init()
     call get_command_argument(1, what)
-    if (what == 'section') call MPI_Iallreduce(a(2, :), a(1, :), 3, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, request)
+    if (what == 'section') call MPI_Win_create(a(2, :), 12_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_WORLD, win)
     if (what == 'send') call MPI_Send(a, 3, MPI_REAL, 99, 0, MPI_COMM_WORLD)
     call MPI_Finalize()
 end program
