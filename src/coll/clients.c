@@ -21,7 +21,7 @@
 #include "sys/joint.h"
 
 /* Of tags from CLIENTS_OWN_TAGS on, in bits. */
-enum { SUB_BITS = 8, OWN_PERSISTENT_BIT = 29 };
+enum { SUB_BITS = 8, OPERATION_BIT = 22, PERSISTENT_OPERATION_BIT = 26, OWN_PERSISTENT_BIT = 29 };
 
 static struct {
     const struct joint *joint;
@@ -100,12 +100,23 @@ int clients_check(const struct comm *comm, const struct coll_args *args, enum co
 
 void clients_number(struct sched *s, enum coll_form form)
 {
-    const uint32_t which = form == COLL_PERSISTENT ? (s->comm->coll_persistent & COLL_PERSISTENT_MASK) |
-                                                         1U << (OWN_PERSISTENT_BIT - SUB_BITS)
-                                                   : s->sequence & COLL_SEQUENCE_MASK;
+    uint32_t tag;
 
-    s->client_tag = CLIENTS_OWN_TAGS + (int)(which << SUB_BITS);
+    if (form == COLL_PERSISTENT)
+        tag = (s->comm->coll_persistent & COLL_PERSISTENT_MASK) << SUB_BITS | 1U << OWN_PERSISTENT_BIT |
+              ((unsigned)s->operation & 7) << PERSISTENT_OPERATION_BIT;
+    else
+        tag = (s->sequence & COLL_SEQUENCE_MASK) << SUB_BITS | (unsigned)s->operation << (OPERATION_BIT + 2) |
+              (s->hash & 3) << OPERATION_BIT;
+    s->client_tag = CLIENTS_OWN_TAGS + (int)tag;
     s->is_laid_down = is_laid_down(s->comm, s->operation, form);
+}
+
+uint64_t clients_note(const struct sched *s)
+{
+    if (s->comm->is_inter)
+        return 0;
+    return (uint64_t)P2P_NOTE_MARK << P2P_NOTE_BITS | (uint64_t)((unsigned)s->root & 0xffff) << 32 | (uint32_t)s->tag;
 }
 
 int clients_tag(const struct sched *s, const struct sched_step *step, int tag)

@@ -4,12 +4,18 @@
  * 0.0); what is done inside of a client is its own. In the layout of such a communicator the clients are the nodes, and
  * their leaders what IMPI calls masters.
  *
+ * Messages between clients of this library have a note of their call, where other implementations do not look: so
+ * calls that do not belong together are found also where their tags say nothing of it. It is
+ *
+ *   63 48   P2P_NOTE_MARK   47 32   the root   31 0   the tag of such a message within a client, with `sub` 0
+ *
  * A message to another client has the tag that its step has as `sub`, if that is one of IMPI's and the call blocks.
  * What IMPI has no tag for, and calls that are requests, go with tags from 1000 on, which only this library knows. */
 #ifndef COLL_CLIENTS_H
 #define COLL_CLIENTS_H
 
 #include "coll/algorithms.h"
+#include "p2p/p2p.h"
 
 struct joint;
 
@@ -26,7 +32,8 @@ enum {
     CLIENTS_ALLTOALLV = 180,
     CLIENTS_REDUCE = 190,
     CLIENTS_SCAN = 200,
-    CLIENTS_OWN_TAGS = 1000,
+    CLIENTS_NOTICE = P2P_OWN_TAGS, /* says what is called, see disagree.c */
+    CLIENTS_OWN_TAGS = P2P_OWN_TAGS + 1,
 };
 
 /* Once, before the first such communicator: the clients, and the places in our segment. */
@@ -42,6 +49,19 @@ bool clients_are_alike(const struct comm *comm);
 int clients_check(const struct comm *comm, const struct coll_args *args, enum coll_form form);
 /* Set the tag of messages to other clients that are not laid down. */
 void clients_number(struct sched *s, enum coll_form form);
+/* The note of a call whose tag is set; 0: it gets none. */
+uint64_t clients_note(const struct sched *s);
+/* What such a note says. */
+static inline int clients_note_tag(uint64_t note)
+{
+    return (int)(uint32_t)note;
+}
+
+static inline int clients_note_root(uint64_t note)
+{
+    return (int)(note >> 32 & 0xffff);
+}
+
 /* Of a message: `tag` is the one inside of a client. */
 int clients_tag(const struct sched *s, const struct sched_step *step, int tag);
 

@@ -14,7 +14,9 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "coll/clients.h"
 #include "coll/int_call.h"
+#include "obj/req.h"
 #include "p2p/lane.h"
 
 enum { OPERATION_BIT = 10, OPERATION_MASK = 31, SUB_MASK = (1 << COLL_SUB_BITS) - 1, MOST_NOTICES = 8 };
@@ -22,6 +24,14 @@ enum { OPERATION_BIT = 10, OPERATION_MASK = 31, SUB_MASK = (1 << COLL_SUB_BITS) 
 static uint32_t number_of(int tag)
 {
     return (uint32_t)-COLL_TAG_FIRST - (uint32_t)tag;
+}
+
+/* That of a message; one from another client has it in its note, if anywhere. */
+static uint32_t number_in(const struct p2p_envelope *e)
+{
+    if (!e->is_foreign)
+        return number_of(e->tag);
+    return e->note ? number_of(clients_note_tag(e->note)) : UINT32_MAX;
 }
 
 static bool is_numbered(uint32_t number)
@@ -55,12 +65,18 @@ struct other {
 static void on_message(const struct p2p_envelope *e, void *arg)
 {
     struct other *other = arg;
-    const uint32_t number = number_of(e->tag), call = call_of(number);
+    const uint32_t number = number_in(e), call = call_of(number);
 
     if (!is_numbered(number) || call == other->call || (call ^ other->call) >> COLL_SEQUENCE_BIT)
         return;
     other->source = e->source;
     other->operation = operation_of(call);
+}
+
+static bool has_root(enum coll_operation operation)
+{
+    return operation == COLL_BCAST || operation == COLL_REDUCE || operation == COLL_GATHER ||
+           operation == COLL_SCATTER || operation == COLL_GATHERV || operation == COLL_SCATTERV;
 }
 
 /* "MPI_Bcast of 8 bytes with root 0" */
@@ -70,29 +86,77 @@ static void name_own(const struct sched *s, char *text, size_t size)
 
     if (s->bytes)
         used += snprintf(text + used, size - (size_t)used, " of %llu bytes", (unsigned long long)s->bytes);
-    if (s->operation == COLL_BCAST || s->operation == COLL_REDUCE || s->operation == COLL_GATHER ||
-        s->operation == COLL_SCATTER)
+    if (has_root(s->operation))
         snprintf(text + used, size - (size_t)used, " with root %d", s->root);
+}
+
+/* `what` stands before the name of their call. */
+static COLD int complain_of(const struct sched *s, int class, int source, enum coll_operation theirs, const char *what)
+{
+    char own[128], label[COMM_LABEL_SIZE];
+
+    name_own(s, own, sizeof own);
+    return err(class, "E0700: ranks disagree in collective call number %u on %s: rank %d calls %s, rank %d %s %s",
+               s->sequence, obj_comm_label(s->comm, label), s->comm->rank, own, source, what,
+               coll_name(theirs, COLL_BLOCKING));
+}
+
+/* A message of another client's has met a receive of this call, and is of another one. */
+static int other_client(const struct sched *s)
+{
+    const struct comm_notes *notes = &s->comm->notes;
+    const uint32_t theirs = number_of(clients_note_tag(notes->wrong)), own = number_of(s->tag);
+    const uint32_t ahead = ((theirs >> COLL_SEQUENCE_BIT) - (own >> COLL_SEQUENCE_BIT)) & COLL_SEQUENCE_MASK;
+    const enum coll_operation operation = operation_of(theirs);
+    const int root = clients_note_root(notes->wrong);
+    char what[96] = "calls";
+    int class = MPI_ERR_OTHER;
+
+    if (ahead) {
+        const uint32_t behind = COLL_SEQUENCE_MASK + 1 - ahead;
+
+        snprintf(what, sizeof what, "is in its call number %u there,",
+                 ahead < behind ? s->sequence + ahead : s->sequence - behind);
+    } else if (operation == s->operation) {
+        const bool is_root = has_root(operation) && root != (s->root & 0xffff);
+
+        class = MPI_ERR_ARG;
+        snprintf(what, sizeof what, is_root ? "gives root %d to" : "gives another amount of data to", root);
+    }
+    return complain_of(s, class, notes->wrong_from, operation, what);
 }
 
 int sched_disagreement(const struct sched *s)
 {
     struct other other = { .call = call_of(number_of(s->tag)), .source = -1 };
-    char own[128], label[COMM_LABEL_SIZE];
-    bool is_same;
 
     if (!is_numbered(other.call) || s->comm->is_inter)
         return 0;
+    if (s->is_blocking && s->comm->notes.wrong)
+        return other_client(s);
     p2p_each_of_coll(s->comm, on_message, &other);
     if (other.source < 0)
         return 0;
-    is_same = other.operation == s->operation;
-    name_own(s, own, sizeof own);
-    return err(is_same ? MPI_ERR_ARG : MPI_ERR_OTHER,
-               "E0700: ranks disagree in collective call number %u on %s: rank %d calls %s, rank %d %s %s",
-               s->sequence, obj_comm_label(s->comm, label), s->comm->rank, own, other.source,
-               is_same ? "gives another root or another amount of data to" : "calls",
-               coll_name(other.operation, COLL_BLOCKING));
+    if (other.operation != s->operation)
+        return complain_of(s, MPI_ERR_OTHER, other.source, other.operation, "calls");
+    return complain_of(s, MPI_ERR_ARG, other.source, other.operation,
+                       "gives another root or another amount of data to");
+}
+
+/* To another client: where nobody asks for it. */
+static bool notify_client(const struct sched *s, int dest, int tag)
+{
+    struct comm *comm = s->comm;
+    struct req *req;
+
+    comm->notes.sent = (clients_note(s) & ~(uint64_t)UINT32_MAX) | (uint32_t)tag;
+    if (p2p_isend_now(comm, NULL, 0, obj_type(MPI_BYTE), dest, CLIENTS_NOTICE, P2P_STANDARD | P2P_COLL, &req))
+        return false;
+    if (req_is_done(req))
+        req->ops->release(req);
+    else
+        req->ops->detach(req);
+    return true;
 }
 
 bool sched_notify(const struct sched *s, int dest)
@@ -100,9 +164,13 @@ bool sched_notify(const struct sched *s, int dest)
     const uint32_t call = call_of(number_of(s->tag)), hash = call & (uint32_t)(15 << COLL_SUB_BITS);
     const uint32_t number = (call >> COLL_SEQUENCE_BIT << COLL_SEQUENCE_BIT) | COLL_NOTICE << OPERATION_BIT | hash |
                             (uint32_t)s->operation;
+    const int tag = -COLL_TAG_FIRST - (int)number;
 
-    return is_numbered(call) && !s->comm->is_inter && !s->spans_clients &&
-           p2p_send_if_it_goes(s->comm, dest, -COLL_TAG_FIRST - (int)number, P2P_STANDARD | P2P_COLL);
+    if (!is_numbered(call) || s->comm->is_inter)
+        return false;
+    if (p2p_is_foreign(s->comm, dest))
+        return clients_are_alike(s->comm) && notify_client(s, dest, tag);
+    return p2p_send_if_it_goes(s->comm, dest, tag, P2P_STANDARD | P2P_COLL);
 }
 
 /* --- afterwards --- */
@@ -129,7 +197,7 @@ static void take_note(struct left *left, const struct p2p_envelope *e)
 static void on_left(const struct p2p_envelope *e, void *arg)
 {
     struct left *left = arg;
-    const uint32_t number = number_of(e->tag);
+    const uint32_t number = number_in(e);
     const uint32_t behind = (left->begun - (number >> COLL_SEQUENCE_BIT)) & COLL_SEQUENCE_MASK;
     const bool is_ahead = behind > COLL_SEQUENCE_MASK / 2;
 
@@ -192,7 +260,7 @@ enum { OLD = (COLL_SEQUENCE_MASK + 1) / 16 }; /* calls behind */
 static void on_old(const struct p2p_envelope *e, void *arg)
 {
     struct left *left = arg;
-    const uint32_t number = number_of(e->tag);
+    const uint32_t number = number_in(e);
     const uint32_t behind = (left->begun - (number >> COLL_SEQUENCE_BIT)) & COLL_SEQUENCE_MASK;
 
     if (!is_numbered(number) || operation_of(number) != COLL_NOTICE || behind < OLD || behind > COLL_SEQUENCE_MASK / 2)

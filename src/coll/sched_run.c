@@ -89,6 +89,8 @@ static int begin_send(struct sched *s, struct sched_step *step)
 {
     const struct coll_block *block = &step->from;
 
+    if (unlikely(s->spans_clients))
+        s->comm->notes.sent = clients_note(s);
     return p2p_isend_now(comm_of(s, step), block->buf, block->count, block->type, step->peer, tag_of(s, step),
                          P2P_STANDARD | P2P_COLL, &step->req);
 }
@@ -317,6 +319,8 @@ int sched_run(struct sched *s)
         return s->error;
     if (s->left)
         progress_wait_hinted(is_over, s, (struct progress_hint){ poll_oldest, s }, &s->news);
+    if (unlikely(s->spans_clients) && s->comm->notes.wrong)
+        s->error = sched_disagreement(s);
     if (unlikely(p2p_has_of_coll(s->comm)))
         note(s, coll_check_done(s->comm));
     return s->error;

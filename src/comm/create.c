@@ -223,8 +223,8 @@ int comm_create_group(struct comm *comm, struct group *group, int tag, struct co
 {
     int rc = check_subgroup(comm, group);
 
-    if (!rc)
-        rc = comm_clients_check_group(group, "MPI_Comm_create_group");
+    if (!rc && unlikely(comm_world.joint) && group->rank != MPI_UNDEFINED && comm_clients_has_foreign(group))
+        return comm_clients_create_group(comm, group, tag, out);
     return rc ? rc : make_of_group(comm, group, tag, comm_ctx_take, out);
 }
 

@@ -4,6 +4,9 @@
  * taken by MPI_Allreduce, and the next two numbers are the new one's, for point-to-point and for collectives. A new
  * communicator whose members are all in this client has a context as any other, which its first process takes.
  *
+ * MPI_Comm_create_group does the same among its group, whose members have no id above the new one then; what others
+ * use, they use among themselves.
+ *
  * In such a job only one thread at a time may call (MPI_THREAD_SERIALIZED at most): two agreements that overlap in a
  * process could end with the same id. */
 #include "comm/joint_ids.h"
@@ -118,6 +121,91 @@ int comm_clients_make_of_group(struct comm *comm, struct group *group, const cha
     obj_ref(&group->obj);
     return make(comm, group, ctx, tag, out);
 }
+
+/* --- by a group alone --- */
+
+static int check_alike(const struct group *group, const char *call)
+{
+    const struct joint *joint = comm_world.joint;
+
+    for (int rank = 0; rank < group->size; rank++) {
+        const int proc = group_proc(group, rank);
+
+        if (comm_is_foreign(proc) && !joint_is_parley(joint, joint_rank(joint, proc)))
+            return err(MPI_ERR_UNSUPPORTED_OPERATION,
+                       "E1211: %s is not part of IMPI, and rank %d of the group is of another MPI implementation", call,
+                       rank);
+    }
+    return 0;
+}
+
+/* Messages in the context of collective calls, above all their tags. */
+enum { GROUP_TAGS = (1 << 30) + (1 << 12), GROUP_TAG_MASK = (1 << 29) - 1 };
+
+struct circle {
+    struct comm *comm;
+    const struct group *group;
+    int tag;
+};
+
+/* With the member at this place. */
+static int give(const struct circle *c, uint64_t highest, int place)
+{
+    const int rank = group_rank_of(c->comm->group, group_proc(c->group, place));
+
+    c->comm->notes.sent = 0;
+    return p2p_send_mode(c->comm, &highest, 1, obj_type(MPI_UINT64_T), rank, c->tag, P2P_STANDARD | P2P_COLL);
+}
+
+static int get(const struct circle *c, uint64_t *highest, int place)
+{
+    const int rank = group_rank_of(c->comm->group, group_proc(c->group, place));
+
+    return p2p_recv(c->comm, highest, 1, obj_type(MPI_UINT64_T), rank, c->tag, P2P_COLL, NULL);
+}
+
+/* The highest id of all: up a binomial tree, and down again. */
+static int find_highest_in(const struct circle *c, uint64_t *highest)
+{
+    const int place = c->group->rank, size = c->group->size;
+    uint64_t other;
+    int bit = 1, rc = 0;
+
+    for (; bit < size && !(place & bit) && !rc; bit += bit) {
+        if (place + bit >= size)
+            continue;
+        rc = get(c, &other, place + bit);
+        if (!rc && other > *highest)
+            *highest = other;
+    }
+    if (!rc && place)
+        rc = give(c, *highest, place - bit);
+    if (!rc && place)
+        rc = get(c, highest, place - bit);
+    for (bit /= 2; bit > 0 && !rc; bit /= 2)
+        if (place + bit < size)
+            rc = give(c, *highest, place + bit);
+    return rc;
+}
+
+int comm_clients_create_group(struct comm *comm, struct group *group, int tag, struct comm **out)
+{
+    const struct circle circle = { comm, group, GROUP_TAGS + (tag & GROUP_TAG_MASK) };
+    uint64_t highest = highest_id;
+    uint32_t ctx = 0;
+    int rc = check_alike(group, "MPI_Comm_create_group");
+
+    if (!rc)
+        rc = find_highest_in(&circle, &highest);
+    if (!rc)
+        rc = comm_clients_take(highest, 1, &ctx);
+    if (rc)
+        return rc;
+    obj_ref(&group->obj);
+    return comm_make(comm, group, ctx, out);
+}
+
+/* --- splitting --- */
 
 /* What each process tells the others: color and key, an undefined color as -1. */
 static int exchange(struct comm *comm, struct split_entry own, struct split_entry *entries)

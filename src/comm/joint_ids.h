@@ -21,6 +21,9 @@ int comm_clients_check_group(const struct group *group, const char *call);
 
 /* As comm_create_for and comm_split, with an old communicator over several clients. */
 int comm_clients_make_of_group(struct comm *comm, struct group *group, const char *call, struct comm **out);
+/* MPI_Comm_create_group: only the group calls, and it has members in other clients. Error if some of them are of
+ * another implementation, which does not have the call: MPI_ERR_UNSUPPORTED_OPERATION, E1211. */
+int comm_clients_create_group(struct comm *comm, struct group *group, int tag, struct comm **out);
 int comm_clients_split(struct comm *comm, struct split_entry own, struct comm **out);
 /* Of its members in this client; the caller's. Collective over all. */
 int comm_clients_home(struct comm *comm, struct comm **out);

@@ -30,6 +30,15 @@ struct comm_choice {
     long parameter;
 };
 
+/* Of a communicator over several clients: what messages of collective calls between them say of the call, beside what
+ * IMPI has there; see coll/clients.h. 0: nothing. Owned by room coll; room p2p sends and compares. */
+struct comm_notes {
+    uint64_t sent;         /* goes with what is sent now */
+    uint64_t asked;        /* of the last call that blocks */
+    uint64_t wrong;        /* a message with this has been received in its place … */
+    int wrong_from;        /* … from this rank */
+};
+
 enum { COMM_CALLS = 8 };
 
 struct comm {
@@ -70,6 +79,7 @@ struct comm {
     uint32_t shelf_short;            /* operations whose short calls go straight through it, a bit each */
     char *shelf_memory, *shelf_cells; /* where it is, if there is one */
     char *shelf_scratch;             /* for intermediate results; owned; NULL: none yet */
+    struct comm_notes notes;
     struct topology *topology;       /* virtual topology; referenced; NULL: none */
     char name[MPI_MAX_OBJECT_NAME];
     void (*destroy)(struct comm *comm); /* takes it apart; set by room comm, which makes communicators */

@@ -8,8 +8,11 @@
  * first lane. To such a process nothing goes the short ways: its transport says that it wants everything offered.
  *
  * Each message that must be answered brings its answer along: it is made when the first packet is taken in, so that
- * nothing that follows can fail for want of memory, and a receive need not wait until the answer may go out. Knows:
- * net/impi, match, obj, type. */
+ * nothing that follows can fail for want of memory, and a receive need not wait until the answer may go out.
+ *
+ * Where IMPI has the sender's datatype, which means nothing to others, messages of collective calls between processes
+ * of this library have a note of the call (struct comm_notes). It lies in the answer, too. Knows: net/impi, match, obj,
+ * type. */
 #include "base/err.h"
 #include "net/impi/impi.h"
 #include "p2p/int_abroad.h"
@@ -25,8 +28,10 @@ struct foreign {
 struct answer {
     struct outgoing out;       /* first */
     struct lane *lane;
+    bool is_wanted;            /* else it only keeps the note */
     enum impi_type type;
     uint64_t srqid, drqid;
+    uint64_t note;             /* of the message; 0: none */
 };
 
 /* --- opening and closing --- */
@@ -123,7 +128,7 @@ static bool push_packet(struct p2p_req *r, struct peer *peer, enum impi_type typ
     const struct impi_packet packet = {
         .type = type, .len = (uint32_t)len, .srqid = r->remote_id, .drqid = r->remote_address,
         .msglen = r->wanted, .lsrank = r->channel->comm->rank, .tag = r->req.tag,
-        .cid = r->channel->ctx - P2P_CTX_FOREIGN, .seqnum = r->remote_id, .count = r->count,
+        .cid = r->channel->ctx - P2P_CTX_FOREIGN, .seqnum = r->remote_id, .count = r->count, .dtype = r->started,
     };
     struct impi_out *out = impi_begin(peer->ep, &packet);
 
@@ -151,18 +156,31 @@ int foreign_push(struct outgoing *out, struct peer *peer)
     return 0;
 }
 
+static const struct joint *lane_joint(const struct p2p_req *r)
+{
+    return r->channel->lane->foreign->joint;
+}
+
 void foreign_send(struct p2p_req *r)
 {
     const int dest = group_rank_of(r->channel->comm->remote_group, r->peer->proc);
 
+    const bool is_coll = r->channel->ctx & 1;
+    uint64_t note = is_coll ? r->channel->comm->notes.sent : 0;
+
     r->req.error = foreign_check_fit(r->channel, r->type, r->buf, r->count, dest, r->req.tag);
     if (unlikely(r->req.error)) {
-        p2p_complete(r);
-        return;
+        if (!note || !joint_is_parley(lane_joint(r), joint_rank(lane_joint(r), r->peer->proc))) {
+            p2p_complete(r);
+            return;
+        }
+        r->count = 0; /* the other side is not to wait for what does not come */
+        note = (note & ((UINT64_C(1) << P2P_NOTE_BITS) - 1)) | (uint64_t)P2P_NOTE_FAILED << P2P_NOTE_BITS;
     }
     r->wanted = external_bytes(r->type, r->count);
     r->remote_id = ++r->peer->lane->foreign->last_id;
     r->remote_address = 0;
+    r->started = note;
     r->state = P2P_QUEUED;
     r->out.push = foreign_push;
     outgoing_send(&r->out, r->peer);
@@ -240,6 +258,32 @@ static void take_bytes(struct p2p_req *r, const void *data, size_t len)
     r->moved += len;
 }
 
+/* Of a call that blocks there is only one at a time, and the message is for it. */
+static void check_note(struct p2p_req *r, uint64_t note)
+{
+    struct comm_notes *const notes = &r->channel->comm->notes;
+    char label[COMM_LABEL_SIZE];
+
+    if (note >> P2P_NOTE_BITS == P2P_NOTE_FAILED) {
+        r->req.error = err(MPI_ERR_CONVERSION,
+                           "E1242: rank %d has a number that does not fit between clients of IMPI (external32), and "
+                           "has not sent its part of a collective call, on %s",
+                           r->req.source, obj_comm_label(r->channel->comm, label));
+        return;
+    }
+    if (r->req.tag >= P2P_OWN_TAGS || !notes->asked || note == notes->asked || notes->wrong)
+        return;
+    notes->wrong = note;
+    notes->wrong_from = r->req.source;
+}
+
+uint64_t foreign_note(const struct message *message)
+{
+    const struct answer *answer = (const struct answer *)(uintptr_t)message->address;
+
+    return message->kind == WIRE_FOREIGN && answer ? answer->note : 0;
+}
+
 void foreign_deliver(struct p2p_req *r, const struct arrival *a, const void *payload)
 {
     struct answer *answer = (struct answer *)(uintptr_t)a->address;
@@ -266,8 +310,12 @@ void foreign_deliver(struct p2p_req *r, const struct arrival *a, const void *pay
     } else {
         p2p_complete(r);
     }
-    if (answer)
+    if (answer && answer->note)
+        check_note(r, answer->note);
+    if (answer && answer->is_wanted)
         answer_send(answer, peer, IMPI_SYNCACK, id);
+    else if (answer)
+        answer_destroy(answer);
 }
 
 static struct p2p_req *find_landing(const struct peer *peer, uint64_t id)
@@ -298,6 +346,35 @@ static int on_rest(struct peer *peer, const struct impi_packet *packet, const vo
     return 0;
 }
 
+/* What it says of the collective call that it belongs to. */
+static uint64_t note_of(const struct peer *peer, const struct impi_packet *packet)
+{
+    const struct joint *joint = peer->lane->foreign->joint;
+    const uint64_t mark = packet->dtype >> P2P_NOTE_BITS;
+
+    if (!(packet->cid & 1) || (mark != P2P_NOTE_MARK && mark != P2P_NOTE_FAILED))
+        return 0;
+    return joint_is_parley(joint, joint_rank(joint, peer->proc)) ? packet->dtype : 0;
+}
+
+/* The answer, if there is to be one or something to be kept. False: no memory. */
+static bool bring_answer(const struct peer *peer, const struct impi_packet *packet, uint64_t *address)
+{
+    const uint64_t note = note_of(peer, packet);
+    struct answer *answer;
+
+    *address = 0;
+    if (packet->type != IMPI_DATASYNC && !note)
+        return true;
+    answer = answer_create(peer->lane, packet->srqid);
+    if (!answer)
+        return false;
+    answer->is_wanted = packet->type == IMPI_DATASYNC;
+    answer->note = note;
+    *address = (uintptr_t)answer;
+    return true;
+}
+
 /* The first packet of a message, perhaps all of it. */
 static int on_message(struct peer *peer, const struct impi_packet *packet, const void *data, const char **wrong)
 {
@@ -321,11 +398,8 @@ static int on_message(struct peer *peer, const struct impi_packet *packet, const
         return IMPI_WRONG;
     if (!channel && arrive_is_too_late(lane, ctx))
         return 0;
-    if (packet->type == IMPI_DATASYNC) {
-        a.address = (uintptr_t)answer_create(lane, packet->srqid);
-        if (!a.address)
-            return NET_AGAIN;
-    }
+    if (!bring_answer(peer, packet, &a.address))
+        return NET_AGAIN;
     rc = arrive_message(lane, ctx, &a, data);
     if (rc && a.address)
         answer_destroy((struct answer *)(uintptr_t)a.address);

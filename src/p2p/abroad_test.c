@@ -266,6 +266,27 @@ static void test_bytes(void)
     job_close();
 }
 
+/* Notes of collective calls go where others do not look; who is not of this library says none. */
+static void test_notes(void)
+{
+    const uint64_t note = (uint64_t)P2P_NOTE_MARK << P2P_NOTE_BITS | 5;
+    struct impi_packet packet = message(IMPI_DATA, 1, 110, 8, 8, 0);
+
+    job_open(100, 10, 20);
+    comm.notes = (struct comm_notes){ .sent = note, .asked = note };
+    CHECK_INT(p2p_send_mode(&comm, data, 8, byte_type(), 1, 110, P2P_COLL), 0);
+    CHECK(expect(IMPI_DATA, 1, 0).dtype == note);
+    CHECK_INT(p2p_send(&comm, data, 8, byte_type(), 1, 110), 0);
+    CHECK(expect(IMPI_DATA, 1, 0).dtype == 0);
+    packet.cid = 1;
+    packet.dtype = note + 1;
+    hand_send_packet(&packet, data);
+    CHECK_INT(p2p_recv(&comm, in, 8, byte_type(), 1, 110, P2P_COLL, NULL), 0);
+    CHECK(!comm.notes.wrong && !memcmp(in, data, 8));
+    comm.notes = (struct comm_notes){ 0 };
+    job_close();
+}
+
 static void expect_unfit(int code, const char *text)
 {
     char said[ERR_TEXT_SIZE];
@@ -725,6 +746,7 @@ int main(void)
     type_init();
     progress_init(&(struct progress_config){ .local_ranks = 1 });
     test_bytes();
+    test_notes();
     test_unfit();
     test_lengths(1);
     test_lengths(7);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: p2p. For reports, when somebody has waited for long: what a request waits for; which messages have come that
  * nobody has asked for, and which receives are posted. Changes nothing. */
+#include "p2p/int_abroad.h"
 #include "p2p/int_p2p.h"
 
 void describe_key(uint64_t key, uint64_t mask, struct blocked *out)
@@ -104,7 +105,8 @@ static void visit_message(const struct visit *v, const struct message *message)
 {
     const struct p2p_envelope e = {
         .comm = v->channel ? v->channel->comm : NULL, .ctx = message->ctx, .source = message->source,
-        .proc = message->proc, .tag = message->tag, .count = (MPI_Count)message->len,
+        .proc = message->proc, .tag = message->tag, .count = (MPI_Count)message->len, .note = foreign_note(message),
+        .is_foreign = message->kind == WIRE_FOREIGN,
     };
 
     v->visit(&e, v->arg);

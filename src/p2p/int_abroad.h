@@ -30,6 +30,8 @@ void foreign_ask_back(struct p2p_req *r);
 
 /* A message of kind WIRE_FOREIGN has met its receive. */
 void foreign_deliver(struct p2p_req *r, const struct arrival *a, const void *payload);
+/* What it says of its collective call; 0: nothing. */
+uint64_t foreign_note(const struct message *message);
 /* It goes unanswered. */
 void foreign_drop(const struct message *message);
 /* The rank of its sender, which says that it is `rank`; MPI_UNDEFINED: it is no member. */

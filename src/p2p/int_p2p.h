@@ -182,7 +182,8 @@ struct p2p_req {
         struct p2p_inbox *inbox;       /* of one that is reported */
     };
     size_t moved;                      /* stream: bytes packed or unpacked so far */
-    uint64_t started;                  /* receive: when a stream or a copy with lists began; 0: it is not measured */
+    uint64_t started;                  /* receive: when a stream or a copy with lists began; 0: it is not measured. Send
+                                        * to another client: its note, see abroad.c */
     size_t wanted;                     /* bytes that are to move: the smaller of message and buffer */
     uint64_t remote_id;                /* of the request on the other side */
     uint64_t remote_address;           /* receive: of the message in the sender, or of its list of blocks */

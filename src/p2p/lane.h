@@ -86,6 +86,8 @@ struct p2p_envelope {
     int tag;                 /* or MPI_ANY_TAG */
     MPI_Count count;         /* bytes of a message; elements of a receive */
     const char *type;        /* of a receive; of a message, NULL */
+    uint64_t note;           /* of a message from another client: as in struct comm_notes */
+    bool is_foreign;         /* it is one */
 };
 /* Called with a lane's lock; may not call this room. */
 typedef void p2p_visit_envelope(const struct p2p_envelope *e, void *arg);

@@ -142,6 +142,10 @@ static inline bool p2p_is_foreign_ctx(uint32_t ctx)
     return ctx >> 30 == 1;
 }
 
+/* Between clients: tags of collective calls from here on are this library's own. And how a note (struct comm_notes)
+ * begins, above so many bits; FAILED: the message is empty, since its sender could not send what it should. */
+enum { P2P_OWN_TAGS = 999, P2P_NOTE_BITS = 48, P2P_NOTE_MARK = 0x5042, P2P_NOTE_FAILED = 0x5043 };
+
 /* The lane of communicators that the library polls by a thread of its own, whatever the level of threads. */
 enum { P2P_LANE_APART = NET_LANES - 1 };
 

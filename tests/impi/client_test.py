@@ -355,6 +355,16 @@ def test_library_failures():
         check(re.search(r'rank 1, of client 0 \(127\.0\.0\.1 port \d+\), has ended', err), err)
 
 
+def test_library_disagreements():
+    """E0700 over clients: a leftover, a message in another one's place, and where there are no messages at all."""
+    for what, text in ((0, 'called MPI_Bcast and sent what rank 0, which has called MPI_Bcast, did not ask for'),
+                       (3, 'rank 2 is in its call number 1 there, MPI_Barrier'),
+                       (5, 'MPI_Bcast of 16 bytes with root 2, rank 2 gives another root or another amount')):
+        codes, _, err, _ = job([2, 2], 'differ', what)
+        check(all(codes) and 'E0700' in err, err)
+        contains(err, text) if what != 3 else check(text in err or 'rank 0 calls MPI_Bcast' in err, err)
+
+
 def test_library_report():
     """Who waits for a rank of another client is told of as that, and nothing is said to be for ever that may not be."""
     _, _, err, _ = job([2, 2], 'wait', options=('-hang-report', 0.3, '-timeout', 1))

@@ -3,6 +3,8 @@
  *
  *   joint world [LEVEL]  rank, size, attributes, and what MPI-1 offers over all clients
  *   joint refused        what does not work over clients is an error, and the job goes on
+ *   joint differ WHAT    calls of MPI_COMM_WORLD that do not belong together: 0 other roots, 1 other operations, 2
+ *                        other lengths, 3 one that sends and one that does not, 4 nonblocking, 5 nobody sends
  *   joint wait           ranks 0 and 2 wait for each other, rank 3 for anybody, and rank 1 for all of them in a barrier
  *   joint stuck          the last two ranks wait for each other, and the rest for the last one
  *   joint abort RANK     that rank calls MPI_Abort while the others wait for it
@@ -76,10 +78,41 @@ static void test_communicators(void)
     MPI_Comm_free(&here);
 }
 
+/* Groups that overlap, one after the other: all but the first rank; the even ones backwards. */
+static void test_groups(void)
+{
+    MPI_Group world, group;
+    MPI_Comm comm;
+    int range[3] = { 1, size - 1, 1 }, sum = rank, got = 0;
+
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_range_incl(world, size > 1, &range, &group);
+    if (rank) {
+        MPI_Comm_create_group(MPI_COMM_WORLD, group, 110, &comm);
+        MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm);
+        expect("sum without the first", sum, size * (size - 1) / 2);
+        MPI_Comm_free(&comm);
+    }
+    MPI_Group_free(&group);
+    range[0] = (size - 1) / 2 * 2;
+    range[1] = 0;
+    range[2] = -2;
+    MPI_Group_range_incl(world, 1, &range, &group);
+    if (rank % 2 == 0) {
+        MPI_Comm_create_group(MPI_COMM_WORLD, group, 0, &comm);
+        MPI_Exscan(&rank, &got, 1, MPI_INT, MPI_MAX, comm);
+        expect("rank before", got, rank == range[0] ? 0 : range[0]);
+        MPI_Comm_free(&comm);
+    }
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+}
+
 static void world(void)
 {
     test_messages();
     test_communicators();
+    test_groups();
     MPI_Barrier(MPI_COMM_WORLD);
     printf("%d/%d client %d/%d host %d/%d tag %d\n", rank, size, attribute(IMPI_CLIENT_COLOR),
            attribute(IMPI_CLIENT_SIZE), attribute(IMPI_HOST_COLOR), attribute(IMPI_HOST_SIZE), attribute(MPI_TAG_UB));
@@ -137,7 +170,6 @@ static void refused(void)
     tell("MPI_Comm_accept", MPI_Comm_accept("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm));
     tell("MPI_Comm_connect", MPI_Comm_connect("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm));
     tell("MPI_Comm_idup", MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request));
-    tell("MPI_Comm_create_group", MPI_Comm_create_group(MPI_COMM_WORLD, group, 1, &comm));
     tell("MPI_Comm_create_from_group", MPI_Comm_create_from_group(group, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
     tell("MPI_Psend_init", MPI_Psend_init(&word, 1, 1, MPI_INT, (rank + 1) % size, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
                                           &request));
@@ -146,6 +178,30 @@ static void refused(void)
     MPI_Barrier(MPI_COMM_WORLD);
     if (!rank)
         printf("all refused\n");
+}
+
+/* As one process of the first half, or of the second. */
+static void differ(int what, int half)
+{
+    const MPI_Comm world = MPI_COMM_WORLD;
+    int data[64] = { 0 };
+    MPI_Request request;
+
+    switch (what) {
+    case 0: MPI_Bcast(data, 4, MPI_INT, half * (size / 2), world); break;
+    case 1:
+        half ? MPI_Bcast(data, 4, MPI_INT, 0, world)
+             : MPI_Scatter(data, 4, MPI_INT, data + 32, 4, MPI_INT, 0, world);
+        break;
+    case 2: MPI_Allreduce(MPI_IN_PLACE, data, 4 + half, MPI_INT, MPI_SUM, world); break;
+    case 3: half ? MPI_Barrier(world) : MPI_Bcast(data, 4, MPI_INT, 0, world); break;
+    case 4:
+        half ? MPI_Ibarrier(world, &request) : MPI_Ibcast(data, 4, MPI_INT, 0, world, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        break;
+    default: MPI_Bcast(data, 4, MPI_INT, half ? 0 : size / 2, world);
+    }
+    MPI_Barrier(world);
 }
 
 /* A message with a tag that nobody sends. */
@@ -170,6 +226,8 @@ int main(int argc, char **argv)
         world();
     else if (!strcmp(what, "refused"))
         refused();
+    else if (!strcmp(what, "differ"))
+        differ(who, rank >= size / 2);
     else if (!strcmp(what, "wait") && rank != 1)
         wait_for(rank == 3 ? MPI_ANY_SOURCE : 2 - rank, 7);
     else if (!strcmp(what, "wait"))
