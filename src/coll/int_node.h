@@ -207,7 +207,7 @@ static ALWAYS_INLINE int node_run(struct node_call *call, const struct node_work
 
 /* Bytes that a member brings, from which on that is faster, whether lines are near or far; the second where all copy,
  * with a processor each; the third where both of two members do in an allreduce (combine_twice in node_large.c). */
-enum { NODE_COPY_MIN = 65536, NODE_COPY_MIN_ALL = 32768, NODE_COPY_MIN_TWICE = 16384 };
+enum { NODE_COPY_MIN = 65536, NODE_COPY_MIN_ALL = 32768, NODE_COPY_MIN_TWICE = 12288 };
 
 static inline size_t node_copy_min_all(void)
 {
@@ -303,10 +303,14 @@ static inline bool node_is_read_by_all(const struct node_blocks *b)
     return b->has_one && node_is_mutual(b) && node_copies_clash(b->call);
 }
 
-/* The same where all who take also bring and wait for each other anyway, with a processor each. */
+/* The same of such calls. The own block is left out where each copies for itself or for one other, and where all who
+ * take also bring and wait for each other anyway, with a processor each, fewer bytes will do. */
 static inline bool node_is_long_for(const struct node_blocks *b, size_t bytes, int blocks)
 {
-    return node_is_long(bytes, blocks) || (node_is_mutual(b) && bytes >= node_copy_min_all());
+    const bool is_mutual = node_is_mutual(b);
+
+    return node_is_long(bytes, blocks - (is_mutual || b->call->comm->size == 2)) ||
+           (is_mutual && bytes >= node_copy_min_all());
 }
 
 /* The block for itself, if there is one. Errors: those of coll_copy; E0702. */
@@ -365,6 +369,6 @@ int node_slots_take(struct node_call *call, int rank, int count, int slot, const
 /* Its length, or NODE_SLOTS_NONE. */
 size_t node_slots_len(const struct node_call *call, int rank, int count, int slot);
 /* How many rounds slots with this head take. */
-int node_slots_rounds(const struct node_head *head, int count);
+int node_slots_rounds(const struct node_call *call, const struct node_head *head, int count);
 
 #endif

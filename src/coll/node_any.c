@@ -59,6 +59,9 @@ int any_allgather(struct comm *comm, const struct coll_data *send, const struct 
 
 int any_alltoall(struct comm *comm, const struct coll_data *send, const struct coll_data *recv)
 {
+    if (recv->types)
+        ANY(comm, coll_short_alltoallw(comm, send->buf, send->counts.p, send->displs.p, send->types, recv->buf,
+                                       recv->counts.p, recv->displs.p, recv->types), node_alltoall(comm, send, recv));
     if (recv->counts.width)
         ANY(comm, coll_short_alltoallv(comm, send->buf, send->counts.p, send->displs.p, send->type, recv->buf,
                                        recv->counts.p, recv->displs.p, recv->type), node_alltoall(comm, send, recv));

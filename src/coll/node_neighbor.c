@@ -19,7 +19,7 @@
 #include "sys/huge.h"
 
 enum {
-    SHOWN_MIN = 65536,  /* bytes of a block from which on memory is shown */
+    SHOWN_MIN = 16384,  /* bytes of a block that does not fit into a slot from which on memory is shown */
     ONCE_MIN = 524288,  /* from which on what goes to a member twice is written once */
     TURN = 262144,      /* bytes of one block that go to all neighbours before the next ones do */
 };
@@ -177,11 +177,17 @@ static void await_written(struct around *a)
 
 /* --- slots and messages --- */
 
-/* What goes into slots: blocks up to a share of a part, all of them or none if lengths need too much room. */
+/* Bytes of a block; slots take up to `most`. */
+static bool is_better_shown(size_t len, size_t most)
+{
+    return len >= (len > most ? SHOWN_MIN : node_copy_min_all());
+}
+
+/* What goes into slots: blocks up to a share of a cell, all of them or none if lengths need too much room. */
 static void plan(struct around *a)
 {
     struct node_slots *out = &a->out;
-    const size_t most = node_part() / (size_t)(a->is_one ? 1 : a->count);
+    const size_t most = SHELF_CELL / (size_t)(a->is_one ? 1 : a->count);
     size_t longest = 0;
     bool is_equal = true;
 
@@ -190,7 +196,7 @@ static void plan(struct around *a)
     for (int i = 0; i < out->count; i++) {
         out->block[i] = coll_data_block(&a->args->send, i);
         out->len[i] = type_bytes(out->block[i].type, out->block[i].count);
-        a->is_shown = a->is_shown || (a->can_copy && out->len[i] >= SHOWN_MIN);
+        a->is_shown = a->is_shown || (a->can_copy && is_better_shown(out->len[i], most));
         if (out->len[i] > most)
             out->len[i] = NODE_SLOTS_NONE;
         else
@@ -198,7 +204,7 @@ static void plan(struct around *a)
         is_equal = is_equal && out->len[i] == out->len[0];
     }
     out->head = (struct node_head){ (uint32_t)longest, is_equal ? (uint32_t)out->len[0] : NODE_SLOTS_VARY };
-    if (node_slots_rounds(&out->head, out->count) > 1) {
+    if (node_slots_rounds(&a->call, &out->head, out->count) > 1) {
         out->head = (struct node_head){ 0, NODE_SLOTS_NONE };
         for (int i = 0; i < out->count; i++)
             out->len[i] = NODE_SLOTS_NONE;

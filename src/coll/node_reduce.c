@@ -35,7 +35,7 @@ struct reduction {
 static void unpack_items(const struct reduction *r, void *to, const char *from, size_t len)
 {
     if (likely(r->type->is_contig))
-        copy_bytes(to, from, len);
+        shared_read(to, from, len);
     else
         type_unpack(r->type, to, (MPI_Count)(len / (size_t)r->type->size), 0, from, len);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. Short bcast, gather(v), scatter(v), allgather(v) and alltoall(v) through shared memory: see int_short.h.
- * In the forms with counts a line begins with a struct node_head, as in node_slots.c; when another member says in his
- * that his blocks lie elsewhere or are of different lengths, node_box.c does the rest. */
+/* Room: coll. Short bcast, gather(v), scatter(v), allgather(v) and alltoall(v, w) through shared memory: see
+ * int_short.h. In the forms with counts a line begins with a struct node_head, as in node_slots.c; when another member
+ * says in his that his blocks lie elsewhere or are of different lengths, node_box.c does the rest. */
 #include "coll/int_short.h"
 
 /* --- bcast --- */
@@ -157,26 +157,46 @@ static ALWAYS_INLINE bool may_vary(const struct comm *comm, enum coll_operation 
     return short_may(comm, operation) && likely(comm->shelf_copies > 0);
 }
 
-/* The block of a rank among those with counts. */
+/* Blocks with counts, in arrays of int. */
+struct many {
+    const void *buf;
+    const int *counts, *displs;
+    struct type *type;          /* of all of them, or … */
+    const MPI_Datatype *types;  /* … of each, with displacements in bytes */
+};
+
 struct block {
     char *at;
     size_t bytes;
 };
 
-static ALWAYS_INLINE struct block block_of(const void *buf, const int *counts, const int *displs,
-                                           const struct type *type, int rank)
+static ALWAYS_INLINE struct type *type_of(const struct many *many, int rank)
 {
-    return (struct block){ coll_address(buf, displs[rank] * type->extent), type_bytes(type, counts[rank]) };
+    return many->types ? obj_type(many->types[rank]) : many->type;
 }
 
-/* Are all of them short enough for a slot? With arrays of int. */
-static ALWAYS_INLINE bool are_short(const struct comm *comm, const void *buf, const int *counts,
-                                    const struct type *type)
+static ALWAYS_INLINE struct block block_of(const struct many *many, int rank)
 {
-    if ((uintptr_t)buf <= (uintptr_t)MPI_IN_PLACE || !counts || !type->is_contig)
+    const struct type *type = type_of(many, rank);
+
+    return (struct block){ coll_address(many->buf, many->displs[rank] * (many->types ? 1 : type->extent)),
+                           type_bytes(type, many->counts[rank]) };
+}
+
+static ALWAYS_INLINE bool are_known(const struct many *many)
+{
+    return (uintptr_t)many->buf > (uintptr_t)MPI_IN_PLACE && many->counts;
+}
+
+/* Are all of them short enough for a slot, and without gaps? */
+static ALWAYS_INLINE bool are_short(const struct comm *comm, const struct many *many)
+{
+    if (!are_known(many))
         return false;
     for (int rank = 0; rank < comm->size; rank++) {
-        if (type_bytes(type, counts[rank]) > SLOTS)
+        const struct type *type = type_of(many, rank);
+
+        if (!type->is_contig || type_bytes(type, many->counts[rank]) > SLOTS)
             return false;
     }
     return true;
@@ -217,6 +237,7 @@ static COLD NOINLINE int take_all(struct node_call *call, const struct coll_data
 int coll_short_gatherv(struct comm *comm, const void *send, MPI_Count send_count, struct type *send_type, void *recv,
                        const int *counts, const int *displs, struct type *recv_type, int root)
 {
+    const struct many in = { recv, counts, displs, recv_type, NULL };
     struct node_call call;
     struct block own;
     bool is_taken = true;
@@ -234,9 +255,9 @@ int coll_short_gatherv(struct comm *comm, const void *send, MPI_Count send_count
         node_wake(&call, root);
         return 0;
     }
-    if (!are_short(comm, recv, counts, recv_type))
+    if (!are_short(comm, &in))
         return COLL_NOT_SHORT;
-    own = block_of(recv, counts, displs, recv_type, root);
+    own = block_of(&in, root);
     if (!short_keeps(send, send_count, send_type, own.at, own.bytes))
         return COLL_NOT_SHORT;
     put_head(short_open(&call, comm, COLL_GATHERV, "MPI_Gatherv", root, 0), 0);
@@ -247,7 +268,7 @@ int coll_short_gatherv(struct comm *comm, const void *send, MPI_Count send_count
             continue;
         rc = short_await(&call, rank);
         if (likely(!rc))
-            is_taken = take(&call, rank, 1, 0, block_of(recv, counts, displs, recv_type, rank));
+            is_taken = take(&call, rank, 1, 0, block_of(&in, rank));
     }
     if (unlikely(!is_taken))
         return take_all(&call, &COLL_VARYING(recv, counts, displs, recv_type), NODE_EACH, 0, comm->size, true);
@@ -256,28 +277,30 @@ int coll_short_gatherv(struct comm *comm, const void *send, MPI_Count send_count
 
 /* Does this member bring all the others blocks of one length, so short that a line takes them? *own is that for
  * itself. */
-static ALWAYS_INLINE bool are_slots(const struct comm *comm, const void *buf, const int *counts, const int *displs,
-                                    const struct type *type, struct block *own)
+static ALWAYS_INLINE bool are_slots(const struct comm *comm, const struct many *many, struct block *own)
 {
     const int other = comm->rank ? 0 : 1;
+    size_t bytes;
 
-    if ((uintptr_t)buf <= (uintptr_t)MPI_IN_PLACE || !counts || !type->is_contig)
+    if (!are_known(many))
         return false;
+    bytes = type_bytes(type_of(many, other), many->counts[other]);
     for (int rank = 0; rank < comm->size; rank++) {
-        if (rank != comm->rank && counts[rank] != counts[other])
+        const struct type *type = type_of(many, rank);
+
+        if (!type->is_contig || (rank != comm->rank && type_bytes(type, many->counts[rank]) != bytes))
             return false;
     }
-    *own = block_of(buf, counts, displs, type, comm->rank);
-    return type_bytes(type, counts[other]) * (size_t)(comm->size - 1) <= SLOTS;
+    *own = block_of(many, comm->rank);
+    return bytes * (size_t)(comm->size - 1) <= SLOTS;
 }
 
-static ALWAYS_INLINE void put_slots(const struct comm *comm, unsigned char *line, const void *buf, const int *counts,
-                                    const int *displs, const struct type *type)
+static ALWAYS_INLINE void put_slots(const struct comm *comm, unsigned char *line, const struct many *many)
 {
-    unsigned char *place = put_head(line, type_bytes(type, counts[comm->rank ? 0 : 1]));
+    unsigned char *place = put_head(line, block_of(many, comm->rank ? 0 : 1).bytes);
 
     for (int rank = 0; rank < comm->size; rank++) {
-        const struct block block = block_of(buf, counts, displs, type, rank);
+        const struct block block = block_of(many, rank);
 
         if (rank != comm->rank) {
             copy_bytes(place, block.at, block.bytes);
@@ -289,6 +312,7 @@ static ALWAYS_INLINE void put_slots(const struct comm *comm, unsigned char *line
 int coll_short_scatterv(struct comm *comm, const void *send, const int *counts, const int *displs,
                         struct type *send_type, void *recv, MPI_Count recv_count, struct type *recv_type, int root)
 {
+    const struct many out = { send, counts, displs, send_type, NULL };
     const int rank = comm->rank;
     struct node_call call;
     struct block own;
@@ -307,10 +331,10 @@ int coll_short_scatterv(struct comm *comm, const void *send, const int *counts, 
             return rc;
         return take_all(&call, &COLL_SAME(recv, recv_count, recv_type), 0, root, root + 1, false);
     }
-    if (!are_slots(comm, send, counts, displs, send_type, &own) ||
+    if (!are_slots(comm, &out, &own) ||
         !short_keeps(recv, recv_count, recv_type, own.at, own.bytes))
         return COLL_NOT_SHORT;
-    put_slots(comm, short_open(&call, comm, COLL_SCATTERV, "MPI_Scatterv", root, 0), send, counts, displs, send_type);
+    put_slots(comm, short_open(&call, comm, COLL_SCATTERV, "MPI_Scatterv", root, 0), &out);
     short_post(&call);
     node_wake_all(&call);
     if (recv != MPI_IN_PLACE)
@@ -321,14 +345,15 @@ int coll_short_scatterv(struct comm *comm, const void *send, const int *counts, 
 int coll_short_allgatherv(struct comm *comm, const void *send, MPI_Count send_count, struct type *send_type,
                           void *recv, const int *counts, const int *displs, struct type *recv_type)
 {
+    const struct many in = { recv, counts, displs, recv_type, NULL };
     struct node_call call;
     struct block own;
     bool is_taken = true;
     int rc;
 
-    if (!may_vary(comm, COLL_ALLGATHERV) || !are_short(comm, recv, counts, recv_type))
+    if (!may_vary(comm, COLL_ALLGATHERV) || !are_short(comm, &in))
         return COLL_NOT_SHORT;
-    own = block_of(recv, counts, displs, recv_type, comm->rank);
+    own = block_of(&in, comm->rank);
     if (!short_keeps(send, send_count, send_type, own.at, own.bytes))
         return COLL_NOT_SHORT;
     copy_bytes(put_head(short_open(&call, comm, COLL_ALLGATHERV, "MPI_Allgatherv", -1, 0), own.bytes),
@@ -337,15 +362,14 @@ int coll_short_allgatherv(struct comm *comm, const void *send, MPI_Count send_co
     short_keep(send, own.at, own.bytes);
     rc = short_meet(&call);
     for (int rank = 0; rank < comm->size && likely(!rc && is_taken); rank++)
-        is_taken = rank == comm->rank || take(&call, rank, 1, 0, block_of(recv, counts, displs, recv_type, rank));
+        is_taken = rank == comm->rank || take(&call, rank, 1, 0, block_of(&in, rank));
     if (unlikely(!is_taken))
         return take_all(&call, &COLL_VARYING(recv, counts, displs, recv_type), NODE_EACH, 0, comm->size, true);
     return rc;
 }
 
-int coll_short_alltoallv(struct comm *comm, const void *send, const int *send_counts, const int *send_displs,
-                         struct type *send_type, void *recv, const int *recv_counts, const int *recv_displs,
-                         struct type *recv_type)
+static ALWAYS_INLINE int exchange(struct comm *comm, enum coll_operation operation, const char *name,
+                                  const struct many *out, const struct many *in)
 {
     const int own = comm->rank, size = comm->size;
     struct node_call call;
@@ -353,21 +377,38 @@ int coll_short_alltoallv(struct comm *comm, const void *send, const int *send_co
     bool is_taken = true;
     int rc;
 
-    if (!may_vary(comm, COLL_ALLTOALLV) || !are_slots(comm, send, send_counts, send_displs, send_type, &from) ||
-        !are_short(comm, recv, recv_counts, recv_type))
+    if (!may_vary(comm, operation) || !are_slots(comm, out, &from) || !are_short(comm, in))
         return COLL_NOT_SHORT;
-    to = block_of(recv, recv_counts, recv_displs, recv_type, own);
+    to = block_of(in, own);
     if (from.bytes != to.bytes || from.at == to.at)
         return COLL_NOT_SHORT;
-    put_slots(comm, short_open(&call, comm, COLL_ALLTOALLV, "MPI_Alltoallv", -1, 0), send, send_counts, send_displs,
-              send_type);
+    put_slots(comm, short_open(&call, comm, operation, name, -1, 0), out);
     short_post(&call);
     copy_bytes(to.at, from.at, to.bytes);
     rc = short_meet(&call);
     for (int rank = 0; rank < size && likely(!rc && is_taken); rank++)
-        is_taken = rank == own || take(&call, rank, size - 1, own - (own > rank),
-                                       block_of(recv, recv_counts, recv_displs, recv_type, rank));
-    if (unlikely(!is_taken))
-        return take_all(&call, &COLL_VARYING(recv, recv_counts, recv_displs, recv_type), NODE_EACH, 0, size, false);
-    return rc;
+        is_taken = rank == own || take(&call, rank, size - 1, own - (own > rank), block_of(in, rank));
+    if (likely(is_taken))
+        return rc;
+    return take_all(&call, in->types ? &COLL_MIXED(in->buf, in->counts, in->displs, in->types)
+                                     : &COLL_VARYING(in->buf, in->counts, in->displs, in->type),
+                    NODE_EACH, 0, size, false);
+}
+
+int coll_short_alltoallv(struct comm *comm, const void *send, const int *send_counts, const int *send_displs,
+                         struct type *send_type, void *recv, const int *recv_counts, const int *recv_displs,
+                         struct type *recv_type)
+{
+    return exchange(comm, COLL_ALLTOALLV, "MPI_Alltoallv",
+                    &(struct many){ send, send_counts, send_displs, send_type, NULL },
+                    &(struct many){ recv, recv_counts, recv_displs, recv_type, NULL });
+}
+
+int coll_short_alltoallw(struct comm *comm, const void *send, const int *send_counts, const int *send_displs,
+                         const MPI_Datatype *send_types, void *recv, const int *recv_counts, const int *recv_displs,
+                         const MPI_Datatype *recv_types)
+{
+    return exchange(comm, COLL_ALLTOALLW, "MPI_Alltoallw",
+                    &(struct many){ send, send_counts, send_displs, NULL, send_types },
+                    &(struct many){ recv, recv_counts, recv_displs, NULL, recv_types });
 }

@@ -13,7 +13,13 @@
 
 enum { IN_LINE = SHELF_INLINE - sizeof(struct node_head) };
 
-/* Where slots lie. Follows from the head and the number of slots. */
+/* Bytes of a cell that slots have in a round: neighbours, who have one round only, all. */
+static size_t room_of(const struct node_call *call)
+{
+    return call->what >> NODE_WHAT_OP < COLL_NEIGHBOR_ALLGATHER ? node_part() : SHELF_CELL;
+}
+
+/* Where slots lie. Follows from the operation, the head and the number of slots. */
 struct layout {
     size_t table;       /* bytes of the lengths before them */
     size_t part;        /* bytes of each slot in a round */
@@ -21,14 +27,14 @@ struct layout {
     bool is_in_line;
 };
 
-static struct layout layout_of(const struct node_head *head, int count)
+static struct layout layout_of(const struct node_call *call, const struct node_head *head, int count)
 {
-    const size_t stride = head->stride, n = (size_t)count;
+    const size_t stride = head->stride, n = (size_t)count, room = room_of(call);
     struct layout l = { .table = head->len == NODE_SLOTS_VARY ? n * sizeof(uint32_t) : 0, .part = stride, .rounds = 1 };
 
     l.is_in_line = l.table + n * stride <= IN_LINE;
-    if (unlikely(l.table + n * stride > node_part())) {
-        l.part = (node_part() - l.table) / n / CACHE_LINE * CACHE_LINE;
+    if (unlikely(l.table + n * stride > room)) {
+        l.part = (room - l.table) / n / CACHE_LINE * CACHE_LINE;
         l.rounds = (int)((stride + l.part - 1) / l.part);
     }
     return l;
@@ -65,7 +71,7 @@ bool node_slots_plan(const struct node_blocks *b, struct node_slots *slots)
     if (node_is_long_for(b, longest, b->has_one ? 1 : size) && !node_is_read_by_all(b))
         return false;
     slots->head = (struct node_head){ (uint32_t)longest, longest == shortest ? (uint32_t)longest : NODE_SLOTS_VARY };
-    slots->rounds = layout_of(&slots->head, slots->count).rounds;
+    slots->rounds = layout_of(b->call, &slots->head, slots->count).rounds;
     return slots->rounds == 1 || (slots->rounds <= NODE_AHEAD && is_seen_by_all(b));
 }
 
@@ -78,14 +84,14 @@ static void fill(const struct node_slots *slots, const struct layout *l, char *t
     }
 }
 
-int node_slots_rounds(const struct node_head *head, int count)
+int node_slots_rounds(const struct node_call *call, const struct node_head *head, int count)
 {
-    return layout_of(head, count).rounds;
+    return layout_of(call, head, count).rounds;
 }
 
 void node_slots_post(struct node_call *call, const struct node_slots *slots)
 {
-    const struct layout l = layout_of(&slots->head, slots->count);
+    const struct layout l = layout_of(call, &slots->head, slots->count);
     const uint32_t first = call->comm->shelf.round + 1;
 
     for (int i = 0; i < l.rounds; i++) {
@@ -119,7 +125,7 @@ void node_slots_follow(const struct node_blocks *b, int rounds)
         const struct node_head *head = node_head(call, rank, first);
 
         if (unlikely(count * (head->stride + sizeof(uint32_t)) > node_part())) {
-            for (const int most = node_slots_rounds(head, (int)count); rounds < most; rounds++)
+            for (const int most = node_slots_rounds(call, head, (int)count); rounds < most; rounds++)
                 node_post(call, node_open(call, false));
         }
     }
@@ -129,7 +135,7 @@ void node_slots_follow(const struct node_blocks *b, int rounds)
 size_t node_slots_len(const struct node_call *call, int rank, int count, int slot)
 {
     const struct node_head *head = node_head(call, rank, call->round);
-    const struct layout l = layout_of(head, count);
+    const struct layout l = layout_of(call, head, count);
 
     return l.table ? ((const uint32_t *)(const void *)place_of(call, &l, rank, call->round))[slot] : head->len;
 }
@@ -137,7 +143,7 @@ size_t node_slots_len(const struct node_call *call, int rank, int count, int slo
 int node_slots_take(struct node_call *call, int rank, int count, int slot, const struct coll_block *to)
 {
     const uint32_t first = call->round;
-    const struct layout l = layout_of(node_head(call, rank, first), count);
+    const struct layout l = layout_of(call, node_head(call, rank, first), count);
     const size_t room = type_bytes(to->type, to->count), len = node_slots_len(call, rank, count, slot);
     const size_t taken = size_min(len, room);
     int rc = 0;

@@ -327,6 +327,29 @@ static void check_alltoall(struct comm *comm, int call, int unit, struct type *t
                     layout_of(call, source, size, unit, false).places[rank], own.sizes[source]);
 }
 
+/* Types of their own: bytes to odd ranks, and from odd ranks `type`. */
+static void check_alltoallw(struct comm *comm, int call, int unit, struct type *type, int gap)
+{
+    const int size = comm->size, rank = comm->rank, word = sizeof(int);
+    const struct layout own = layout_of(call, rank, size, unit, false);
+    MPI_Datatype out_types[MAX_RANKS], in_types[MAX_RANKS];
+    struct layout sent = own, got = own;
+
+    for (int i = 0; i < size; i++) {
+        out_types[i] = i % 2 ? MPI_BYTE : MPI_INT;
+        sent.sizes[i] *= i % 2 ? word : 1;
+        sent.places[i] *= word;
+        in_types[i] = i % 2 ? (MPI_Datatype)obj_handle(&type->obj) : MPI_INT;
+        got.places[i] *= gap * word;
+    }
+    fill(call, rank, size * 3 * unit * 2);
+    CHECK_INT(any_alltoall(comm, &COLL_MIXED(in, sent.sizes, sent.places, out_types),
+                           &COLL_MIXED(out, got.sizes, got.places, in_types)), 0);
+    for (int source = 0; source < size; source++)
+        check_block(out + own.places[source] * gap, source % 2 ? gap : 1, call, source,
+                    layout_of(call, source, size, unit, false).places[rank], own.sizes[source]);
+}
+
 static void check_gather(struct comm *comm, int call, int unit, struct type *type, int gap)
 {
     const int size = comm->size, rank = comm->rank, root = call % size;
@@ -362,6 +385,7 @@ static void check_vectors(struct comm *comm, int call, struct type *gaps)
     struct type *type = call % 2 ? gaps : obj_type(MPI_INT);
 
     check_alltoall(comm, call, unit, type, call % 2 + 1);
+    check_alltoallw(comm, call, unit, type, call % 2 + 1);
     check_gather(comm, call, unit, type, call % 2 + 1);
 }
 

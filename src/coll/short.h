@@ -36,6 +36,9 @@ int coll_short_alltoall(struct comm *comm, const void *send, MPI_Count send_coun
 int coll_short_alltoallv(struct comm *comm, const void *send, const int *send_counts, const int *send_displs,
                          struct type *send_type, void *recv, const int *recv_counts, const int *recv_displs,
                          struct type *recv_type);
+int coll_short_alltoallw(struct comm *comm, const void *send, const int *send_counts, const int *send_displs,
+                         const MPI_Datatype *send_types, void *recv, const int *recv_counts, const int *recv_displs,
+                         const MPI_Datatype *recv_types);
 int coll_short_reduce(struct comm *comm, const void *send, void *recv, MPI_Count count, const struct type *type,
                       const struct op *op, int root);
 int coll_short_allreduce(struct comm *comm, const void *send, void *recv, MPI_Count count, const struct type *type,

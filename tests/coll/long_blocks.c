@@ -5,7 +5,8 @@
 
 enum { LONGEST = 600040, MOST = 16, CHUNK = 8 /* bytes of data, and of each gap */ };
 
-static const int lengths[] = { 600040, 0, 70000, 40, 131072 };
+enum { LENGTHS = 8 };
+static const int lengths[LENGTHS] = { 600040, 0, 70000, 40, 131072, 12000, 20008, 34000 };
 static unsigned char *in, *out, *packed;
 static int counts[MOST], displs[MOST], out_counts[MOST], out_displs[MOST];
 static MPI_Datatype types[MOST], out_types[MOST];
@@ -18,7 +19,7 @@ static unsigned char *place(unsigned char *buf, int i)
 
 static int length_of(int from, int way)
 {
-    return lengths[(from * 3 + way) % 5];
+    return lengths[(from * 3 + way) % LENGTHS];
 }
 
 /* Between packed bytes and a layout with gaps, or none. */
@@ -174,7 +175,7 @@ static void neighbors(int dims, int is_periodic)
     CHECK_OK(MPI_Cart_create(MPI_COMM_WORLD, dims, extents, periods, 0, &grid));
     for (int i = 0; i < dims; i++)
         CHECK_OK(MPI_Cart_shift(grid, i, 1, &sources[2 * i], &sources[2 * i + 1]));
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < LENGTHS; i++)
         neighbor_allgather(grid, sources, 2 * dims, lengths[i]);
     for (int gaps = 0; gaps < 4; gaps++)
         neighbor_alltoall(grid, sources, 2 * dims, gaps);
