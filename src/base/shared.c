@@ -3,9 +3,10 @@
  * way for lines that lie in another processor's cache:
  *
  *   writing  a store waits for the line, though all of it will be overwritten; a string instruction takes lines
- *            without reading them. The C library uses it from 2 KB on. One of more than 2 KB takes 60 ns to start,
- *            but is faster on the way, so a little more than 2 KB goes in two, and where lines are near up to
- *            7 KB go in some; where they are far each of these waits for the one before.
+ *            without reading them. The C library uses it from 2 KB on; it pays from 1 KB on, where lines are far
+ *            from 14 lines on. One of more than 2 KB takes 60 ns to start, but is faster on the way, so a little more
+ *            than 2 KB goes in two, and where lines are near up to 7 KB go in some; where they are far each of these
+ *            waits for the one before.
  *   forget   a line that both processors have is slower to write than one that is in no cache: the other one must be
  *            told first, and is told line by line. Asking for it in order to write does not help, that tells it
  *            no sooner.
@@ -20,7 +21,8 @@
 #include "base/isa.h"
 
 enum {
-    OUT_MIN = 1025,   /* shorter ones are as fast by the C library */
+    OUT_MIN = 1025,   /* shorter ones are as fast by the C library, where lines are near … */
+    OUT_MIN_FAR = 833, /* … and where they are far */
     OUT_PART = 2048,  /* a string instruction of at most so much starts quickly … */
     OUT_PARTS = 7168, /* … and up to here several of them are faster than one, where lines are near … */
     OUT_PARTS_FAR = 4096, /* … and where they are far */
@@ -55,7 +57,7 @@ static void out_by_string(void *to, const void *from, size_t len, bool is_far)
     const size_t parts = is_far ? OUT_PARTS_FAR : OUT_PARTS;
     size_t at = 0;
 
-    if (len < OUT_MIN) {
+    if (len < OUT_MIN_FAR || (len < OUT_MIN && !is_far)) {
         memcpy(to, from, len);
         return;
     }

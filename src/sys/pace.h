@@ -15,7 +15,7 @@
 #include "sys/clock.h"
 
 enum {
-    PACE_MIN = 2048, /* shorter reads are not worth looking at the clock */
+    PACE_MIN = 833,  /* shorter reads are not worth looking at the clock */
     PACE_EVERY = 64, /* one in so many is measured */
 };
 
@@ -36,7 +36,8 @@ static inline uint64_t pace_start(struct pace *pace, size_t len)
 /* Was a read of `len` bytes slow that took so many ns? */
 static inline bool pace_is_slow(size_t len, uint64_t ns)
 {
-    /* With lines of 0.05 us and 0.2 us: 2 KB takes 40 and 190 ns, 4 KB 60 and 280, 16 KB 160 and 590. */
+    /* With lines of 0.05 us and 0.2 us: 833 B take 30 and 150 ns, 2 KB 40 and 180, 4 KB 60 and 280, 16 KB 160 and
+     * 590. */
     return ns > 60 + len / 64;
 }
 

@@ -33,7 +33,7 @@ enum {
     SHM_PARTS = 4,                                /* of a cell that is read while it is written; the three lines
                                                      behind the cell tell of all but the first */
     SHM_PARTS_MIN = 4864,                         /* shortest payload that goes so */
-    SHM_SPARE_MIN = 1025,                         /* shortest payload for which a cell is made ready ahead */
+    SHM_SPARE_MIN = 833,                          /* shortest payload for which a cell is made ready ahead */
     SHM_RECORDS = 64,
     SHM_AHEAD = 8,                                /* slots that both sides fetch ahead */
     SHM_REPORT_EVERY = 12,                        /* slots consumed until the sender is told */
