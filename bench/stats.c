@@ -43,6 +43,19 @@ int stats_pin(int index)
     return -1;
 }
 
+int stats_unpin(int has_all)
+{
+    static cpu_set_t before;
+    cpu_set_t all;
+
+    if (!has_all)
+        return sched_setaffinity(0, sizeof before, &before);
+    CPU_ZERO(&all);
+    for (int core = 0; core < CPU_SETSIZE; core++)
+        CPU_SET(core, &all);
+    return sched_getaffinity(0, sizeof before, &before) || sched_setaffinity(0, sizeof all, &all) ? -1 : 0;
+}
+
 static int compare_doubles(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;

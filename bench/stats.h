@@ -14,6 +14,10 @@ double stats_now(void);
  * system refuses. */
 int stats_pin(int index);
 
+/* 1: the calling thread, and those that it starts, may use all processors of the machine. 0: only those
+ * again that it could use before. Returns 0, or -1 when the system refuses. */
+int stats_unpin(int has_all);
+
 /* Number of cores the calling process may use, at least 1. */
 int stats_cores(void);
 

@@ -4,7 +4,8 @@
  *   threads_latency 8     half a round trip between two ranks that use one thread: beside `latency`, what the level
  *                         costs
  *   threads_self N        messages per second that N threads of rank 0 send to themselves, each on a communicator of
- *                         its own, all together
+ *                         its own, all together. They may use all processors of the machine: an mpiexec that binds
+ *                         two ranks gives each of them a share, which may be one
  *   threads_pair KIND:N   the same from the threads of rank 0 to those of rank 1, in windows of 64 with an answer after
  *                         each. KIND: own, each pair of threads has a communicator; one, all share one, with tags
  *
@@ -151,12 +152,15 @@ static void measure_self(const struct bench *b, int count)
     struct crew crew = { .count = count };
     char parameter[24];
 
+    if (stats_unpin(1))
+        bench_fail("rank %d cannot have all processors", b->rank);
     for (int t = 0; t < count; t++) {
         crew.work[t].window = b->rank == 0 ? to_itself : nothing;
         MPI_Comm_dup(MPI_COMM_SELF, &crew.work[t].comm);
     }
     snprintf(parameter, sizeof parameter, "%d", count);
     measure(b, &crew, "threads_self", parameter, 0);
+    stats_unpin(0);
     for (int t = 0; t < count; t++)
         MPI_Comm_free(&crew.work[t].comm);
 }
