@@ -82,6 +82,10 @@ def owner_param(function):
     return None
 
 
+def is_taken_message(p):
+    return p.kind.name == 'message' and p.direction == 'free'
+
+
 def owner(function):
     p = owner_param(function)
     if p and p.kind.object == 'file':
@@ -94,6 +98,9 @@ def owner(function):
         if p.kind.object == 'request' and is_converted(p) and p.direction in ('in', 'ref') and not p.is_array:
             return f'req_owner({p.name})'
     for p in function.params:
+        if is_taken_message(p):
+            return f'p2p_message_owner({p.name})'
+    for p in function.params:
         if p.kind.name == 'errhandler' and p.direction == 'in':
             return p.name  # of an object that is not made yet (§7.4.2, §11.3.1)
     for p in function.params:
@@ -103,9 +110,9 @@ def owner(function):
 
 
 def owner_after_call(function):
-    """After the call a request may be gone; room obj remembers whose it was (bind_raise_request)."""
+    """After the call a request or a message may be gone; room obj remembers whose it was (bind_raise_request)."""
     if not owner_param(function) and any(p.kind.object == 'request' and p.direction in ('inout', 'free')
-                                         for p in function.params):
+                                         or is_taken_message(p) for p in function.params):
         return FAILED_REQUEST
     return owner(function)
 

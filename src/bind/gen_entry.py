@@ -64,7 +64,7 @@ class Entry:
                     lines.append(f'*{user} = ({p.kind.small}){p.name}[0];')
             elif checks.is_converted(p) and p.direction == 'out':
                 lines.append(f'*{user} = handle_of_{p.kind.object}({p.name}[0]);')
-            elif checks.is_converted(p) and p.direction == 'free' and p.kind.name != 'message':
+            elif checks.is_converted(p) and p.direction == 'free' and not checks.is_taken_message(p):
                 lines.append(f'*{user} = {checks.NULL_HANDLES[p.kind.object]};')
         return lines
 
@@ -76,8 +76,7 @@ class Entry:
 
     def consumed(self):
         """A message is gone whatever the call says (MPI 5.0 §3.8.3)."""
-        return ''.join(f'*{self.renames[p.name]} = MPI_MESSAGE_NULL, ' for p in self.params
-                       if p.kind.name == 'message' and p.direction == 'free')
+        return [f'*{self.renames[p.name]} = MPI_MESSAGE_NULL;' for p in self.params if checks.is_taken_message(p)]
 
 
 def raise_line(function, owner, name):
@@ -122,8 +121,7 @@ def implemented(entry):
     code = []
     expressions = list(before)
     if not call.is_statement and after == owner:
-        consumed = entry.consumed()
-        expressions.append(f'({consumed}(rc = {entry.code}))' if consumed else assigned(entry.code))
+        expressions.append(assigned(entry.code))
         expressions += [assigned(text) for text in entry.results_that_must_fit()]
     if expressions:
         declarations.append('int rc;')
@@ -137,6 +135,7 @@ def implemented(entry):
     elif after != owner:
         if not expressions:
             declarations.append('int rc;')
+        code += entry.consumed()
         code += [conditions([assigned(entry.code)]), '    ' + raise_line(function, after, entry.name)]
     return declarations, code + stores + ['return MPI_SUCCESS;']
 

@@ -151,6 +151,8 @@ class Entries(unittest.TestCase):
         self.assertEqual(checks.owner(function('Type_commit')), 'NULL')
         self.assertEqual(checks.owner_after_call(function('Wait')), checks.FAILED_REQUEST)
         self.assertIn('return bind_raise_request(rc, "MPI_Wait");', entry('Wait', 'f(request, status)'))
+        self.assertEqual(checks.owner(function('Mrecv')), 'p2p_message_owner(message)')
+        self.assertIn('return bind_raise_request(rc, "MPI_Mrecv");', entry('Mrecv', 'f(message)'))
         self.assertEqual(checks.owner(function('Comm_create_from_group')), 'errhandler')
         self.assertEqual(checks.owner(function('Errhandler_free')), 'NULL')
         self.assertEqual(checks.owner(function('Group_incl')), 'group ? group->session : NULL')

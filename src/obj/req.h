@@ -78,6 +78,10 @@ static inline void req_let_go(struct req *req)
 /* Whose error handler takes the errors of a request, which may be NULL; NULL: nobody's. */
 struct obj *req_owner(const struct req *req) COLD;
 
+/* For calls whose object is gone when their error is raised, as a matched message is: req_failed_owner of this thread
+ * gives `owner`, which may be NULL, next. */
+void req_set_failed_owner(struct obj *owner) COLD;
+
 /* Which object to raise an error of the functions below on, once: that of a request that failed, or NULL. The
  * request may be gone, and the user's handle of a communicator may be; the reference that keeps that is the caller's
  * from now on. Per thread. */

@@ -12,7 +12,7 @@
 static _Thread_local struct obj *failed_owner; /* a communicator is referenced */
 
 /* NULL: nobody. What nobody has asked for is forgotten. */
-static COLD void set_owner(struct obj *owner)
+void req_set_failed_owner(struct obj *owner)
 {
     struct obj *const old = failed_owner;
 
@@ -34,7 +34,7 @@ struct obj *req_owner(const struct req *req)
 
 static COLD void set_failed(const struct req *req)
 {
-    set_owner(req_owner(req));
+    req_set_failed_owner(req_owner(req));
 }
 
 struct obj *req_failed_owner(void)
@@ -82,7 +82,7 @@ static int finish_generalized(MPI_Request *handle, struct req *req, MPI_Status *
 
     *handle = MPI_REQUEST_NULL;
     if (free_rc || query_rc)
-        set_owner(NULL);
+        req_set_failed_owner(NULL);
     return free_rc ? free_rc : query_rc;
 }
 
@@ -240,7 +240,7 @@ int req_free(MPI_Request *request)
     else
         rc = req->ops->detach(req);
     if (rc && is_generalized) /* and gone */
-        set_owner(NULL);
+        req_set_failed_owner(NULL);
     else if (rc)
         set_failed(req);
     if (!rc || is_generalized) /* what may not be freed is still there */

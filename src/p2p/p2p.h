@@ -105,6 +105,9 @@ int p2p_improbe(struct comm *comm, int source, int tag, int *flag, struct messag
 /* §3.8.3. The message is consumed. */
 int p2p_mrecv(struct message *message, void *buf, MPI_Count count, struct type *type, MPI_Status *status);
 int p2p_imrecv(struct message *message, void *buf, MPI_Count count, struct type *type, struct req **out);
+/* Whose error handler takes the errors of a message, which may be NULL: that of the communicator on which it came;
+ * NULL: nobody's. When a call that consumed one has failed, req_failed_owner knows. */
+struct obj *p2p_message_owner(const struct message *message) COLD;
 
 /* For one who waits for many requests of one communicator, and wants to be told which ones are complete: an inbox,
  * and a slip for each request that is put into it. `news` is not 0 when something may lie in it; it is stored last,

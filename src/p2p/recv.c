@@ -304,6 +304,11 @@ static void mrecv_begin(struct p2p_req *r, struct message *message)
     deliver_message(r, message);
 }
 
+struct obj *p2p_message_owner(const struct message *message)
+{
+    return message && message != &message_no_proc ? &message->channel->comm->obj : NULL;
+}
+
 int p2p_mrecv(struct message *message, void *buf, MPI_Count count, struct type *type, MPI_Status *status)
 {
     struct comm *comm;
@@ -323,6 +328,8 @@ int p2p_mrecv(struct message *message, void *buf, MPI_Count count, struct type *
     lane_unlock(r.channel->lane);
     progress_wait(&r.req.done, r.req.hint);
     status_set(status, r.req.source, r.req.tag, r.req.bytes, false);
+    if (unlikely(r.req.error))
+        req_set_failed_owner(&comm->obj);
     comm_unref(comm);
     return r.req.error;
 }
@@ -344,8 +351,10 @@ int p2p_imrecv(struct message *message, void *buf, MPI_Count count, struct type 
         mrecv_begin(r, message);
     }
     lane_unlock(lane);
-    if (!r)
+    if (!r) {
+        req_set_failed_owner(p2p_message_owner(message));
         return err(MPI_ERR_NO_MEM, "no memory for a receive request");
+    }
     *out = &r->req;
     return 0;
 }

@@ -86,6 +86,27 @@ static void start(MPI_Errhandler errhandler)
     CHECK_OK(MPI_Request_free(&req));
 }
 
+/* A matched message keeps it, too. */
+static void matched(MPI_Errhandler errhandler)
+{
+    const int value[2] = { 1, 2 };
+    MPI_Request sent;
+    MPI_Message msg;
+    MPI_Comm comm;
+    int got;
+
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+    CHECK_OK(MPI_Comm_set_errhandler(comm, errhandler));
+    CHECK_OK(MPI_Isend(value, 2, MPI_INT, 0, TAG, comm, &sent));
+    CHECK_OK(MPI_Mprobe(0, TAG, comm, &msg, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Comm_free(&comm));
+    check_called(MPI_Mrecv(&got, -1, MPI_INT, &msg, MPI_STATUS_IGNORE), MPI_ERR_COUNT);
+    CHECK(msg != MPI_MESSAGE_NULL, "a call with a wrong argument has taken the message");
+    check_called(MPI_Mrecv(&got, 1, MPI_INT, &msg, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+    CHECK(msg == MPI_MESSAGE_NULL, "the handle of a message that was received is not null");
+    CHECK_OK(MPI_Wait(&sent, MPI_STATUS_IGNORE));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Errhandler errhandler;
@@ -96,6 +117,7 @@ int main(int argc, char **argv)
     every_call(errhandler);
     if (test_is_parley())
         start(errhandler);
+    matched(errhandler);
     CHECK_OK(MPI_Errhandler_free(&errhandler));
     req = failing(MPI_ERRORS_RETURN, 0);
     CHECK_CLASS(MPI_Wait(&req, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
