@@ -77,11 +77,11 @@ WEAK(Type_lb);
 
 EXPORTED int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 {
-    MPI_Aint lb, extent;
-    const int rc = PMPI_Type_get_extent(datatype, &lb, &extent);
+    MPI_Aint extent;
+    const int rc = PMPI_Type_get_extent(datatype, displacement, &extent); /* the lower bound; NULL is its error */
 
     if (!rc)
-        *displacement = lb + extent;
+        *displacement += extent;
     return rc;
 }
 WEAK(Type_ub);

@@ -17,6 +17,20 @@ static void check_bounds(MPI_Datatype type, MPI_Aint lb, MPI_Aint ub, int size)
           (long)low, (long)high, bytes, (long)lb, (long)ub, size);
 }
 
+/* A result that has no place is an error, as in the calls that came after. */
+static void no_result(void)
+{
+    MPI_Errhandler errhandler;
+
+    CHECK_OK(MPI_Comm_get_errhandler(MPI_COMM_SELF, &errhandler));
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    CHECK_CLASS(MPI_Type_lb(MPI_INT, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_ub(MPI_INT, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_extent(MPI_INT, NULL), MPI_ERR_ARG);
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, errhandler));
+    CHECK_OK(MPI_Errhandler_free(&errhandler));
+}
+
 /* The example of the old standard: type1 is {(lb, -3), (int, 0), (ub, 6)}, type2 two of it. */
 static void nested(void)
 {
@@ -103,6 +117,7 @@ int main(int argc, char **argv)
 {
     test_begin(&argc, &argv);
     nested();
+    no_result();
     one_of_them();
     columns();
     alone();
