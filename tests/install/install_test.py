@@ -84,6 +84,20 @@ def check_doors(env, cwd):
         expect(run(["mpiexec", "-n", "3", "./ring-" + compiler], env, cwd), ANSWER, f"a program of {compiler}")
 
 
+def check_mixed(flags, env, cwd):
+    """Objects of mpicc that convert handles, as those of ScaLAPACK do, are linked by a Fortran compiler."""
+    with open(os.path.join(cwd, "convert.c"), "w", encoding="utf-8") as f:
+        f.write("#include <mpi.h>\nMPI_Fint world_of_c_(void) { return MPI_Comm_c2f(MPI_COMM_WORLD); }\n")
+    with open(os.path.join(cwd, "mixed.f90"), "w", encoding="utf-8") as f:
+        f.write("use mpi\ninteger, external :: world_of_c\nif (world_of_c() /= MPI_COMM_WORLD) error stop 1\nend\n")
+    run(["mpicc", "-c", "convert.c"], env, cwd)
+    run(["mpifort", "mixed.f90", "convert.o", "-o", "mixed"], env, cwd)
+    run(["./mixed"], env, cwd)
+    run(["gfortran", "mixed.f90", "convert.o", "-o", "mixed-pc"] + flags, env, cwd)
+    if "mpi_older" in run(["readelf", "-d", "ring-f08"], env, cwd):
+        raise Fault("a Fortran program without older names depends on their library")
+
+
 def check_fortran(prefix, env, cwd):
     """All three ways in, by the wrapper and by pkg-config; where the build had no compiler there is nothing."""
     if not os.path.exists(os.path.join(prefix, "bin", "mpifort")):
@@ -102,6 +116,7 @@ def check_fortran(prefix, env, cwd):
             f.write(text.replace("    implicit none", head))
         run(["mpifort", "-O1", source, "-o", name], env, cwd)
         expect_ring("./" + name, env, cwd)
+    check_mixed(flags, env, cwd)
     run(["gfortran", source, "-o", "ring-pc-f"] + flags, env, cwd)
     expect_ring("./ring-pc-f", {**env, "LD_LIBRARY_PATH": os.path.join(prefix, "lib")}, cwd)
 
