@@ -17,7 +17,7 @@
 #include "match/match.h"
 
 void match_table_init(struct match_table *table);
-/* The table is empty by then. */
+/* What is still in it stays with its owners. */
 void match_table_fini(struct match_table *table);
 
 /* Oldest node with this key and owner, or NULL. */

@@ -100,7 +100,8 @@ struct match_ctx {
 void match_init(struct match *match);
 /* Before the first context is made. */
 void match_set_watch(struct match *match, const struct match_watch *watch);
-/* All contexts are gone by then. */
+/* No context is used any more; one that was not closed, as of a communicator that the program never frees, may have
+ * messages yet. */
 void match_fini(struct match *match);
 
 void match_ctx_init(struct match_ctx *ctx, struct match *match, uint32_t id);

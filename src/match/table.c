@@ -2,7 +2,6 @@
 /* Room: match. The hash table of leaders and followers drawn in int_table.h. */
 #include "match/int_table.h"
 
-#include <assert.h>
 #include <limits.h>
 
 #include "base/mem.h"
@@ -49,7 +48,6 @@ void match_table_init(struct match_table *table)
 
 void match_table_fini(struct match_table *table)
 {
-    assert(table->leaders == 0);
     if (table->buckets != table->first)
         mem_free(table->buckets);
     use_first(table);
