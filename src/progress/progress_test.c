@@ -245,7 +245,8 @@ static void test_descriptors(void)
 
 static _Atomic unsigned unfinished;
 
-/* It polls for who does not: when something comes by the descriptor, and when something has been left. */
+/* It polls for who does not: when something comes by the descriptor, and when something has been left; but not before
+ * others have stopped looking. */
 static void test_helper(void)
 {
     struct tube tube = { .fd = eventfd(0, EFD_NONBLOCK) };
@@ -263,6 +264,15 @@ static void test_helper(void)
     progress_help_soon();
     CHECK(write(tube.fd, &(uint64_t){ 1 }, sizeof(uint64_t)) == sizeof(uint64_t));
     progress_wait(&tube.done, (struct progress_hint){ NULL, NULL }); /* it wakes us */
+    atomic_store(&unfinished, 0);
+    for (uint32_t i = 0; i < 1000; i++) {
+        atomic_fetch_add(&looks, 1);
+        sched_yield();
+    }
+    atomic_store(&tube.done, 0);
+    CHECK(write(tube.fd, &(uint64_t){ 1 }, sizeof(uint64_t)) == sizeof(uint64_t));
+    while (!atomic_load(&tube.done))
+        sched_yield();
     progress_help_end();
     close(tube.fd);
 }
