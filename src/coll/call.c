@@ -98,6 +98,8 @@ static uint64_t common_bytes(const struct comm *comm, const struct coll_args *ar
     case COLL_EXSCAN: data = &args->recv; break;
     default: return 0;
     }
+    if (unlikely(p2p_is_foreign_ctx(comm->ctx))) /* a client may be of another machine, whose types have other sizes */
+        return external_bytes(data->type, data->count);
     return type_bytes(data->type, data->count);
 }
 

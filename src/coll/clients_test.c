@@ -86,11 +86,12 @@ static void test_tags(void)
     s.operation = COLL_REDUCE;
     s.tag = -1000;
     s.sequence = 3;
+    s.hash = 2;
     clients_number(&s, COLL_BLOCKING);
     CHECK_INT(tag_to(&s, 2, CLIENTS_REDUCE), 190);
     CHECK_INT(tag_to(&s, 1, CLIENTS_REDUCE), -1000 - CLIENTS_REDUCE % SCHED_SUBS); /* within this client */
     clients_number(&s, COLL_NONBLOCKING);
-    CHECK_INT(tag_to(&s, 3, CLIENTS_REDUCE), 1000 + (COLL_REDUCE << 24) + (3 << 8) + 190);
+    CHECK_INT(tag_to(&s, 3, CLIENTS_REDUCE), 1000 + (COLL_REDUCE << 24) + (2 << 22) + (3 << 8) + 190);
     clients_number(&s, COLL_PERSISTENT);
     CHECK_INT(tag_to(&s, 3, 0), 1000 + (1 << 29) + ((COLL_REDUCE & 7) << 26));
     sched_fini(&s);
