@@ -356,13 +356,13 @@ def test_library_failures():
 
 
 def test_library_disagreements():
-    """E0700 over clients: a leftover, a message in another one's place, and where there are no messages at all."""
-    for what, text in ((0, 'called MPI_Bcast and sent what rank 0, which has called MPI_Bcast, did not ask for'),
-                       (3, 'rank 2 is in its call number 1 there, MPI_Barrier'),
-                       (5, 'MPI_Bcast of 16 bytes with root 2, rank 2 gives another root or another amount')):
+    """E0700 over clients: a leftover, a message in another one's place, and where there are no messages at all. Which
+    rank finds it first, and how, is a matter of time."""
+    for what in (0, 3, 5):
         codes, _, err, _ = job([2, 2], 'differ', what)
-        check(all(codes) and 'E0700' in err, err)
-        contains(err, text) if what != 3 else check(text in err or 'rank 0 calls MPI_Bcast' in err, err)
+        check(all(codes), codes, err)
+        check(re.search(r'E0700: MPI_B[a-z]+ at \S+: ranks disagree in collective call number [12] on MPI_COMM_WORLD: '
+                        r'rank \d (calls|has called) MPI_B.* rank \d', err), err)
 
 
 def test_library_report():
