@@ -128,6 +128,7 @@ program every_f08
     call MPI_Comm_free(ring)
     call MPI_File_close(file)
     call MPI_Buffer_detach(detached, w)
+    deallocate (room)
     call MPI_Finalize()
 end program
 '''
