@@ -198,7 +198,8 @@ void plan_prepare(struct plan *plan)
         plan->how = &plan->as;
         break;
     case PLAN_BLOCKS:
-        plan->ways = simd_blocks(plan, blocks_ways);
+        plan->ways = plan->runs ? simd_blocks(plan) : blocks_ways;
+        plan->how = plan->runs ? (const void *)plan->runs : plan;
         break;
     default:
         plan->ways = children_ways;

@@ -61,6 +61,16 @@ struct strided_even {
     const int32_t *words; /* the displacements of a long list of words of 8 bytes, counted in such; NULL: none */
 };
 
+/* Blocks of a list that wide registers move: where each lies in memory and in the stream. All in one place, side by
+ * side: the processor does not read past a store while it does not know where that goes. */
+struct strided_runs {
+    size_t count;
+    struct strided_run {
+        MPI_Count disp;
+        size_t begin, len;
+    } at[];
+};
+
 struct plan {
     uint8_t kind;                  /* enum plan_kind */
     uint8_t align;                 /* the largest of all elements */
@@ -79,6 +89,7 @@ struct plan {
     } as;
     MPI_Count *disps;              /* disps[0] is 0 */
     int32_t *words;                /* EVEN: as in strided_even */
+    struct strided_runs *runs;     /* BLOCKS: what simd_takes_blocks takes; else NULL */
     size_t *ends;
     const struct plan **children;
     struct plan *next;             /* of the same type */
@@ -217,7 +228,9 @@ static inline void move_way(struct move_ways ways, const void *how, uintptr_t me
  * (simd.c). */
 struct move_ways simd_loops(const struct strided *s, struct move_ways ways);
 struct move_ways simd_fields(const struct strided_fields *f, struct move_ways ways);
-struct move_ways simd_blocks(const struct plan *plan, struct move_ways ways);
+/* Shall a BLOCKS plan have a list of runs? Then this moves it, told that list. */
+bool simd_takes_blocks(const struct plan *plan);
+struct move_ways simd_blocks(const struct plan *plan);
 /* What plans that are made from now on may use; type_init chooses the best. */
 void simd_choose_isa(enum isa isa);
 

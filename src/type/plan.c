@@ -37,6 +37,7 @@ void plan_free(struct plan *nodes)
         struct plan *const next = nodes->next;
         mem_free(nodes->disps);
         mem_free(nodes->words);
+        mem_free(nodes->runs);
         mem_free(nodes->ends);
         mem_free(nodes->external_ends);
         mem_free(nodes->children);
@@ -461,6 +462,23 @@ static void make_words(struct plan_builder *b, struct plan *plan)
         plan->words[i] = (int32_t)(plan->disps[i] / width);
 }
 
+static void make_runs(struct plan_builder *b, struct plan *plan)
+{
+    if (plan->kind != PLAN_BLOCKS || !simd_takes_blocks(plan))
+        return;
+    plan->runs = mem_alloc(sizeof *plan->runs + (size_t)plan->count * sizeof plan->runs->at[0]);
+    if (!plan->runs) {
+        b->has_no_memory = true;
+        return;
+    }
+    plan->runs->count = (size_t)plan->count;
+    for (size_t i = 0; i < plan->runs->count; i++) {
+        const size_t begin = plan_begin(plan, i);
+
+        plan->runs->at[i] = (struct strided_run){ plan->disps[i], begin, plan->ends[i] - begin };
+    }
+}
+
 static struct type_part new_list(struct plan_builder *b, const struct plan_entries *list)
 {
     struct plan *plan = node_new(b, kind_of_list(b, list));
@@ -489,6 +507,7 @@ static struct type_part new_list(struct plan_builder *b, const struct plan_entri
     }
     plan->is_disjoint = are_disjoint(plan, list);
     make_words(b, plan);
+    make_runs(b, plan);
     plan_prepare(plan);
     return (struct type_part){ origin, plan };
 }

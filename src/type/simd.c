@@ -251,25 +251,25 @@ ISA_TARGET_AVX512 static ALWAYS_INLINE void block_by_64(uintptr_t from, uintptr_
     last_piece(from, to, len);
 }
 
-/* The way there and back over the blocks of a plan, in its order or from the last one on. */
+/* The way there and back over the blocks of a list, in its order or from the last one on. */
 #define BLOCKS_BY(width, target, name, step) \
     target LINE_OF_CODE static void name##_by_##width(const void *how, uintptr_t memory, char *stream) \
     { \
-        const struct plan *const plan = how; \
-        const size_t *const ends = plan->ends, n = (size_t)plan->count; \
+        const struct strided_runs *const runs = how; \
+        const struct strided_run *const run = runs->at; \
+        const size_t n = runs->count; \
 \
         step(block_by_##width); \
     }
 #define PACK_EACH(block) \
-    for (size_t i = 0, begin = 0; i < n; begin = ends[i++]) \
-        block(plan_place(memory, plan->disps[i]), (uintptr_t)stream + begin, ends[i] - begin)
+    for (size_t i = 0; i < n; i++) \
+        block(plan_place(memory, run[i].disp), (uintptr_t)stream + run[i].begin, run[i].len)
 #define UNPACK_EACH(block) \
-    for (size_t i = 0, begin = 0; i < n; begin = ends[i++]) \
-        block((uintptr_t)stream + begin, plan_place(memory, plan->disps[i]), ends[i] - begin)
+    for (size_t i = 0; i < n; i++) \
+        block((uintptr_t)stream + run[i].begin, plan_place(memory, run[i].disp), run[i].len)
 #define UNPACK_FROM_LAST(block) \
     for (size_t i = n; i-- > 0;) \
-        block((uintptr_t)stream + (i ? ends[i - 1] : 0), plan_place(memory, plan->disps[i]), \
-              ends[i] - (i ? ends[i - 1] : 0))
+        block((uintptr_t)stream + run[i].begin, plan_place(memory, run[i].disp), run[i].len)
 BLOCKS_BY(32, ISA_TARGET_AVX2, pack, PACK_EACH)
 BLOCKS_BY(32, ISA_TARGET_AVX2, unpack, UNPACK_EACH)
 BLOCKS_BY(64, ISA_TARGET_AVX512, pack, PACK_EACH)
@@ -280,18 +280,21 @@ BLOCKS_BY(64, ISA_TARGET_AVX512, unpack_back, UNPACK_FROM_LAST)
 #undef UNPACK_EACH
 #undef UNPACK_FROM_LAST
 
-/* Data mostly lie farther on in memory than in the stream: from the last block on no load meets the last stores. */
-struct move_ways simd_blocks(const struct plan *plan, struct move_ways ways)
+bool simd_takes_blocks(const struct plan *plan)
 {
     const size_t width = best == ISA_AVX512 ? 64 : 32;
 
-    if (best == ISA_BASE)
-        return ways;
-    for (size_t i = 0; i < (size_t)plan->count; i++) {
+    for (size_t i = 0; best > ISA_BASE && i < (size_t)plan->count; i++) {
         const size_t len = plan->ends[i] - plan_begin(plan, i);
         if (len < width || len > WIDE_END)
-            return ways;
+            return false;
     }
+    return best > ISA_BASE;
+}
+
+/* Data mostly lie farther on in memory than in the stream: from the last block on no load meets the last stores. */
+struct move_ways simd_blocks(const struct plan *plan)
+{
     if (best < ISA_AVX512)
         return (struct move_ways){ pack_by_32, unpack_by_32 };
     return (struct move_ways){ pack_by_64, plan->is_disjoint ? unpack_back_by_64 : unpack_by_64 };
@@ -311,10 +314,16 @@ struct move_ways simd_fields(const struct strided_fields *f, struct move_ways wa
     return ways;
 }
 
-struct move_ways simd_blocks(const struct plan *plan, struct move_ways ways)
+bool simd_takes_blocks(const struct plan *plan)
 {
     (void)plan;
-    return ways;
+    return false;
+}
+
+struct move_ways simd_blocks(const struct plan *plan)
+{
+    (void)plan;
+    return (struct move_ways){ NULL, NULL };
 }
 
 #endif
