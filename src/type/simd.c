@@ -123,13 +123,6 @@ ISA_TARGET_AVX2 LINE_OF_CODE static void unpack_tiles(const void *how, uintptr_t
     tiles(how, memory, stream, false);
 }
 
-static struct move_ways x86_loops(const struct strided *s, struct move_ways ways)
-{
-    if (best >= ISA_AVX2 && s->len == 8 && is_transposed(s))
-        return (struct move_ways){ pack_tiles, unpack_tiles };
-    return ways;
-}
-
 /* --- an int, a gap and a double, and nothing else --- */
 
 enum { GAPPED = 12, GAP = 4, RECORD = 16 };
@@ -191,7 +184,7 @@ struct move_ways simd_fields(const struct strided_fields *f, struct move_ways wa
 
 /* --- blocks of some length at displacements --- */
 
-enum { WIDE_END = 4096 };
+enum { WIDE_END = 4096, ROW_END = 256 };
 
 /* One piece of `width` bytes. */
 #define PIECE_OF(width, target) \
@@ -279,6 +272,32 @@ BLOCKS_BY(64, ISA_TARGET_AVX512, unpack_back, UNPACK_FROM_LAST)
 #undef PACK_EACH
 #undef UNPACK_EACH
 #undef UNPACK_FROM_LAST
+
+/* Blocks evenly apart, too long for a loop of their own, and so short that each call of memcpy counts. */
+#define ROWS_BY_64(name, block) \
+    ISA_TARGET_AVX512 LINE_OF_CODE static void name(const void *how, uintptr_t memory, char *stream) \
+    { \
+        const struct strided *const s = how; \
+\
+        for (size_t i = 0; i < s->outer; i++) { \
+            uintptr_t at = memory + i * (uintptr_t)s->outer_stride; \
+            uintptr_t in = (uintptr_t)stream + i * s->outer_step; \
+            for (size_t n = s->inner; n > 0; n--, at += (uintptr_t)s->inner_stride, in += s->inner_step) \
+                block; \
+        } \
+    }
+ROWS_BY_64(pack_rows, block_by_64(at, in, s->len))
+ROWS_BY_64(unpack_rows, block_by_64(in, at, s->len))
+#undef ROWS_BY_64
+
+static struct move_ways x86_loops(const struct strided *s, struct move_ways ways)
+{
+    if (best >= ISA_AVX2 && s->len == 8 && is_transposed(s))
+        return (struct move_ways){ pack_tiles, unpack_tiles };
+    if (best >= ISA_AVX512 && s->len > 64 && s->len <= ROW_END)
+        return (struct move_ways){ pack_rows, unpack_rows };
+    return ways;
+}
 
 bool simd_takes_blocks(const struct plan *plan)
 {

@@ -199,6 +199,26 @@ static void test_blocks(void)
     }
 }
 
+/* Evenly apart, in one level and in two. */
+static void test_rows(void)
+{
+    static const MPI_Count lengths[] = { 64, 65, 80, 97, 127, 128, 129, 176, 191, 192, 193, 255, 256, 257 };
+
+    for (size_t i = 0; i < ARRAY_LEN(lengths); i++)
+        for (MPI_Count n = 2; n < 6; n++) {
+            const MPI_Count len = lengths[i], stride = len + 3 * n;
+            struct type *row, *rows;
+
+            CHECK_INT(type_vector(MPI_COMBINER_HVECTOR, (MPI_Count[]){ n, len, stride }, obj_type(MPI_BYTE), false,
+                                  &row), 0);
+            CHECK_INT(type_vector(MPI_COMBINER_HVECTOR, (MPI_Count[]){ 3, 1, 2000 }, row, false, &rows), 0);
+            CHECK_INT(type_free(row), 0);
+            for (MPI_Count k = 0; k < 3 * n; k++)
+                add(k / n * 2000 + k % n * stride, len);
+            check_type(rows, 1);
+        }
+}
+
 int main(void)
 {
     type_init();
@@ -217,6 +237,7 @@ int main(void)
             one_record(n, -16);
         }
         test_blocks();
+        test_rows();
     }
     type_fini();
     obj_fini();
