@@ -645,6 +645,17 @@ static void visit_and_drop(void)
     }
 }
 
+/* A program leaves messages on a communicator that it never frees. */
+static void left_at_the_end(void)
+{
+    begin();
+    for (unsigned i = 0; i < 40; i++)
+        CHECK_INT(arrive(i, 1, (int)i), -1);
+    CHECK(match.unexpected.leaders > 0);
+    match_fini(&match);
+    CHECK_INT(mem_live(), 0);
+}
+
 int main(void)
 {
     rules_of_posted();
@@ -659,5 +670,6 @@ int main(void)
     contexts_spread();
     contexts_are_apart();
     visit_and_drop();
+    left_at_the_end();
     return 0;
 }
