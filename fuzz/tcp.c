@@ -87,7 +87,7 @@ static void read_notes(const uint8_t *data, size_t size)
 
     memcpy(&note, data, size_min(size, sizeof note));
     if (!tcp_note_read_hello(&note, 0, &party))
-        MUST(party.self == 0 && party.peer != 0 && party.lane < NET_LANES);
+        MUST(party.self == 0 && (party.peer != 0 || party.bond) && party.lane < NET_LANES);
     for (enum tcp_step step = TCP_HELLO; step <= TCP_REFUSAL; step++) {
         party = (struct tcp_party){ .token = token, .peer = 1, .is_caller = true };
         if (step == TCP_ANSWER || step == TCP_PROOF)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "bonds.h"
 #include "far.h"
 #include "spawning.h"
 #include "sys/bell.h"
@@ -17,7 +18,8 @@
 
 struct port_call {
     struct port_call *next;
-    int caller, slot;      /* place, and which of its entries */
+    struct bond *bond;     /* with the caller's job, where `number` is the call's tag; NULL: it is of this one */
+    int caller, slot;      /* place, and which of its entries; -1: of another job */
     uint32_t number;       /* of the call there */
     int owner;             /* place of the process that has opened the port */
     uint32_t tenant, port;
@@ -80,6 +82,10 @@ static void put_answer(struct job *job, const struct port_call *call, bool is_ac
 {
     const struct frame_answer answer = { call->slot, is_accepted, tag };
 
+    if (call->bond) {
+        bonds_refuse(job, call->bond, call->number, JOB_PORT_CLOSED);
+        return;
+    }
     if (job->ranks[call->caller].is_over)
         return;
     if (is_far(job, call->caller))
@@ -185,7 +191,7 @@ void calls_rank_over(struct job *job, int rank)
 }
 
 /* Entry, number, owner, tenant, port. */
-static void connect(struct job *job, int rank, struct texts *texts)
+static void take_connect(struct job *job, int rank, struct texts *texts)
 {
     struct port_call *call = need(sizeof *call), **last = &job->calls;
 
@@ -207,12 +213,46 @@ static void connect(struct job *job, int rank, struct texts *texts)
     enter_waiting(job);
 }
 
+void calls_add_abroad(struct job *job, struct bond *bond, uint32_t tag, int owner, uint32_t tenant, uint32_t port)
+{
+    struct port_call *call = need(sizeof *call), **last = &job->calls;
+
+    *call = (struct port_call){ .bond = bond, .caller = -1, .slot = -1, .number = tag, .owner = owner, .tenant = tenant,
+                                .port = port, .visitor = -1 };
+    while (*last)
+        last = &(*last)->next;
+    *last = call;
+    enter_waiting(job);
+}
+
+bool calls_leave_abroad(struct job *job, const struct bond *bond, uint32_t tag)
+{
+    for (struct port_call **place = &job->calls; *place; place = &(*place)->next)
+        if ((*place)->bond == bond && (*place)->number == tag) {
+            end(job, place, false);
+            enter_waiting(job);
+            return true;
+        }
+    return false;
+}
+
+void calls_drop_abroad(struct job *job, const struct bond *bond)
+{
+    for (struct port_call **place = &job->calls; *place;)
+        if ((*place)->bond == bond)
+            end(job, place, false);
+        else
+            place = &(*place)->next;
+    enter_waiting(job);
+}
+
 /* Number; it is said whether it is so. */
 static void withdraw(struct job *job, int rank, struct texts *texts)
 {
-    struct port_call **place = find(job, rank, (uint32_t)texts_next_number(texts, INT32_MAX));
+    const uint32_t number = (uint32_t)texts_next_number(texts, INT32_MAX);
+    struct port_call **place = find(job, rank, number);
 
-    job_desk(job->head, rank)->reply_count = *place != NULL;
+    job_desk(job->head, rank)->reply_count = *place || bonds_withdraw(job, rank, number);
     dynamic_answer(job, rank, 0, "");
     if (*place)
         end(job, place, false);
@@ -221,26 +261,30 @@ static void withdraw(struct job *job, int rank, struct texts *texts)
 
 /* Visitor, its number, port, tag: the owner wants to be connected with him. It is told who that is, if he still
  * waits. */
-static void accept(struct job *job, int rank, struct texts *texts)
+static void take_accept(struct job *job, int rank, struct texts *texts)
 {
     const int visitor = texts_next_number(texts, JOB_VISITORS - 1);
     const uint32_t number = (uint32_t)texts_next_number(texts, INT32_MAX);
     const uint32_t port = (uint32_t)texts_next_number(texts, INT32_MAX);
     const uint32_t tag = (uint32_t)texts_next_number(texts, INT32_MAX);
     struct job_desk *desk = job_desk(job->head, rank);
+    char text[16] = "";
 
     desk->reply_count = 0;
     for (struct port_call **place = &job->calls; *place; place = &(*place)->next) {
         const struct port_call *call = *place;
         if (call->owner != rank || call->visitor != visitor || call->number != number || call->port != port)
             continue;
-        desk->reply_count = 1;
-        desk->reply_first = call->caller;
-        put_answer(job, call, true, tag);
+        desk->reply_first = call->bond ? bonds_accept(job, call->bond, number, rank) : call->caller;
+        desk->reply_count = desk->reply_first >= 0;
+        if (call->bond)
+            snprintf(text, sizeof text, "%u", number);
+        else
+            put_answer(job, call, true, tag);
         drop(place);
         break;
     }
-    dynamic_answer(job, rank, 0, "");
+    dynamic_answer(job, rank, 0, text);
     enter_waiting(job);
 }
 
@@ -264,7 +308,7 @@ bool calls_request(struct job *job, int rank, unsigned kind, struct texts *texts
         unsigned kind;
         void (*take)(struct job *job, int rank, struct texts *texts);
     } requests[] = {
-        { CONTROL_CONNECT, connect }, { CONTROL_WITHDRAW, withdraw }, { CONTROL_ACCEPT, accept },
+        { CONTROL_CONNECT, take_connect }, { CONTROL_WITHDRAW, withdraw }, { CONTROL_ACCEPT, take_accept },
         { CONTROL_CLOSE, close_port },
     };
 

@@ -119,7 +119,7 @@ static void take(struct job *job, int rank, const struct control_message *messag
         abort_job(job, rank, message);
     else if (message->header.kind == CONTROL_PRESENT)
         take_presence(job, rank);
-    else if (message->header.kind >= CONTROL_MORE && message->header.kind <= CONTROL_CLOSE)
+    else if (message->header.kind >= CONTROL_MORE && message->header.kind <= CONTROL_LAST)
         is_taken = take_request(job, rank, message);
     if (is_taken)
         acknowledge(job, rank, message->header.kind >= CONTROL_SPAWN);

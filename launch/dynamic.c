@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "bonds.h"
 #include "spawning.h"
 #include "sys/control.h"
 
@@ -77,7 +78,7 @@ bool dynamic_request(struct job *job, int rank, unsigned kind, char *request, si
         publish(job, rank, &texts);
     } else if (kind == CONTROL_UNPUBLISH) {
         unpublish(job, rank, &texts);
-    } else if (!calls_request(job, rank, kind, &texts)) {
+    } else if (!calls_request(job, rank, kind, &texts) && !bonds_request(job, rank, kind, &texts)) {
         look_up(job, rank, &texts);
     }
     mem_free(request);

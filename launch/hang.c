@@ -124,6 +124,8 @@ static void make_node(const struct hang_view *view, int rank)
     struct wait_node *node = &view->node[rank];
 
     *node = (struct wait_node){ .state = WAIT_ACTS };
+    if (page->is_abroad)
+        return;
     if (page->state == JOB_FINALISED || page->state == JOB_EXITED || page->state == JOB_NONE)
         node->state = WAIT_GONE;
     if (!page->is_blocked)

@@ -19,6 +19,7 @@
 struct page_view {
     int rank, world;           /* which rank of which world; -1: nobody has this place. The first world is a joint
                                 * one if there is that */
+    bool is_abroad;            /* a process of another job: what it does is not known here */
     bool is_absent;            /* a process of a later world that has left MPI: it needs no line of its own */
     struct job_status status;  /* a copy */
     struct job_answer answer;  /* to the last question; after the end of MPI: of that */

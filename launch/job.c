@@ -7,6 +7,7 @@
  * its way, deaths are what was asked for: the grace time of the options counts instead. Processes that are not
  * connected with the one that has failed (MPI 5.0 §11.10.4) go on. */
 #include "agent.h"
+#include "bonds.h"
 #include "client.h"
 #include "far.h"
 #include "launch.h"
@@ -66,6 +67,7 @@ void job_find_doomed(struct job *job, bool is_late)
         job->ranks[i].has_failed = false;
         timer_set(job, worlds_doom(job, i) ? TIMER_SETTLE : TIMER_DOOM, SETTLE_SECONDS);
     }
+    bonds_tell_ends(job);
 }
 
 static const char *program_of(const struct job *job, int rank)
@@ -150,6 +152,7 @@ void job_judge(struct job *job, int rank, int status, enum job_state state, enum
     job->running--;
     names_drop(&job->names, rank);
     calls_rank_over(job, rank);
+    bonds_rank_over(job, rank);
     if (!r->world->is_cancelled && WIFSIGNALED(status))
         ended_by_signal(job, rank, status, oom);
     else if (!r->world->is_cancelled)
@@ -192,6 +195,7 @@ void job_adopted_over(struct job *job, int rank)
     job->running--;
     names_drop(&job->names, rank);
     calls_rank_over(job, rank);
+    bonds_rank_over(job, rank);
     if (state != JOB_FINALISED)
         job_failed(job, rank, 1, true);
 }
@@ -243,6 +247,9 @@ void job_stop(struct job *job, int signal)
     atomic_compare_exchange_strong(&job->head->end, &running,
                                    job_end(job->failed_rank < 0 ? -1 : job->failed_rank, job->exit_code));
     far_end(job);
+    for (int i = 0; i < job->used; i++)
+        job->ranks[i].will_end |= !job->ranks[i].is_over;
+    bonds_tell_ends(job);
     for (int i = 0; i < job->used; i++) {
         signals_send(job, i, signal);
         signals_send(job, i, SIGCONT); /* a stopped process takes no signal */
@@ -312,6 +319,7 @@ void job_timer(struct job *job, enum timer timer)
     case TIMER_LAUNCH: far_late(job); break;
     case TIMER_FAILED: job_find_doomed(job, true); break;
     case TIMER_CLIENT: client_late(job); break;
+    case TIMER_BONDS: bonds_tick(job); break;
     case TIMER_ADDRESSES: address_watch(job); break;
     case TIMER_HANG: hang_look(job); break;
     case TIMER_ANSWERS: hang_answers(job); break;

@@ -23,6 +23,7 @@
  *   far.h       ranks on other machines               agent.h    mpiexec --agent, there
  *   address.c   addresses of processes to those of other machines
  *   client.h    several jobs with one MPI_COMM_WORLD (IMPI)
+ *   bonds.h     being connected with other jobs
  *
  * struct job is the only state; it lives in main. */
 #ifndef LAUNCH_LAUNCH_H
@@ -283,6 +284,7 @@ enum timer {
     TIMER_ADDRESSES,
     TIMER_FAILED,
     TIMER_CLIENT,
+    TIMER_BONDS,
     TIMERS
 };
 
@@ -311,6 +313,8 @@ struct oom_kills {
 /* What they say about a rank that was killed. */
 enum oom { OOM_UNKNOWN, OOM_NONE, OOM_MACHINE, OOM_GROUP };
 
+struct bonds;
+
 struct job {
     struct options options;
     struct inherited inherited;
@@ -327,6 +331,8 @@ struct job {
     int worlds;          /* the number of the last one */
     struct spawning *spawnings; /* calls that want processes, the oldest first (spawning.h); NULL: none */
     struct name *names;  /* published services; NULL: none */
+    struct bonds *bonds; /* with mpiexecs of other jobs (bonds.h); NULL: none yet */
+    struct abroad_call *abroad_calls; /* to their ports, and theirs that are accepted; NULL: none */
     struct port_call *calls; /* to ports of processes on other machines, the oldest first; NULL: none */
     struct job_head *head;
     int segment_fd;      /* the number ranks find it under, too */
@@ -490,6 +496,10 @@ void worlds_fill(struct job *job, struct world *world);
 /* Enter a copy of it, with the next number; its processes are not started yet. The apps and the request are the
  * world's. `nodes`: of each of its processes. */
 struct world *worlds_add(struct job *job, const struct world *wanted, const int *nodes);
+/* A world of so many processes of another job, which is not ours to start or to end: its first place; -1: no room. */
+int worlds_admit(struct job *job, int size);
+/* The process there has ended, or we hear no more of it; the place is had again when nobody is connected with it. */
+void worlds_dismiss(struct job *job, int place);
 /* All that the process in this place has here is closed. */
 bool worlds_is_done_with(const struct job *job, int place);
 /* Mark who is connected with `rank`, directly or through others, itself among them (MPI 5.0 §11.10.4). True: all that

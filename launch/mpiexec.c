@@ -17,6 +17,7 @@
 #include "base/diagnostic.h"
 #include "agent.h"
 #include "base/mem.h"
+#include "bonds.h"
 #include "client.h"
 #include "explain.h"
 #include "far.h"
@@ -144,6 +145,7 @@ static void flush(struct job *job)
     if (job->root)
         agent_flush(job);
     client_flush(job);
+    bonds_flush(job);
 }
 
 /* What waits for other machines, and perhaps no longer. */
@@ -343,6 +345,7 @@ int main(int argc, char **argv)
     hang_start(&job);
     loop_until(&job, is_over);
     client_end(&job);
+    bonds_end(&job);
     far_close(&job);
     signals_close(&job);
     job_clean(&job);

@@ -67,7 +67,9 @@ static void read_page(struct job *job, int rank, struct page_view *page, bool wi
     if (client_joint(job) && !page->world)
         page->rank += (int)client_joint(job)->first;
     page->state = (enum job_state)atomic_load_explicit(&proc->state, memory_order_acquire);
-    page->is_absent = page->world && page->state != JOB_STARTED && page->state != JOB_INITIALISED;
+    page->is_abroad = proc->abroad.bond && page->state == JOB_STARTED;
+    page->is_absent = page->world && ((page->state != JOB_STARTED && page->state != JOB_INITIALISED) ||
+                                       page->is_abroad);
     page->exit_status = proc->exit_status;
     page->has_answer = atomic_load_explicit(&proc->answer.number, memory_order_acquire) ==
                        atomic_load_explicit(&proc->question.number, memory_order_relaxed);

@@ -18,7 +18,9 @@ const char *rank_name(const struct job *job, int rank, char name[RANK_NAME_SIZE]
 {
     const struct rank *r = &job->ranks[rank];
 
-    if (r->world->number)
+    if (r->world->number < 0)
+        snprintf(name, RANK_NAME_SIZE, "process %d of another job", (int)job_proc(job->head, rank)->abroad.home);
+    else if (r->world->number)
         snprintf(name, RANK_NAME_SIZE, "rank %d of spawned world %d", r->number, r->world->number);
     else
         snprintf(name, RANK_NAME_SIZE, "rank %d", r->number);
@@ -191,6 +193,37 @@ struct world *worlds_add(struct job *job, const struct world *wanted, const int 
         fill_page(job, place);
     }
     return world;
+}
+
+int worlds_admit(struct job *job, int size)
+{
+    const int first = worlds_find_room(job, size);
+    struct world *world;
+
+    if (first < 0)
+        return -1;
+    report_print(job);
+    world = need(sizeof *world);
+    *world = (struct world){ .number = -1, .first = first, .size = size, .places = size, .apps = need(sizeof *world->apps),
+                             .app_count = 1 };
+    world->apps[0].ranks = size;
+    for (int place = first; place < first + size; place++) {
+        leave_world(job, place);
+        clear_place(job, place);
+        hang_forget(job, place);
+    }
+    worlds_fill(job, world);
+    for (int place = first; place < first + size; place++) {
+        job->ranks[place].is_over = true; /* there is nothing of it here */
+        atomic_store_explicit(&job_proc(job->head, place)->state, JOB_STARTED, memory_order_relaxed);
+    }
+    return first;
+}
+
+void worlds_dismiss(struct job *job, int place)
+{
+    job->ranks[place].is_clean = true;
+    atomic_store_explicit(&job_proc(job->head, place)->state, JOB_EXITED, memory_order_relaxed);
 }
 
 /* --- who is connected with whom --- */

@@ -138,6 +138,11 @@ int comm_inter_create_from_groups(const struct comm_sides *sides, const char *st
  * known to both leaders, and of no other call that two processes have with each other at the time. `call` is for
  * reports. Errors: MPI_ERR_RANK if it is in the local group. */
 int comm_inter_with(struct comm *local, int leader, int proc, int tag, const char *call, struct comm **out);
+/* The same if that one is of another job. `tag`: of the call, as the mpiexecs have agreed on it. */
+int comm_inter_abroad(struct comm *local, int leader, int proc, int tag, const char *call, struct comm **out);
+/* For a call that works within one job: are all of the communicator of this one? Error: MPI_ERR_UNSUPPORTED_OPERATION,
+ * E1016. */
+int comm_check_one_job(const struct comm *comm, const char *call);
 
 /* §11.8.2: to those who have spawned this process; NULL: nobody has, or it has been freed. Owned by this room from now
  * on: the user frees it, or the end of the world does. */

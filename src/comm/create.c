@@ -81,7 +81,9 @@ int comm_open(struct comm *comm, uint32_t ctx)
     comm->ctx = ctx;
     if (unlikely(p2p_is_foreign_ctx(ctx)))
         comm->shelf.number = -1;
-    rc = p2p_comm_open(comm);
+    rc = comm_abroad_check(comm);
+    if (!rc)
+        rc = p2p_comm_open(comm);
     if (rc) {
         drop(comm);
         return rc;
@@ -138,7 +140,7 @@ static int make_of_group(struct comm *comm, struct group *group, int tag, int (*
     int rc, taken = 0;
 
     if (group->rank == 0)
-        taken = take(&ctx);
+        taken = comm_abroad_in(comm) ? comm_ctx_take_for(comm, &ctx) : take(&ctx);
     rc = coll_group_bcast(comm, group, &ctx, sizeof ctx, tag);
     if (taken || rc)
         return taken ? taken : rc;

@@ -220,6 +220,8 @@ int comm_create_from_group(struct group *group, const char *stringtag, struct er
 
     if (!rc)
         rc = comm_clients_check_group(group, "MPI_Comm_create_from_group");
+    if (!rc)
+        rc = comm_abroad_check_group(group, "MPI_Comm_create_from_group");
     if (rc || !group->size)
         return rc;
     call.news.hash = comm_hash_group(group);

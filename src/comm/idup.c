@@ -91,10 +91,10 @@ static void take(struct idup *idup)
 {
     const struct comm *old = idup->req.comm;
 
-    if (!old->is_inter || comm_world.proc < group_proc(old->remote_group, 0))
-        note(idup, comm_ctx_take(&idup->news.ctx));
+    if (!old->is_inter || place_name(comm_world.proc) < place_name(group_proc(old->remote_group, 0)))
+        note(idup, comm_ctx_take_for(old, &idup->news.ctx));
     if (old->is_inter)
-        note(idup, comm_ctx_take(&idup->news.local_ctx));
+        note(idup, comm_ctx_take_for(old->local, &idup->news.local_ctx));
 }
 
 /* The binomial tree of ranks of idup->tree, from rank 0. */

@@ -5,6 +5,7 @@
 
 #include "comm/comm.h"
 #include "sys/joint.h"
+#include "sys/place.h"
 
 /* Place of this process in the job. */
 extern struct comm_world {
@@ -32,6 +33,18 @@ void comm_ctx_start(const struct comm_place *place);
 int comm_ctx_take(uint32_t *ctx);
 /* The same in the lane P2P_LANE_APART, or in any lane if there are no more of these. */
 int comm_ctx_take_apart(uint32_t *ctx);
+/* Communicators with processes of another job (abroad.c). NULL: it has none of them, in either group. */
+struct job_abroad *comm_abroad_in(const struct comm *comm);
+/* A context for a communicator of members of `old`, or of that job and this one. Otherwise as comm_ctx_take. */
+int comm_ctx_take_for(const struct comm *old, uint32_t *ctx);
+int comm_ctx_take_abroad(const struct job_abroad *abroad, uint32_t *ctx);
+/* By which the leaders meet whose call has that tag. */
+uint32_t comm_ctx_of_call(const struct job_abroad *abroad, uint32_t tag);
+/* Can there be a communicator with these members and context? Error: MPI_ERR_UNSUPPORTED_OPERATION, E1016. */
+int comm_abroad_check(const struct comm *comm);
+/* For a call that works within one job: is all of the group there? Likewise. */
+int comm_abroad_check_group(const struct group *group, const char *call);
+
 /* One communicator more with the members of this group, or (-1) one less: links.c keeps count of those who are of
  * another world. */
 void comm_links_start(_Atomic uint64_t *bits);

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "coll/coll.h"
 #include "comm/joint_ids.h"
+#include "obj/errhandler.h"
 #include "p2p/lane.h"
 #include "p2p/p2p.h"
 
@@ -50,12 +51,14 @@ static int alloc_data(struct agreed *agreed)
 /* Contexts for this side, and the common one if that is this leader's part. */
 static int take_contexts(const struct meeting *m, struct agreed *agreed, struct offer *mine)
 {
+    const int remote = group_proc(m->peer->remote_group, m->remote);
+    const struct job_abroad *abroad = place_abroad(remote);
     int rc = p2p_check_within(m->local, m->call);
 
     if (!rc)
-        rc = comm_ctx_take(&agreed->local_ctx);
-    if (!rc && comm_world.proc < group_proc(m->peer->remote_group, m->remote))
-        rc = comm_ctx_take(&mine->ctx);
+        rc = comm_ctx_take_for(m->local, &agreed->local_ctx);
+    if (!rc && place_name(comm_world.proc) < place_name(remote))
+        rc = abroad ? comm_ctx_take_abroad(abroad, &mine->ctx) : comm_ctx_take_for(m->local, &mine->ctx);
     return rc;
 }
 
@@ -147,24 +150,37 @@ static struct meeting meeting_of(struct comm *comm, const char *call)
 
 /* --- its making --- */
 
-/* Process numbers of a group in a row. */
-static int list_procs(const struct group *group, int **out)
+/* Names of the processes of a group in a row: the other side may number them differently. */
+static int list_names(const struct group *group, uint64_t **out)
 {
-    int *procs = mem_alloc((size_t)group->size * sizeof *procs + 1);
+    uint64_t *names = mem_alloc((size_t)group->size * sizeof *names + 1);
 
-    if (!procs)
+    if (!names)
         return err(MPI_ERR_NO_MEM, "no memory for a group of %d", group->size);
     for (int rank = 0; rank < group->size; rank++)
-        procs[rank] = group_proc(group, rank);
-    *out = procs;
+        names[rank] = place_name(group_proc(group, rank));
+    *out = names;
     return 0;
 }
 
 /* The group that the other side has sent. */
 static int remote_of(const struct comm *comm, const struct agreed *agreed, struct group **out)
 {
-    const int rc = group_create_list((int)(agreed->size / sizeof(int)), agreed->data, comm_world.proc, out);
+    const int size = (int)(agreed->size / sizeof(uint64_t));
+    const uint64_t *names = agreed->data;
+    int *procs = mem_alloc((size_t)size * sizeof *procs + 1), rc = 0;
 
+    if (!procs)
+        return err(MPI_ERR_NO_MEM, "no memory for a group of %d", size);
+    for (int rank = 0; rank < size && !rc; rank++) {
+        procs[rank] = place_find(names[rank]);
+        if (procs[rank] < 0)
+            rc = err(MPI_ERR_UNSUPPORTED_OPERATION, "E1016: rank %d of the other group is of a job that this one is not "
+                     "connected with", rank);
+    }
+    if (!rc)
+        rc = group_create_list(size, procs, comm_world.proc, out);
+    mem_free(procs);
     if (!rc)
         (*out)->session = comm->session;
     return rc;
@@ -216,14 +232,15 @@ static int meet_and_make(struct meeting *m, const struct comm *parent, struct gr
 {
     struct agreed agreed;
     struct group *remote;
-    int *procs = NULL, rc = list_procs(group, &procs);
+    uint64_t *names = NULL;
+    int rc = list_names(group, &names);
 
     if (rc)
         return rc;
-    m->data = procs;
-    m->size = (size_t)group->size * sizeof *procs;
+    m->data = names;
+    m->size = (size_t)group->size * sizeof *names;
     rc = comm_meet(m, &agreed);
-    mem_free(procs);
+    mem_free(names);
     if (rc)
         return rc;
     rc = remote_of(parent, &agreed, &remote);
@@ -257,6 +274,50 @@ int comm_inter_with(struct comm *local, int leader, int proc, int tag, const cha
     const int rc = local->rank == leader ? p2p_renew(proc) : 0;
 
     return rc ? rc : meet_and_make(&m, local, local->group, out);
+}
+
+/* Where the two leaders meet who are of different jobs, and can have no communicator that both number alike. */
+static int open_meeting_place(struct comm *place, int proc, int tag)
+{
+    int rc = p2p_renew(proc);
+
+    *place = (struct comm){ .size = 1, .remote_size = 1, .is_inter = true, .errhandler = &errhandler_fatal,
+                            .ctx = comm_ctx_of_call(place_abroad(proc), (uint32_t)tag) };
+    obj_init(&place->obj, OBJ_COMM);
+    if (!rc)
+        rc = group_create_list(1, &comm_world.proc, comm_world.proc, &place->group);
+    if (!rc)
+        rc = group_create_list(1, &proc, comm_world.proc, &place->remote_group);
+    if (!rc)
+        rc = p2p_comm_open(place);
+    if (!rc)
+        comm_links_count(place->remote_group, 1);
+    return rc;
+}
+
+static void close_meeting_place(struct comm *place, bool is_open)
+{
+    if (is_open) {
+        comm_links_count(place->remote_group, -1);
+        p2p_comm_close(place);
+    }
+    group_unref(place->remote_group);
+    group_unref(place->group);
+}
+
+int comm_inter_abroad(struct comm *local, int leader, int proc, int tag, const char *call, struct comm **out)
+{
+    struct meeting m = { .local = local, .leader = leader, .tag = coll_leader_tag(0), .call = call };
+    struct comm place;
+    int opened, rc;
+
+    if (local->rank != leader)
+        return meet_and_make(&m, local, local->group, out);
+    opened = open_meeting_place(&place, proc, tag);
+    m.peer = opened ? NULL : &place;
+    rc = meet_and_make(&m, local, local->group, out);
+    close_meeting_place(&place, !opened);
+    return opened ? opened : rc;
 }
 
 int comm_inter_create_sub(struct comm *comm, struct group *group, struct comm **out)
@@ -305,6 +366,8 @@ int comm_inter_create_from_groups(const struct comm_sides *sides, const char *st
 
     if (!rc)
         rc = comm_clients_check_group(remote, "MPI_Intercomm_create_from_groups");
+    if (!rc)
+        rc = comm_abroad_check_group(remote, "MPI_Intercomm_create_from_groups");
     if (!rc)
         rc = comm_create_from_group(group, stringtag, errhandler, &local);
     if (rc || !local)
@@ -359,7 +422,7 @@ int comm_inter_merge(struct comm *comm, int high, struct comm **out)
                    agreed.own_word ? "true" : "false");
     /* both say the same: the order is free, but common */
     if (agreed.own_word == agreed.word)
-        agreed.own_word = group_proc(comm->group, 0) > group_proc(comm->remote_group, 0);
+        agreed.own_word = place_name(group_proc(comm->group, 0)) > place_name(group_proc(comm->remote_group, 0));
     rc = join(comm, agreed.own_word, &group);
     return rc ? rc : comm_make(comm, group, agreed.ctx, out);
 }
@@ -421,7 +484,7 @@ static int split_sides(struct comm *comm, const struct split_entry *mine, const 
         return rc;
     }
     agreed.local_ctx = first_of(comm->group, group, mine)->local_ctx;
-    agreed.ctx = group_proc(group, 0) < group_proc(remote, 0) ? first_of(comm->group, group, mine)->ctx
+    agreed.ctx = place_name(group_proc(group, 0)) < place_name(group_proc(remote, 0)) ? first_of(comm->group, group, mine)->ctx
                                                               : first_of(comm->remote_group, remote, theirs)->ctx;
     if (agreed.ctx && agreed.local_ctx)
         return make_both(comm, group, remote, &agreed, out);
@@ -439,9 +502,9 @@ int comm_inter_split(struct comm *comm, struct split_entry own, struct split_rul
     if (!entries)
         return err(MPI_ERR_NO_MEM, "no memory for the colors of %d processes", comm->size);
     if (own.color != MPI_UNDEFINED)
-        taken = comm_ctx_take(&own.ctx);
+        taken = comm_ctx_take_for(comm, &own.ctx);
     if (own.ctx)
-        taken = comm_ctx_take(&own.local_ctx);
+        taken = comm_ctx_take_for(comm->local, &own.local_ctx);
     entries[comm->rank] = own;
     rc = comm_split_exchange(comm->local, entries);
     if (!rc)

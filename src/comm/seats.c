@@ -7,21 +7,6 @@
 #include "comm/int_comm.h"
 #include "obj/info.h"
 
-int comm_gather_seats(struct comm *comm, const char *call, struct comm_seat *seats)
-{
-    struct comm_seat *own = &seats[comm->rank];
-    struct type *byte = obj_type(MPI_BYTE);
-    int rc, failed;
-
-    own->node = comm_world.environment.node;
-    rc = site_find(getpid(), comm_world.proc, &own->site);
-    comm->coll_outer = call;
-    failed = coll_run(comm, COLL_ARGS(COLL_ALLGATHER, COLL_SAME(MPI_IN_PLACE, 0, byte),
-                                      COLL_SAME(seats, sizeof *seats, byte), NULL, 0));
-    comm->coll_outer = NULL;
-    return rc ? rc : failed;
-}
-
 /* Writes the nodes. Are there several? */
 static bool read_nodes(const struct comm *comm, struct comm_seat *seats)
 {
@@ -35,6 +20,23 @@ static bool read_nodes(const struct comm *comm, struct comm_seat *seats)
         is_spread |= seats[rank].node != seats[0].node;
     }
     return is_spread;
+}
+
+int comm_gather_seats(struct comm *comm, const char *call, struct comm_seat *seats)
+{
+    struct comm_seat *own = &seats[comm->rank];
+    struct type *byte = obj_type(MPI_BYTE);
+    int rc, failed;
+
+    own->node = comm_world.environment.node;
+    rc = site_find(getpid(), comm_world.proc, &own->site);
+    comm->coll_outer = call;
+    failed = coll_run(comm, COLL_ARGS(COLL_ALLGATHER, COLL_SAME(MPI_IN_PLACE, 0, byte),
+                                      COLL_SAME(seats, sizeof *seats, byte), NULL, 0));
+    comm->coll_outer = NULL;
+    if (comm_abroad_in(comm)) /* each job numbers its own machines */
+        read_nodes(comm, seats);
+    return rc ? rc : failed;
 }
 
 static void forget_site(struct site *site)

@@ -96,7 +96,7 @@ int comm_split_by(struct comm *comm, struct split_entry own, struct split_rule *
     if (!entries)
         return err(MPI_ERR_NO_MEM, "no memory for the colors of %d processes", comm->size);
     if (own.color != MPI_UNDEFINED)
-        taken = comm_ctx_take(&own.ctx);
+        taken = comm_ctx_take_for(comm, &own.ctx);
     entries[comm->rank] = own;
     rc = comm_split_exchange(comm, entries);
     if (!rc && rule)

@@ -134,6 +134,8 @@ static int gather_all_seats(struct comm *comm, struct comm_seat *seats)
         return rc;
     memcpy(seats + comm->size, theirs, (size_t)comm->remote_size * sizeof *seats);
     mem_free(theirs);
+    for (int rank = 0; comm_abroad_in(comm) && rank < comm->remote_size; rank++)
+        seats[comm->size + rank].node = place_node(group_proc(comm->remote_group, rank));
     return 0;
 }
 
@@ -179,13 +181,29 @@ static int split_unguided(struct type_rule *rule, struct comm *comm, struct spli
     return rc;
 }
 
+/* Colors of members of another job mean something there only: they become others than those of this one. */
+static void part_jobs(const struct group *group, struct split_entry *entries)
+{
+    enum { ABROAD = 1 << 30 };
+
+    for (int rank = 0; rank < group->size; rank++)
+        if (place_abroad(group_proc(group, rank)) && entries[rank].color != MPI_UNDEFINED)
+            entries[rank].color |= ABROAD;
+}
+
 static int refine(struct split_rule *base, struct comm *comm, struct split_entry *mine,
                   struct split_entry *theirs)
 {
     struct type_rule *rule = (struct type_rule *)base;
     const uint32_t own = mine[comm->rank].kind;
+    const bool is_of_jobs = comm_abroad_in(comm);
     bool is_unguided = false;
     int rc = check_kinds(own, mine, comm->size, "local", &is_unguided);
+
+    if (is_of_jobs)
+        part_jobs(comm->group, mine);
+    if (is_of_jobs && theirs)
+        part_jobs(comm->remote_group, theirs);
 
     if (!rc && theirs)
         rc = check_kinds(own, theirs, comm->remote_size, "remote", &is_unguided);

@@ -5,7 +5,8 @@
  * Nobody asks mpiexec, but between machines: there it carries the words, and decides whether one who is accepted has
  * not just gone (launch/calls.c).
  *
- * A port's name says which job, which process, and which of its ports. Knows: sys (the segment), progress, comm. */
+ * A port's name says which job, which process, and which of its ports; and how another job finds it (abroad.c).
+ * Knows: sys (the segment), progress, comm. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -27,9 +28,14 @@ struct port {
     int owner;
     uint32_t tenant; /* which of the processes that have had the owner's number */
     uint32_t number; /* among its ports, from 1 */
+    bool is_abroad;  /* of another job; … */
+    const char *reach; /* … and how that is called; empty: not at all */
 };
 
 #define PORT_FORMAT "parley:%016" PRIx64 ":%d:%" PRIu32 ":%" PRIu32
+/* For messages: what follows is a secret. */
+#define PORT_SHOWN "%.*s"
+#define SHOWN(name) (int)size_min(strcspn(name, "@"), 100), name
 
 /* The next port's number. */
 static _Atomic uint32_t numbers = 1;
@@ -70,19 +76,23 @@ static bool is_open(const struct port *port)
            find(port);
 }
 
+static int no_port(const char *name)
+{
+    return err(MPI_ERR_PORT, "E1007: \"" PORT_SHOWN "\" is not the name of a port of this library", SHOWN(name));
+}
+
 static int read_name(const char *name, struct port *port)
 {
     int length = 0;
 
     if (sscanf(name, "parley:%16" SCNx64 ":%d:%" SCNu32 ":%" SCNu32 "%n", &port->job, &port->owner, &port->tenant,
-               &port->number, &length) != 4 || name[length])
-        return err(MPI_ERR_PORT, "E1007: \"%.100s\" is not the name of a port of this library", name);
-    if (port->job != dyn_job->token[0])
-        return err(MPI_ERR_PORT, "E1007: the port %.100s belongs to another job; processes of different mpiexecs "
-                   "cannot be connected yet", name);
-    if (port->owner < 0 || port->owner >= dyn_job->procs || !port->number)
-        return err(MPI_ERR_PORT, "E1007: \"%.100s\" is not the name of a port of this library", name);
-    return 0;
+               &port->number, &length) != 4 || port->owner < 0 || !port->number)
+        return no_port(name);
+    port->reach = name[length] == '@' ? name + length + 1 : name + length;
+    if (*port->reach && (name[length] != '@' || !abroad_is_name(port->reach)))
+        return no_port(name);
+    port->is_abroad = port->job != dyn_job->token[0];
+    return !port->is_abroad && port->owner >= dyn_job->procs ? no_port(name) : 0;
 }
 
 /* Of this process, and open. */
@@ -92,9 +102,10 @@ static int read_own(const char *name, struct port *port)
 
     if (rc)
         return rc;
-    if (port->owner != dyn_job->proc || port->tenant != job_proc(dyn_job->head, dyn_job->proc)->tenant)
-        return err(MPI_ERR_PORT, "E1008: the port %.100s was opened by another process, which alone can use it", name);
-    return find(port) ? 0 : err(MPI_ERR_PORT, "E1009: the port %.100s is closed", name);
+    if (port->is_abroad || port->owner != dyn_job->proc || port->tenant != job_proc(dyn_job->head, dyn_job->proc)->tenant)
+        return err(MPI_ERR_PORT, "E1008: the port " PORT_SHOWN " was opened by another process, which alone can use "
+                   "it", SHOWN(name));
+    return find(port) ? 0 : err(MPI_ERR_PORT, "E1009: the port " PORT_SHOWN " is closed", SHOWN(name));
 }
 
 /* --- opening and closing --- */
@@ -103,6 +114,7 @@ int dyn_open_port(char *name)
 {
     const uint32_t number = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed);
     const int rc = dyn_need_job("MPI_Open_port");
+    char reach[REACH_MAX] = "";
 
     if (rc)
         return rc;
@@ -111,8 +123,9 @@ int dyn_open_port(char *name)
         if (!atomic_compare_exchange_strong_explicit(&desk_of(dyn_job->proc)->port[i], &none, number,
                                                      memory_order_release, memory_order_relaxed))
             continue;
-        snprintf(name, MPI_MAX_PORT_NAME, PORT_FORMAT, dyn_job->token[0], dyn_job->proc,
-                 job_proc(dyn_job->head, dyn_job->proc)->tenant, number);
+        (void)abroad_name(reach); /* an error of that concerns other jobs only */
+        snprintf(name, MPI_MAX_PORT_NAME, PORT_FORMAT "%s%s", dyn_job->token[0], dyn_job->proc,
+                 job_proc(dyn_job->head, dyn_job->proc)->tenant, number, *reach ? "@" : "", reach);
         return 0;
     }
     return err(MPI_ERR_PORT, "E1010: this process has %d ports open; it can have no more", JOB_PORTS);
@@ -156,7 +169,7 @@ int dyn_close_port(const char *name)
         return rc;
     atomic_store_explicit(find(&port), 0, memory_order_release);
     wake_callers(&port);
-    return dyn_job->head->is_spread ? tell(CONTROL_CLOSE, "MPI_Close_port", (long[]){ port.number }, 1, &reply) : 0;
+    return dyn_job->head->is_spread || *port.reach ? tell(CONTROL_CLOSE, "MPI_Close_port", (long[]){ port.number }, 1, &reply) : 0;
 }
 
 /* --- accept --- */
@@ -167,7 +180,8 @@ struct accept {
     bool has_looked;
     struct job_caller *caller; /* who is accepted; NULL: nobody yet, … */
     int proc;                  /* … whose it is */
-    int visitor;               /* … or one of another machine; -1: none */
+    int visitor;               /* … or one of another machine or job; -1: none */
+    bool is_abroad;            /* he is of another job */
     uint32_t tag;
 };
 
@@ -246,6 +260,18 @@ static bool has_caller(void *arg)
     return is_taken;
 }
 
+/* He who is accepted is of another job. */
+static int meet_abroad(struct comm *comm, int root, const struct finding *finding, struct comm **out)
+{
+    struct finding greeted = *finding;
+    int rc = abroad_prepare(comm, "MPI_Comm_accept");
+
+    if (comm->rank == root)
+        rc = abroad_greet(comm, finding->tag, rc);
+    rc = finding_share(comm, root, "MPI_Comm_accept", rc, &greeted);
+    return rc ? rc : comm_inter_abroad(comm, root, finding->proc, finding->tag, "MPI_Comm_accept", out);
+}
+
 /* mpiexec says who the visitor is, and has told him; accept->proc is -1 if he is gone. */
 static int greet_visitor(struct accept *accept)
 {
@@ -255,6 +281,9 @@ static int greet_visitor(struct accept *accept)
     const int rc = tell(CONTROL_ACCEPT, "MPI_Comm_accept", words, ARRAY_LEN(words), &reply);
 
     accept->proc = !rc && reply.count ? reply.first : -1;
+    accept->is_abroad = accept->proc >= 0 && *reply.text;
+    if (accept->is_abroad)
+        accept->tag = (uint32_t)strtoul(reply.text, NULL, 10);
     accept->visitor = -1;
     accept->has_looked = false;
     return rc;
@@ -280,7 +309,8 @@ static int wait_for_caller(const char *name, struct finding *finding)
     if (rc)
         return rc;
     finding->proc = accept.proc;
-    finding->tag = accept_tag(dyn_job->proc, accept.proc, accept.tag);
+    finding->is_abroad = accept.is_abroad;
+    finding->tag = accept.is_abroad ? (int)accept.tag : accept_tag(dyn_job->proc, accept.proc, accept.tag);
     if (accept.caller)
         progress_wake(&job_proc(dyn_job->head, accept.proc)->sleep);
     return 0;
@@ -295,6 +325,8 @@ int dyn_accept(const char *name, int root, struct comm *comm, struct comm **out)
         return rc;
     rc = comm->rank == root ? wait_for_caller(name, &finding) : 0;
     rc = finding_share(comm, root, "MPI_Comm_accept", rc, &finding);
+    if (!rc && finding.is_abroad)
+        return meet_abroad(comm, root, &finding, out);
     return rc ? rc : comm_inter_with(comm, root, finding.proc, finding.tag, "MPI_Comm_accept", out);
 }
 
@@ -304,7 +336,8 @@ struct connect {
     struct port port;
     struct job_caller *caller;
     uint64_t end; /* when the time is over; 0: never */
-    bool is_far;     /* the port is of a process on another machine */
+    bool is_far;     /* the port is of a process on another machine, … */
+    const struct comm *group; /* … of another job, and these want to be connected with it; NULL: it is not */
     uint32_t number; /* of the call, for mpiexec, if so */
 };
 
@@ -393,12 +426,14 @@ static bool withdraw(struct connect *connect)
 
 static int closed(const char *name)
 {
-    return err(MPI_ERR_PORT, "E1009: the port %.100s is closed, or the process that had opened it has ended", name);
+    return err(MPI_ERR_PORT, "E1009: the port " PORT_SHOWN " is closed, or the process that had opened it has ended",
+               SHOWN(name));
 }
 
 static int too_late(const char *name)
 {
-    return err(MPI_ERR_PORT, "E1011: nobody has accepted at the port %.100s in the time that timeout says", name);
+    return err(MPI_ERR_PORT, "E1011: nobody has accepted at the port " PORT_SHOWN " in the time that timeout says",
+               SHOWN(name));
 }
 
 static int wait_for_near(struct connect *connect, const char *name)
@@ -425,7 +460,11 @@ static int call_far_owner(struct connect *connect)
 
     caller->owner = -1; /* for those who look for callers of their own */
     atomic_store_explicit(&caller->state, JOB_CALLER_WAITS, memory_order_release);
-    rc = tell(CONTROL_CONNECT, "MPI_Comm_connect", words, ARRAY_LEN(words), &reply);
+    if (connect->group)
+        rc = abroad_call(&(struct abroad_port){ port->job, port->owner, port->tenant, port->number, port->reach },
+                         connect->group, (int)words[0], connect->number);
+    else
+        rc = tell(CONTROL_CONNECT, "MPI_Comm_connect", words, ARRAY_LEN(words), &reply);
     if (rc)
         atomic_store_explicit(&caller->state, JOB_CALLER_NONE, memory_order_release);
     return rc;
@@ -439,8 +478,18 @@ static bool is_taken_back(struct connect *connect)
     return !tell(CONTROL_WITHDRAW, "MPI_Comm_connect", (long[]){ connect->number }, 1, &reply) && reply.count;
 }
 
+static int refused(const struct connect *connect, const char *name, bool is_late)
+{
+    const enum job_refusal why = (enum job_refusal)connect->caller->tag;
+
+    if (!connect->group)
+        return closed(name);
+    return is_late && why == JOB_PORT_CLOSED ? too_late(name) : abroad_refused(why);
+}
+
 static int wait_for_far(struct connect *connect, const char *name)
 {
+    bool is_late;
     int rc;
 
     connect->number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) % INT32_MAX;
@@ -449,12 +498,13 @@ static int wait_for_far(struct connect *connect, const char *name)
     if (rc)
         return rc;
     progress_wait_look(has_answer, connect);
-    if (state_of(connect) == JOB_CALLER_WAITS && is_taken_back(connect)) {
+    is_late = state_of(connect) == JOB_CALLER_WAITS;
+    if (is_late && is_taken_back(connect)) {
         rc = too_late(name);
     } else {
         connect->end = 0;
         progress_wait_look(has_answer, connect);
-        rc = is_accepted(connect) ? 0 : closed(name);
+        rc = is_accepted(connect) ? 0 : refused(connect, name, is_late);
     }
     if (rc)
         atomic_store_explicit(&connect->caller->state, JOB_CALLER_NONE, memory_order_release);
@@ -472,6 +522,9 @@ static int wait_for_accept(const char *name, struct info *info, struct finding *
         rc = read_timeout(info, &connect.end);
     if (rc)
         return rc;
+    finding->is_abroad = connect.port.is_abroad;
+    if (connect.port.is_abroad)
+        return 0;
     connect.is_far = !is_near(connect.port.owner);
     rc = connect.is_far ? wait_for_far(&connect, name) : wait_for_near(&connect, name);
     if (rc)
@@ -480,6 +533,36 @@ static int wait_for_accept(const char *name, struct info *info, struct finding *
     finding->tag = accept_tag(connect.port.owner, dyn_job->proc, connect.caller->tag);
     atomic_store_explicit(&connect.caller->state, JOB_CALLER_NONE, memory_order_release);
     return 0;
+}
+
+/* At the root, when all of the group are ready. */
+static int call_abroad(const char *name, struct info *info, const struct comm *comm, struct finding *finding)
+{
+    struct connect connect = { .caller = NULL, .is_far = true, .group = comm };
+    int rc = read_name(name, &connect.port);
+
+    if (!rc)
+        rc = read_timeout(info, &connect.end);
+    if (!rc)
+        rc = wait_for_far(&connect, name);
+    if (rc)
+        return rc;
+    finding->proc = connect.caller->owner;
+    finding->tag = (int)connect.caller->tag;
+    atomic_store_explicit(&connect.caller->state, JOB_CALLER_NONE, memory_order_release);
+    return 0;
+}
+
+/* The port is of another job. */
+static int connect_abroad(const char *name, struct info *info, int root, struct comm *comm, struct comm **out)
+{
+    struct finding finding = { 0 };
+    int rc = abroad_prepare(comm, "MPI_Comm_connect");
+
+    if (!rc && comm->rank == root)
+        rc = call_abroad(name, info, comm, &finding);
+    rc = finding_share(comm, root, "MPI_Comm_connect", rc, &finding);
+    return rc ? rc : comm_inter_abroad(comm, root, finding.proc, finding.tag, "MPI_Comm_connect", out);
 }
 
 int dyn_connect(const char *name, struct info *info, int root, struct comm *comm, struct comm **out)
@@ -491,6 +574,8 @@ int dyn_connect(const char *name, struct info *info, int root, struct comm *comm
         return rc;
     rc = comm->rank == root ? wait_for_accept(name, info, &finding) : 0;
     rc = finding_share(comm, root, "MPI_Comm_connect", rc, &finding);
+    if (!rc && finding.is_abroad)
+        return connect_abroad(name, info, root, comm, out);
     return rc ? rc : comm_inter_with(comm, root, finding.proc, finding.tag, "MPI_Comm_connect", out);
 }
 
@@ -501,13 +586,16 @@ bool dyn_describe_wait(const struct progress_long *wait, struct blocked *out)
     const struct connect *connect = wait->arg;
 
     if (wait->is_done == has_caller) {
+        const struct accept *accept = wait->arg;
         *out = (struct blocked){ .call = "MPI_Comm_accept", .way = BLOCKED_RECEIVING, .peer = MPI_ANY_SOURCE,
                                  .is_of_anyone = true, .count = -1 };
+        if (*accept->port.reach) /* anybody may call */
+            *out = (struct blocked){ .call = "MPI_Comm_accept", .way = BLOCKED_OTHERWISE, .count = -1 };
         return true;
     }
     if (wait->is_done != has_answer)
         return join_describe_wait(wait, out);
-    *out = (struct blocked){ .call = "MPI_Comm_connect", .way = connect->end ? BLOCKED_OTHERWISE : BLOCKED_RECEIVING,
-                             .peer = connect->port.owner, .tag = JOB_NO_VALUE, .count = -1 };
+    *out = (struct blocked){ .call = "MPI_Comm_connect", .way = connect->end || connect->group ? BLOCKED_OTHERWISE : BLOCKED_RECEIVING,
+                             .peer = connect->group ? 0 : connect->port.owner, .tag = JOB_NO_VALUE, .count = -1 };
     return true;
 }

@@ -130,8 +130,11 @@ static int open_far_net(struct lane *lane)
     const struct net_config net = net_config_of(lane);
     const struct net_ops *ops;
     bool is_firm;
-    int rc = ofi_choose(&tcp_ops, &ops, &is_firm);
+    int rc;
 
+    if (!lanes.config.segment->is_spread) /* only processes of other jobs are far: they have TCP in common */
+        return open_net(lane, TO_FAR, &tcp_ops, &net);
+    rc = ofi_choose(&tcp_ops, &ops, &is_firm);
     if (rc)
         return rc;
     rc = open_net(lane, TO_FAR, ops, &net);
@@ -151,6 +154,16 @@ static int open_far(struct lane *lane)
     if (!rc)
         lane->nets[TO_FAR]->flushed = &lane->kept.done;
     lane->has_far |= !rc;
+    return rc;
+}
+
+int p2p_be_reachable(void)
+{
+    int rc;
+
+    lane_lock(&first_lane);
+    rc = open_far(&first_lane);
+    lane_unlock(&first_lane);
     return rc;
 }
 

@@ -131,9 +131,12 @@ struct p2p_slip *p2p_inbox_take(const struct comm *comm, struct p2p_inbox *inbox
  * first. A process takes any context, whatever its own level of threads. */
 #define P2P_CTX_SPREAD (UINT32_C(1) << 31)
 
+/* Contexts from here on are those of communicators with processes of other jobs (sys/place.h). */
+#define P2P_CTX_ABROAD (UINT32_C(3) << 30)
+
 static inline int p2p_lane_of(uint32_t ctx)
 {
-    return ctx < P2P_CTX_SPREAD ? 0 : 1 + (int)(ctx / 2 % (NET_LANES - 1));
+    return ctx < P2P_CTX_SPREAD || ctx >= P2P_CTX_ABROAD ? 0 : 1 + (int)(ctx / 2 % (NET_LANES - 1));
 }
 
 /* Contexts from here up to P2P_CTX_SPREAD are those of communicators with members in several clients (IMPI): the id
@@ -151,6 +154,9 @@ enum { P2P_OWN_TAGS = 999, P2P_NOTE_BITS = 48, P2P_NOTE_MARK = 0x5042, P2P_NOTE_
 
 /* The lane of communicators that the library polls by a thread of its own, whatever the level of threads. */
 enum { P2P_LANE_APART = NET_LANES - 1 };
+
+/* Processes of other jobs can reach this one from now on. Errors: MPI_ERR_NO_MEM, of the network. */
+int p2p_be_reachable(void);
 
 /* For a call that IMPI does not have: is all of the communicator within this client? Error:
  * MPI_ERR_UNSUPPORTED_OPERATION, E1213. */

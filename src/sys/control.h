@@ -54,8 +54,17 @@ enum control_kind {
     /* Of ports of processes on other machines; struct job_visitor, struct job_caller. Numbers. */
     CONTROL_CONNECT,   /* entry, number of the call, owner, his tenant, port: the caller waits in that entry */
     CONTROL_WITHDRAW,  /* number of the call: he waits no more. Count of the reply: 1; 0: he is accepted already */
-    CONTROL_ACCEPT,    /* visitor, number of the call, port, tag. Count of the reply: 1, with the process; 0: gone */
+    CONTROL_ACCEPT,    /* visitor, number of the call, port, tag. Count of the reply: 1, with the process; 0: gone. The
+                        * reply of one of another job has the tag as its text, and CONTROL_GROUP follows */
     CONTROL_CLOSE,     /* port */
+    /* Of ports and processes of other jobs (launch/bonds.c). */
+    CONTROL_OPEN,      /* be reachable for others. The reply: the number of the TCP port, and the key in 32 hex digits,
+                        * or nothing */
+    CONTROL_CALL,      /* entry, number of the call, job (16 hex digits), owner, his tenant, port, key (32 hex digits),
+                        * TCP port; number of addresses, each an IP address and its scope; the places of the group: the
+                        * caller waits in that entry, which is told the leader's place and the tag */
+    CONTROL_GROUP,     /* that tag, and the places of the group that the visitor is connected with; none: nobody */
+    CONTROL_LAST = CONTROL_GROUP,
 };
 
 struct control_header {

@@ -36,7 +36,7 @@
 #define JOB_NO_CTX UINT64_MAX
 enum {
     JOB_MAJOR = 5,
-    JOB_MINOR = 3,
+    JOB_MINOR = 4,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,
     JOB_STATUS_SIZE = 1024,
@@ -100,6 +100,7 @@ struct job_head {
     uint32_t universe;   /* [L] MPI_UNIVERSE_SIZE of worlds that are smaller */
     uint32_t here;       /* [L] ranks of the first world that share `cpus`, those on this machine; 0: all */
     uint32_t is_spread;  /* [L] 1: processes are on several machines, or are to behave as if */
+    _Atomic uint32_t has_abroad; /* [L] 1: places have been given to processes of other jobs (struct job_abroad) */
 
     /* 0 while the job runs, then job_end() of the first who ends it: the launcher, or a rank that aborts. Set
      * once, by compare-and-swap. */
@@ -204,6 +205,20 @@ struct job_answer {
     unsigned char unused[JOB_ANSWER_SIZE - 864];
 };
 
+/* Who has this place if it is a process of another job, of another mpiexec (MPI 5.0 §11.9). It behaves as one of another
+ * machine. The two mpiexecs have a bond: a number and a key that both jobs know, and a range of contexts (comm/abroad.c)
+ * of which each side has a half. */
+struct job_abroad {
+    uint64_t bond;     /* [L] number; 0: the process is of this job */
+    uint64_t job;      /* [L] token[0] of its job */
+    uint64_t key[2];   /* [L] by which its processes and ours know each other */
+    uint32_t home;     /* [L] its place in its own job */
+    uint32_t range;    /* [L] of contexts, from 0 */
+    uint32_t side;     /* [L] our half: 0 or 1; the side that has 0 counts as the lower one */
+    uint32_t first;    /* [L] the first place that has been given to a process of this bond, where … */
+    _Atomic uint32_t contexts; /* [R] … is counted how many contexts our side has taken */
+};
+
 struct job_proc {
     /* Line 0: coming and going. */
     alignas(CACHE_LINE) _Atomic int32_t pid; /* [R] of the MPI process; claimed by compare-and-swap from 0 */
@@ -227,8 +242,10 @@ struct job_proc {
     alignas(CACHE_LINE) uint64_t bound[JOB_BOUND_CPUS / 64]; /* [L] processors that it is started on, a bit each; none:
                                                               * it is not bound, or to later ones */
 
+    alignas(CACHE_LINE) struct job_abroad abroad; /* [L] */
+
     alignas(CACHE_LINE) unsigned char unused[JOB_PAGE - JOB_NET_SIZE - JOB_STATUS_SIZE - JOB_ANSWER_SIZE -
-                                             JOB_BOUND_CPUS / 8 - 3 * CACHE_LINE];
+                                             JOB_BOUND_CPUS / 8 - 4 * CACHE_LINE];
 
     /* Asking a rank that waits. */
     alignas(CACHE_LINE) struct job_question question; /* [L] */
@@ -246,6 +263,9 @@ enum job_caller_state {
     JOB_CALLER_ACCEPTED, /* [O] by compare-and-swap; [L] if the port is of a process on another machine … */
     JOB_CALLER_REFUSED,  /* … [L] and it is not open, or no more */
 };
+
+/* Why a call to a port of another job is refused: its tag then. */
+enum job_refusal { JOB_PORT_CLOSED, JOB_NO_WAY, JOB_NO_ROOM, JOB_NOT_KNOWN };
 
 /* One process that wants to be connected to a port of another one. */
 struct job_caller {
@@ -304,6 +324,7 @@ struct job_place {
     unsigned char address[JOB_ADDRESS_SIZE]; /* [R] [L] the network transport's own */
 };
 
+static_assert(sizeof(struct job_abroad) <= CACHE_LINE, "job_abroad is one line");
 static_assert(sizeof(struct job_place) == 2 * CACHE_LINE, "job_place has no holes");
 static_assert(sizeof(struct job_desk) <= JOB_PAGE, "job_desk fits its page");
 static_assert(sizeof(struct job_head) == JOB_PAGE, "job_head is one page");

@@ -12,4 +12,16 @@ bool place_is_spread(void);
 /* Of a process of the job, by its number. */
 int place_node(int proc);
 
+/* Processes of other jobs (struct job_abroad). Have there been any? */
+bool place_has_abroad(void);
+/* NULL: the process is of this job. */
+struct job_abroad *place_abroad(int proc);
+/* What it is called by all processes of all jobs, which number it differently. Names are in the order of numbers within
+ * a job. */
+uint64_t place_name(int proc);
+/* The other way round; -1: it has no place here. */
+int place_find(uint64_t name);
+/* The place of a process by its bond and its place at home; -1: there is none. */
+int place_find_home(struct job_head *head, uint64_t bond, uint32_t home);
+
 #endif

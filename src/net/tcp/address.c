@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/setting.h"
 #include "net/tcp/int_tcp.h"
+#include "net/tcp/tcp.h"
 
 static struct setting interface_setting = {
     .name = "TCP_INTERFACE",
@@ -288,4 +289,57 @@ void tcp_address_name(const struct tcp_target *target, char *text, size_t size)
 
     inet_ntop(target->to.any.sa_family, bytes, name, sizeof name);
     snprintf(text, size, "%s port %d", name, ntohs(is_v4 ? target->to.v4.sin_port : target->to.v6.sin6_port));
+}
+
+enum { REACH_MAX = 80 }; /* bytes, so that the name of a port is short enough for all MPIs */
+
+int tcp_reach_write(uint16_t port, char *hex, size_t size)
+{
+    unsigned char bytes[REACH_MAX];
+    struct tcp_ifaces ifaces;
+    size_t length;
+    int rc = tcp_address_look(&ifaces);
+
+    if (rc)
+        return rc;
+    length = tcp_address_write(&ifaces, port, bytes, size_min(sizeof bytes, (size - 1) / 2));
+    for (size_t i = 0; i < length; i++)
+        snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
+    return 0;
+}
+
+static bool read_hex(const char *hex, unsigned char *bytes, size_t *size)
+{
+    const size_t length = strspn(hex, "0123456789abcdef");
+
+    if (hex[length] || length % 2 || length / 2 > *size)
+        return false;
+    *size = length / 2;
+    for (size_t i = 0; i < *size; i++) {
+        unsigned byte;
+        if (sscanf(hex + 2 * i, "%2x", &byte) != 1)
+            return false;
+        bytes[i] = (unsigned char)byte;
+    }
+    return true;
+}
+
+bool tcp_reach_read(const char *hex, struct tcp_reach *reach)
+{
+    struct tcp_target targets[TCP_TARGETS];
+    unsigned char bytes[REACH_MAX];
+    size_t size = sizeof bytes;
+    struct tcp_ifaces ifaces;
+
+    if (!read_hex(hex, bytes, &size) || tcp_address_look(&ifaces))
+        return false;
+    reach->count = tcp_address_read(&ifaces, bytes, size, targets);
+    for (int i = 0; i < reach->count; i++) {
+        const bool is_v4 = targets[i].to.any.sa_family == AF_INET;
+        const void *at = is_v4 ? (const void *)&targets[i].to.v4.sin_addr : &targets[i].to.v6.sin6_addr;
+        inet_ntop(targets[i].to.any.sa_family, at, reach->at[i].ip, sizeof reach->at[i].ip);
+        reach->at[i].scope = is_v4 ? 0 : targets[i].to.v6.sin6_scope_id;
+    }
+    reach->port = reach->count ? (uint16_t)(bytes[2] | bytes[3] << 8) : 0;
+    return reach->count > 0;
 }

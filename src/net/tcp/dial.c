@@ -44,11 +44,6 @@ struct tcp_dial {
     char last[160];             /* why the last try has failed */
 };
 
-static bool is_caller_lower(const struct tcp_peer *peer)
-{
-    return tcp_of(peer)->proc < peer->ep.proc;
-}
-
 int tcp_dial(struct tcp_peer *peer)
 {
     struct tcp *tcp = tcp_of(peer);
@@ -152,6 +147,7 @@ static void try_connected(struct try *try)
 {
     struct tcp_peer *peer = try->dial->peer;
     struct tcp *tcp = tcp_of(peer);
+    const struct job_abroad *abroad = &job_proc(tcp->segment, peer->ep.proc)->abroad;
     int error = 0;
     socklen_t size = sizeof error;
 
@@ -160,7 +156,8 @@ static void try_connected(struct try *try)
         return;
     }
     try->party = (struct tcp_party){
-        .token = tcp->segment->token, .self = (uint32_t)tcp->proc, .peer = (uint32_t)peer->ep.proc,
+        .token = abroad->bond ? abroad->key : tcp->segment->token, .bond = abroad->bond,
+        .self = (uint32_t)tcp->proc, .peer = abroad->bond ? abroad->home : (uint32_t)peer->ep.proc,
         .tenant = tcp->tenant, .lane = (uint8_t)tcp->lane, .is_caller = true, .nonce = tcp_nonce(),
     };
     if (!send_note(try, TCP_HELLO) || tcp_watch(tcp, try->fd, &try->watch, false)) {
@@ -175,10 +172,12 @@ static void try_connected(struct try *try)
 /* This is the connection. */
 static void try_wins(struct try *try)
 {
+    struct tcp_peer *peer = try->dial->peer;
     const int fd = try->fd;
 
     try->fd = -1;
-    tcp_adopt(try->dial->peer, fd, try->party.peer_tenant);
+    tcp_adopt(peer, fd, try->party.bond ? job_proc(tcp_of(peer)->segment, peer->ep.proc)->tenant
+                                        : try->party.peer_tenant);
 }
 
 static void try_refused(struct try *try, enum tcp_reason reason)
@@ -201,7 +200,7 @@ static void try_noted(struct try *try)
         try_refused(try, reason);
     else if (is_answer && !send_note(try, TCP_PROOF))
         note_failure(try, strerror(errno));
-    else if (is_answer && !is_caller_lower(try->dial->peer))
+    else if (is_answer && !tcp_is_lower(tcp_of(try->dial->peer), try->dial->peer->ep.proc))
         try->state = TRY_AWAITS_PICK;
     else
         try_wins(try);

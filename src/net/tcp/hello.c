@@ -45,6 +45,7 @@ struct tcp_note tcp_note_make(const struct tcp_party *party, enum tcp_step step)
     note.to = htole32(party->peer);
     note.tenant = htole32(party->tenant);
     note.nonce = htole64(party->nonce);
+    note.bond = htole64(party->bond);
     if (step == TCP_ANSWER || step == TCP_PROOF)
         note.proof = htole64(proof_of(party, party->is_caller));
     return note;
@@ -77,8 +78,9 @@ enum tcp_reason tcp_note_read_hello(const struct tcp_note *note, uint32_t self, 
         return reason;
     if (note->step != TCP_HELLO || note->lane >= NET_LANES)
         return TCP_NO_NOTE;
-    if (le32toh(note->to) != self || le32toh(note->from) == self)
+    if (le32toh(note->to) != self || (le32toh(note->from) == self && !note->bond))
         return TCP_OTHER_JOB;
+    party->bond = le64toh(note->bond);
     party->self = self;
     party->peer = le32toh(note->from);
     party->peer_tenant = le32toh(note->tenant);
@@ -104,7 +106,8 @@ enum tcp_reason tcp_note_check(const struct tcp_note *note, enum tcp_step step, 
         return check_refusal(note);
     if (note->step != step)
         return TCP_NO_NOTE;
-    if (le32toh(note->from) != party->peer || le32toh(note->to) != party->self || note->lane != party->lane)
+    if (le32toh(note->from) != party->peer || le32toh(note->to) != party->self || note->lane != party->lane ||
+        le64toh(note->bond) != party->bond)
         return TCP_OTHER_JOB;
     if (step == TCP_ANSWER) {
         party->peer_nonce = le64toh(note->nonce);

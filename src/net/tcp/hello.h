@@ -21,13 +21,13 @@
  *   16      1     size of an address in the sender
  *   17      3     zero
  *   20      4     reason of a refusal
- *   24      4     process that sends it
- *   28      4     process that it is for
+ *   24      4     process that sends it, by its number in its own job
+ *   28      4     process that it is for, likewise
  *   32      4     how many have had the sender's number before
  *   36      4     zero
  *   40      8     nonce
  *   48      8     proof
- *   56      8     zero
+ *   56      8     number of the bond between two jobs (struct job_abroad), whose key is used then; 0: they are of one
  */
 #ifndef NET_TCP_HELLO_H
 #define NET_TCP_HELLO_H
@@ -57,15 +57,17 @@ struct tcp_note {
     uint32_t reason;
     uint32_t from, to;
     uint32_t tenant, unused_too;
-    uint64_t nonce, proof, unused_at_last;
+    uint64_t nonce, proof, bond;
 };
 
 _Static_assert(sizeof(struct tcp_note) == TCP_NOTE_SIZE, "a note has no holes");
 
 /* One end of a new connection, and what it knows of the other one. */
 struct tcp_party {
-    const uint64_t *token;    /* of the job, two words */
-    uint32_t self, peer;
+    const uint64_t *token;    /* of the job, or of the bond, two words */
+    uint64_t bond;            /* 0: both are of one job */
+    uint32_t place;           /* the other one's number here; not for notes */
+    uint32_t self, peer;      /* each in its own job */
     uint32_t tenant;          /* of this process's number; then … */
     uint32_t peer_tenant;     /* … of the other one's */
     uint8_t lane;

@@ -267,6 +267,14 @@ static ALWAYS_INLINE void tcp_leave(struct tcp *tcp)
     lock_release(&tcp->guard);
 }
 
+/* Of all connections of two processes the lower one picks. */
+static inline bool tcp_is_lower(const struct tcp *tcp, int proc)
+{
+    const struct job_abroad *abroad = &job_proc(tcp->segment, proc)->abroad;
+
+    return abroad->bond ? abroad->side == 0 : tcp->proc < proc;
+}
+
 /* tcp.c: the state for a process, made at first contact; NULL: no memory. */
 struct tcp_peer *tcp_peer(struct tcp *tcp, int proc);
 /* The connection has ended with `rc` (0: in good order): drop all that belongs to it. The sink is told by the next

@@ -19,6 +19,7 @@
 #include "net/tcp/int_tcp.h"
 #include "progress/progress.h"
 #include "sys/clock.h"
+#include "sys/place.h"
 #include "sys/ready.h"
 
 enum { ACCEPT_BATCH = 32, EVENTS = 32 };
@@ -297,6 +298,23 @@ static bool say(int fd, struct tcp_note note)
     return send(fd, &note, sizeof note, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof note;
 }
 
+/* Who is it, and by which key is that to be proved? False: nobody whom we know. The number of one of another job is
+ * that of its place here, and so is its tenant. */
+static bool find_party(const struct tcp_port *port, struct tcp_party *party)
+{
+    const int place = party->bond ? place_find_home(port->segment, party->bond, party->peer) : (int)party->peer;
+
+    if (place < 0 || place >= port->procs)
+        return false;
+    party->place = (uint32_t)place;
+    party->token = port->segment->token;
+    if (!party->bond)
+        return true;
+    party->token = job_proc(port->segment, place)->abroad.key;
+    party->peer_tenant = job_proc(port->segment, place)->tenant;
+    return true;
+}
+
 static bool answer(struct tcp_port *port, struct caller *caller)
 {
     struct tcp_party *party = &caller->proven.party;
@@ -304,9 +322,8 @@ static bool answer(struct tcp_port *port, struct caller *caller)
 
     if (reason == TCP_OTHER_VERSION || reason == TCP_OTHER_MEMORY)
         (void)say(caller->proven.fd, tcp_note_refuse((uint32_t)port->proc, reason));
-    if (reason || party->peer >= (uint32_t)port->procs)
+    if (reason || !find_party(port, party))
         return false;
-    party->token = port->segment->token;
     party->tenant = job_proc(port->segment, port->proc)->tenant;
     party->nonce = tcp_nonce();
     caller->has_said = true;

@@ -234,7 +234,7 @@ static bool send_pick(const struct tcp_proven *proven)
 /* The other one has sent a proof: if it has the lower number it has picked this connection, else we do. */
 static bool pick(struct tcp *tcp, const struct tcp_proven *proven)
 {
-    return proven->party.peer < (uint32_t)tcp->proc || send_pick(proven);
+    return !tcp_is_lower(tcp, (int)proven->party.place) || send_pick(proven);
 }
 
 static void proven_free(struct tcp_proven *proven)
@@ -248,7 +248,7 @@ static void proven_free(struct tcp_proven *proven)
 
 void tcp_adopt_proven(struct tcp *tcp, struct tcp_proven *proven)
 {
-    struct tcp_peer *peer = tcp->peers[proven->party.peer];
+    struct tcp_peer *peer = tcp->peers[proven->party.place];
     const bool is_first = peer->state == TCP_IDLE || peer->state == TCP_DIALING;
 
     if (is_first && pick(tcp, proven)) {
@@ -353,7 +353,7 @@ static int take_proven(struct tcp *tcp)
     int events = 0;
 
     while ((proven = tcp_port_take(tcp->port, tcp->lane))) {
-        if (!tcp_peer(tcp, (int)proven->party.peer)) { /* no memory now: the caller takes it for connected already */
+        if (!tcp_peer(tcp, (int)proven->party.place)) { /* no memory now: the caller takes it for connected already */
             tcp_port_put_back(tcp->port, proven);
             break;
         }

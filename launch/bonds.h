@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpiexec: bonds with mpiexecs of other jobs, so that processes of both can be connected (MPI 5.0 §11.9).
+ *
+ *   bonds.c       making them: who listens, who calls, and that both know the port's key
+ *   bond_calls.c  what goes over them: calls to ports, groups, the ends of processes
+ *   bond_wire.c   the bytes
+ *
+ * A bond is made by the first call to a port of the other job and lasts until one of the two mpiexecs ends. Processes of
+ * the other job that are or were connected with ours have places in our segment meanwhile (struct job_abroad), as
+ * processes of another machine have. */
+#ifndef LAUNCH_BONDS_H
+#define LAUNCH_BONDS_H
+
+#include <netinet/in.h>
+
+#include "bond_wire.h"
+#include "channel.h"
+#include "launch.h"
+#include "spawning.h"
+
+enum { BOND_TARGETS = 20, BOND_NAME_SIZE = 32 + BOND_HOST_SIZE };
+
+enum bond_state {
+    BOND_CONNECTS, /* to targets[next - 1] */
+    BOND_GREETS,   /* one of the greetings is awaited */
+    BOND_IS_OPEN,
+    BOND_IS_OVER,
+};
+
+union bond_address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+struct bond {
+    struct bond *next;
+    struct channel channel;
+    enum bond_state state;
+    struct source dial;        /* while it connects */
+    union bond_address targets[BOND_TARGETS];
+    int count, tried;          /* addresses */
+    int64_t since_ns;
+    struct bond_secret secret;
+    uint32_t side;             /* 0: we have called */
+    uint64_t number, key[2], job;
+    uint32_t calls;            /* tags of ours so far */
+    int first;                 /* place of the first process of theirs; -1: none yet */
+    bool has_left;             /* they have said BYE */
+    char name[BOND_NAME_SIZE]; /* for messages: "mpiexec 4711 on alpha" */
+};
+
+/* bonds.c */
+/* Number of the TCP port at which we listen, from now on; 0: that is not possible. */
+uint16_t bonds_listen(struct job *job, const uint64_t **key);
+/* The one with the mpiexec of that job, being made if there is none: `fresh` says whom to call. */
+struct bond *bonds_with(struct job *job, const struct bond *fresh);
+/* The latest one; NULL: there is none. */
+struct bond *bonds_first(const struct job *job);
+void bonds_tick(struct job *job); /* TIMER_BONDS */
+void bonds_flush(struct job *job);
+void bonds_end(struct job *job);  /* mpiexec ends */
+void bond_close(struct job *job, struct bond *bond);
+void bond_put(struct bond *bond, enum bond_kind kind, int rank, uint32_t value, const void *data, size_t size);
+
+/* bond_calls.c */
+/* Requests of ranks. False: it is none of these. True: it is answered. */
+bool bonds_request(struct job *job, int rank, unsigned kind, struct texts *texts);
+/* He waits no more. False: he is connected already, or is none of those. */
+bool bonds_withdraw(struct job *job, int rank, uint32_t number);
+void bonds_rank_over(struct job *job, int rank);
+/* Of a call from there: it is refused; or accepted by `owner`, to whom a group of theirs is given: the place of its
+ * leader, -1: there is no room. */
+void bonds_refuse(struct job *job, struct bond *bond, uint32_t tag, enum job_refusal why);
+int bonds_accept(struct job *job, struct bond *bond, uint32_t tag, int owner);
+/* Ranks are to end: tell those that are connected with them. */
+void bonds_tell_ends(struct job *job);
+/* A frame has come. False: it makes no sense. */
+bool bond_take(struct job *job, struct bond *bond, const struct frame *frame, const char *data);
+/* It is open: what has waited for that goes. It is over: what belongs to it goes. */
+void bond_opened(struct job *job, struct bond *bond);
+void bond_lost(struct job *job, struct bond *bond);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: comm. Communicators with processes of another job (struct job_abroad). What those share with us is a bond, and
+ * the bond has a range of contexts which no other one of either job has: a half for each side, of which the first 2^16
+ * are for leaders who meet for the first time. So a communicator has members of two jobs at most.
+ * Knows: sys (places), p2p. */
+#include "base/err.h"
+#include "comm/int_comm.h"
+#include "p2p/p2p.h"
+
+/* Numbers, of which contexts are the double. */
+enum { SIDE_BITS = 20, RANGE_BITS = SIDE_BITS + 1, CALL_BITS = 16 };
+
+static uint32_t first_ctx(const struct job_abroad *abroad, uint32_t side)
+{
+    return P2P_CTX_ABROAD + 2 * (abroad->range << RANGE_BITS | side << SIDE_BITS);
+}
+
+uint32_t comm_ctx_of_call(const struct job_abroad *abroad, uint32_t tag)
+{
+    return first_ctx(abroad, tag >> CALL_BITS & 1) + 2 * (tag & ((1u << CALL_BITS) - 1));
+}
+
+static struct job_abroad *find_in(const struct group *group)
+{
+    struct job_abroad *abroad = NULL;
+
+    for (int rank = 0; rank < group->size && !abroad; rank++)
+        abroad = place_abroad(group_proc(group, rank));
+    return abroad;
+}
+
+struct job_abroad *comm_abroad_in(const struct comm *comm)
+{
+    struct job_abroad *abroad;
+
+    if (likely(!place_has_abroad()))
+        return NULL;
+    abroad = find_in(comm->group);
+    return abroad || comm->remote_group == comm->group ? abroad : find_in(comm->remote_group);
+}
+
+int comm_ctx_take_abroad(const struct job_abroad *abroad, uint32_t *ctx)
+{
+    const uint32_t most = (1u << SIDE_BITS) - (1u << CALL_BITS);
+    const uint32_t number = atomic_fetch_add_explicit(&place_abroad((int)abroad->first)->contexts, 1,
+                                                      memory_order_relaxed);
+
+    *ctx = number < most ? first_ctx(abroad, abroad->side) + 2 * ((1u << CALL_BITS) + number) : 0;
+    return *ctx ? 0 : err(MPI_ERR_OTHER, "this job has made so many communicators with the other one that their "
+                          "contexts are used up");
+}
+
+int comm_ctx_take_for(const struct comm *old, uint32_t *ctx)
+{
+    const struct job_abroad *abroad = comm_abroad_in(old);
+
+    return unlikely(abroad) ? comm_ctx_take_abroad(abroad, ctx) : comm_ctx_take(ctx);
+}
+
+static int too_many(void)
+{
+    return err(MPI_ERR_UNSUPPORTED_OPERATION, "E1016: a communicator cannot have processes of so many jobs: it can be "
+               "made by a call on one that has them all, and they can be of two mpiexecs");
+}
+
+static bool is_of_bond(const struct group *group, uint64_t bond)
+{
+    for (int rank = 0; rank < group->size; rank++) {
+        const struct job_abroad *abroad = place_abroad(group_proc(group, rank));
+        if (abroad && abroad->bond != bond)
+            return false;
+    }
+    return true;
+}
+
+int comm_abroad_check(const struct comm *comm)
+{
+    const struct job_abroad *abroad = comm_abroad_in(comm);
+
+    if (likely(!abroad))
+        return 0;
+    return is_of_bond(comm->group, abroad->bond) && is_of_bond(comm->remote_group, abroad->bond) &&
+           comm->ctx >= P2P_CTX_ABROAD ? 0 : too_many();
+}
+
+int comm_abroad_check_group(const struct group *group, const char *call)
+{
+    if (likely(!place_has_abroad()) || !find_in(group))
+        return 0;
+    return err(MPI_ERR_UNSUPPORTED_OPERATION, "E1016: %s does not work over several mpiexecs, and the group has "
+               "processes of two", call);
+}
+
+int comm_check_one_job(const struct comm *comm, const char *call)
+{
+    return comm_abroad_in(comm) ? comm_abroad_check_group(find_in(comm->group) ? comm->group : comm->remote_group, call)
+                                : 0;
+}
