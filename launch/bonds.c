@@ -16,7 +16,7 @@
 #define PATIENCE_SECONDS 10.0
 #define TICK_SECONDS 0.5
 
-enum { STRANGERS_MAX = 64 };
+enum { STRANGERS_MAX = 64, AGAIN_MAX = 8 };
 
 struct bonds {
     struct source listener;
@@ -82,11 +82,18 @@ void bond_put(struct bond *bond, enum bond_kind kind, int rank, uint32_t value, 
 
 /* --- greetings --- */
 
+/* Has it got a range? Who calls us has one from our greeting on. */
+static bool has_range(const struct bond *bond)
+{
+    return bond->number || (bond->side == 1 && bond->state == BOND_GREETS && bond->secret.nonce[0] &&
+                            bond->secret.range < BOND_RANGES);
+}
+
 /* Contexts of which ranges are in use here. */
 static void list_ranges(const struct job *job, const struct bond *without, uint64_t ranges[BOND_RANGES / 64])
 {
     for (const struct bond *bond = job->bonds->all; bond; bond = bond->next)
-        if (bond != without && bond->number)
+        if (bond != without && has_range(bond))
             ranges[bond->secret.range / 64] |= UINT64_C(1) << bond->secret.range % 64;
 }
 
@@ -163,8 +170,12 @@ static bool take_greeting(struct job *job, struct bond *bond, const struct bond_
         return bond->secret.range < BOND_RANGES;
     }
     bond->secret.range = greeting->range;
-    if (greeting->proof != bond_proof(&bond->secret, BOND_ANSWERS) || !is_range_free(job, bond, greeting->range))
+    if (greeting->proof != bond_proof(&bond->secret, BOND_ANSWERS))
         return false;
+    if (!is_range_free(job, bond, greeting->range)) { /* given away since we have called: once more */
+        bond->tried = bond->again++ < AGAIN_MAX ? 0 : bond->count;
+        return false;
+    }
     greet(job, bond, bond_proof(&bond->secret, BOND_PROVES));
     open_bond(job, bond);
     return true;

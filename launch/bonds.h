@@ -40,6 +40,7 @@ struct bond {
     struct source dial;        /* while it connects */
     union bond_address targets[BOND_TARGETS];
     int count, tried;          /* addresses */
+    int again;                 /* times that all have been tried again */
     int64_t since_ns;
     struct bond_secret secret;
     uint32_t side;             /* 0: we have called */

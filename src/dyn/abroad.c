@@ -67,20 +67,18 @@ bool abroad_is_name(const char *text)
 
 /* --- calls --- */
 
-static int check(const struct comm *comm, const char *call)
+static int get_ready(const char *call)
 {
-    int rc = comm_check_one_job(comm, call);
-
-    if (!rc && dyn_job->head->is_spread)
-        rc = err(MPI_ERR_UNSUPPORTED_OPERATION, "E1016: %s connects jobs of one machine each, and this one is on "
-                 "several", call);
-    return rc ? rc : p2p_be_reachable();
+    if (dyn_job->head->is_spread)
+        return err(MPI_ERR_UNSUPPORTED_OPERATION, "E1016: %s connects jobs of one machine each, and this one is on "
+                   "several", call);
+    return p2p_be_reachable();
 }
 
 int abroad_prepare(struct comm *comm, const char *call)
 {
     struct coll_agreement all;
-    const int rc = coll_agree(comm, call, check(comm, call), 0, &all);
+    const int rc = coll_agree(comm, call, get_ready(call), 0, &all);
 
     return rc || !all.error_class ? rc : err(all.error_class, "rank %d has failed, and has been told why", all.rank);
 }

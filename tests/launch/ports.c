@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Jobs of different mpiexecs that meet (ports_test.py):
+ *
+ *     ports server FILE ROUNDS CASE     leaves the name of a port in FILE, and accepts
+ *     ports client FILE ROUNDS CASE     connects
+ *
+ * CASE is what they do with each other; see cases. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LONG = 300000 };
+
+static int rank, size, is_server;
+static const char *which;
+
+static void must(int holds, const char *what)
+{
+    if (holds)
+        return;
+    printf("rank %d: %s does not hold\n", rank, what);
+    MPI_Abort(MPI_COMM_WORLD, 3);
+}
+#define MUST(what) must(what, #what)
+
+static int is(const char *name)
+{
+    return !strcmp(which, name);
+}
+
+/* Each with each of the other side. */
+static void talk(MPI_Comm inter)
+{
+    int others, in, out;
+
+    MPI_Comm_remote_size(inter, &others);
+    for (int i = 0; i < others; i++) {
+        out = 1000 * rank + i;
+        MPI_Sendrecv(&out, 1, MPI_INT, i, 5, &in, 1, MPI_INT, i, 5, inter, MPI_STATUS_IGNORE);
+        MUST(in == 1000 * i + rank);
+    }
+    MPI_Barrier(inter);
+}
+
+/* Short and long, and those of one side know each other still by memory. */
+static void reduce_and_gather(MPI_Comm all, int here, int count)
+{
+    char *own = malloc(LONG), *of_all = malloc((size_t)LONG * (size_t)count);
+    int sum;
+
+    MPI_Allreduce(&here, &sum, 1, MPI_INT, MPI_SUM, all);
+    MUST(sum == count * (count - 1) / 2);
+    memset(own, here, LONG);
+    MPI_Allgather(own, LONG, MPI_CHAR, of_all, LONG, MPI_CHAR, all);
+    for (int i = 0; i < count; i++)
+        MUST(of_all[(size_t)i * LONG + LONG - 1] == i);
+    free(own);
+    free(of_all);
+}
+
+static void use_window(MPI_Comm all, int here, int count)
+{
+    int *memory;
+    MPI_Win win;
+
+    MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, all, &memory, &win);
+    *memory = 0;
+    MPI_Win_fence(0, win);
+    MPI_Accumulate(&here, 1, MPI_INT, (here + 1) % count, 0, 1, MPI_INT, MPI_SUM, win);
+    MPI_Win_fence(0, win);
+    MUST(*memory == (here + count - 1) % count);
+    MPI_Win_free(&win);
+}
+
+static void split(MPI_Comm all, int here, int count)
+{
+    MPI_Comm half, home, some;
+    MPI_Group group;
+    int members;
+
+    MPI_Comm_split(all, here % 2, -here, &half);
+    MPI_Comm_size(half, &members);
+    MUST(members == (count + 1 - here % 2) / 2);
+    MPI_Barrier(half);
+    MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &home);
+    MPI_Comm_size(home, &members);
+    MUST(members == size);
+    MPI_Comm_group(half, &group);
+    MPI_Comm_create_group(all, group, here % 2, &some);
+    MPI_Barrier(some);
+    MPI_Group_free(&group);
+    MPI_Comm_free(&some);
+    MPI_Comm_free(&half);
+    MPI_Comm_free(&home);
+}
+
+static void do_all(MPI_Comm inter)
+{
+    MPI_Comm all, again, part;
+    MPI_Request request;
+    int here, count;
+
+    MPI_Intercomm_merge(inter, is_server, &all);
+    MPI_Comm_rank(all, &here);
+    MPI_Comm_size(all, &count);
+    reduce_and_gather(all, here, count);
+    MPI_Comm_idup(inter, &again, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    talk(again);
+    MPI_Comm_free(&again);
+    MPI_Comm_split(inter, 0, rank, &part);
+    talk(part);
+    MPI_Comm_free(&part);
+    MPI_Comm_dup(all, &again);
+    MPI_Comm_free(&all);
+    split(again, here, count);
+    use_window(again, here, count);
+    MPI_Comm_free(&again);
+}
+
+/* What does not go over two mpiexecs says so at all. */
+static void refused(MPI_Comm inter)
+{
+    MPI_Comm all, none = MPI_COMM_NULL;
+    MPI_Group group;
+    int rc;
+
+    MPI_Intercomm_merge(inter, is_server, &all);
+    MPI_Comm_group(all, &group);
+    rc = MPI_Comm_create_from_group(group, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, &none);
+    MPI_Error_class(rc, &rc);
+    MUST(rc == MPI_ERR_UNSUPPORTED_OPERATION);
+    MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+    rc = MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, all, &none, MPI_ERRCODES_IGNORE);
+    MPI_Error_class(rc, &rc);
+    MUST(rc == MPI_ERR_UNSUPPORTED_OPERATION);
+    MPI_Group_free(&group);
+    MPI_Comm_free(&all);
+}
+
+/* One side fails, and the other waits for it. */
+static void fail(MPI_Comm inter)
+{
+    int word;
+
+    talk(inter);
+    if (is_server && rank == size - 1 && is("dies"))
+        raise(9);
+    if (is_server && rank == size - 1 && is("aborts"))
+        MPI_Abort(MPI_COMM_WORLD, 7);
+    if (is_server && is("killed"))
+        kill(getppid(), 9);
+    MPI_Recv(&word, 1, MPI_INT, is_server ? MPI_ANY_SOURCE : 0, 9, inter, MPI_STATUS_IGNORE);
+}
+
+static void meet(MPI_Comm inter)
+{
+    if (is("all"))
+        do_all(inter);
+    else if (is("refused"))
+        refused(inter);
+    else if (is("dies") || is("aborts") || is("killed"))
+        fail(inter);
+    else
+        talk(inter);
+}
+
+static void serve(const char *path, int rounds)
+{
+    char port[MPI_MAX_PORT_NAME] = "", begun[4096];
+    MPI_Comm inter;
+    FILE *file;
+
+    if (!rank) {
+        MPI_Open_port(MPI_INFO_NULL, port);
+        snprintf(begun, sizeof begun, "%s.new", path);
+        file = fopen(begun, "w");
+        fputs(port, file);
+        fclose(file);
+        rename(begun, path);
+    }
+    while (rounds--) {
+        MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+        meet(inter);
+        MPI_Comm_disconnect(&inter);
+    }
+    while (is("sleeps") && !rank && !access(path, F_OK))
+        usleep(5000);
+    if (!rank)
+        MPI_Close_port(port);
+}
+
+static void call(const char *path, int rounds)
+{
+    char port[MPI_MAX_PORT_NAME] = "";
+    MPI_Comm inter;
+    MPI_Info info;
+    FILE *file;
+
+    while (!(file = fopen(path, "r")))
+        usleep(5000);
+    MUST(fgets(port, sizeof port, file) != NULL);
+    fclose(file);
+    if (is("wrong"))
+        port[strlen(port) - 1] ^= 1;
+    MPI_Info_create(&info);
+    if (is("late"))
+        MPI_Info_set(info, "timeout", "0.2");
+    while (rounds--) {
+        MPI_Comm_connect(port, info, size - 1, MPI_COMM_WORLD, &inter);
+        meet(inter);
+        MPI_Comm_disconnect(&inter);
+    }
+    MPI_Info_free(&info);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    which = argv[4];
+    is_server = !strcmp(argv[1], "server");
+    if (is_server)
+        serve(argv[2], atoi(argv[3]));
+    else
+        call(argv[2], atoi(argv[3]));
+    MPI_Finalize();
+    if (!rank)
+        printf("%s is done\n", argv[1]);
+    return argc != 5;
+}
