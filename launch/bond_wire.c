@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "net/hash.h"
+#include "sys/hash.h"
 
 #define MAGIC UINT64_C(0x444e4f425f4c5250) /* "PRL_BOND" in memory of a little-endian machine */
 
@@ -28,7 +28,7 @@ uint64_t bond_proof(const struct bond_secret *secret, int step)
     const uint64_t words[] = { secret->job[0], secret->job[1], secret->nonce[0], secret->nonce[1], secret->range,
                                (uint64_t)step };
 
-    return net_hash(secret->key, words, ARRAY_LEN(words));
+    return hash_words(secret->key, words, ARRAY_LEN(words));
 }
 
 static size_t length_max(uint32_t kind)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpiexec: what two mpiexecs of different jobs send each other over TCP, when a process of one connects to a port of the
- * other (MPI 5.0 §11.9). Pure functions on bytes, which may come from anybody; who sends them: bonds.c.
+/* mpiexec: what two mpiexecs of different jobs send each other over TCP, when a process of one connects to a port of
+ * the other (MPI 5.0 §11.9). Pure functions on bytes, which may come from anybody; who sends them: bonds.c.
  *
  * First come greetings, by which both prove that they know the key which stands in the name of the port; it never goes
  * over the wire:
@@ -13,8 +13,8 @@
  * Then frames (struct frame), numbers as the machines have them:
  *
  *   kind     rank             value            bytes
- *   CALL     owner's place    tag              struct bond_port, struct bond_member of each of the group, its leader first
- *   ANSWER   -1               tag              the same of the other group; none: refused, the rank says why: -1 - reason
+ *   CALL     owner's place    tag              struct bond_port; struct bond_member of the group's, first its leader
+ *   ANSWER   -1               tag              the same of the other group; none: refused for the reason -1 - rank
  *   LEAVE    -1               tag              -                  the caller waits no more
  *   OVER     place            exit code        -                  this process has failed, or is ended for one that has
  *   BYE      -1               -                -                  all of them have ended, as they should */

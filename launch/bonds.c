@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpiexec: bonds are made. Nothing listens until a rank opens a port. Whoever calls there and does not prove within some
- * seconds that he knows the key of our ports is dropped, and gets nothing but our greeting. */
+/* mpiexec: bonds are made. Nothing listens until a rank opens a port. Whoever calls there and does not prove within
+ * some seconds that he knows the key of our ports is dropped, and gets nothing but our greeting. */
 #include "bonds.h"
 
 #include <errno.h>

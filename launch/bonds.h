@@ -5,8 +5,8 @@
  *   bond_calls.c  what goes over them: calls to ports, groups, the ends of processes
  *   bond_wire.c   the bytes
  *
- * A bond is made by the first call to a port of the other job and lasts until one of the two mpiexecs ends. Processes of
- * the other job that are or were connected with ours have places in our segment meanwhile (struct job_abroad), as
+ * A bond is made by the first call to a port of the other job and lasts until one of the two mpiexecs ends. Processes
+ * of the other job that are or were connected with ours have places in our segment meanwhile (struct job_abroad), as
  * processes of another machine have. */
 #ifndef LAUNCH_BONDS_H
 #define LAUNCH_BONDS_H

@@ -44,7 +44,7 @@ void dynamic_answer(struct job *job, int rank, int error, const char *text);
 
 /* calls.c: requests about ports of processes on other machines. False: it is none. */
 bool calls_request(struct job *job, int rank, unsigned kind, struct texts *texts);
-/* Of another job: somebody waits at a port of the process. He does not any more (false: he did not); nor does anybody. */
+/* Of another job: somebody waits at a port of the process. He does not any more (false: he did not); nobody does. */
 struct bond;
 void calls_add_abroad(struct job *job, struct bond *bond, uint32_t tag, int owner, uint32_t tenant, uint32_t port);
 bool calls_leave_abroad(struct job *job, const struct bond *bond, uint32_t tag);

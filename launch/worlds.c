@@ -204,8 +204,8 @@ int worlds_admit(struct job *job, int size)
         return -1;
     report_print(job);
     world = need(sizeof *world);
-    *world = (struct world){ .number = -1, .first = first, .size = size, .places = size, .apps = need(sizeof *world->apps),
-                             .app_count = 1 };
+    *world = (struct world){ .number = -1, .first = first, .size = size, .places = size, .app_count = 1,
+                             .apps = need(sizeof *world->apps) };
     world->apps[0].ranks = size;
     for (int place = first; place < first + size; place++) {
         leave_world(job, place);

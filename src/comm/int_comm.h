@@ -33,7 +33,7 @@ void comm_ctx_start(const struct comm_place *place);
 int comm_ctx_take(uint32_t *ctx);
 /* The same in the lane P2P_LANE_APART, or in any lane if there are no more of these. */
 int comm_ctx_take_apart(uint32_t *ctx);
-/* Communicators with processes of another job (abroad.c). NULL: it has none of them, in either group. */
+/* Communicators with processes of another job (two_jobs.c). NULL: it has none of them, in either group. */
 struct job_abroad *comm_abroad_in(const struct comm *comm);
 /* A context for a communicator of members of `old`, or of that job and this one. Otherwise as comm_ctx_take. */
 int comm_ctx_take_for(const struct comm *old, uint32_t *ctx);

@@ -175,8 +175,8 @@ static int remote_of(const struct comm *comm, const struct agreed *agreed, struc
     for (int rank = 0; rank < size && !rc; rank++) {
         procs[rank] = place_find(names[rank]);
         if (procs[rank] < 0)
-            rc = err(MPI_ERR_UNSUPPORTED_OPERATION, "E1016: rank %d of the other group is of a job that this one is not "
-                     "connected with", rank);
+            rc = err(MPI_ERR_UNSUPPORTED_OPERATION, "E1016: rank %d of the other group is of a job that this one "
+                     "is not connected with", rank);
     }
     if (!rc)
         rc = group_create_list(size, procs, comm_world.proc, out);
@@ -484,8 +484,10 @@ static int split_sides(struct comm *comm, const struct split_entry *mine, const 
         return rc;
     }
     agreed.local_ctx = first_of(comm->group, group, mine)->local_ctx;
-    agreed.ctx = place_name(group_proc(group, 0)) < place_name(group_proc(remote, 0)) ? first_of(comm->group, group, mine)->ctx
-                                                              : first_of(comm->remote_group, remote, theirs)->ctx;
+    if (place_name(group_proc(group, 0)) < place_name(group_proc(remote, 0)))
+        agreed.ctx = first_of(comm->group, group, mine)->ctx;
+    else
+        agreed.ctx = first_of(comm->remote_group, remote, theirs)->ctx;
     if (agreed.ctx && agreed.local_ctx)
         return make_both(comm, group, remote, &agreed, out);
     group_unref(group);

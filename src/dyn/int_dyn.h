@@ -44,7 +44,7 @@ void request_add_number(struct request *request, long number);
 /* Send it, wait for the answer, and give it back. `what` cannot be done without mpiexec. */
 int request_send(struct request *request, unsigned kind, const char *what, struct pm_reply *reply);
 
-/* What stands in the name of a port besides, for other jobs (abroad.c): a way to its mpiexec and the key. */
+/* What stands in the name of a port besides, for other jobs (other_jobs.c): a way to its mpiexec and the key. */
 enum { REACH_MAX = 200 };
 /* Of this job's ports; empty: they cannot be called from outside. `to` has room for REACH_MAX. */
 int abroad_name(char *to);

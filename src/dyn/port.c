@@ -5,7 +5,7 @@
  * Nobody asks mpiexec, but between machines: there it carries the words, and decides whether one who is accepted has
  * not just gone (launch/calls.c).
  *
- * A port's name says which job, which process, and which of its ports; and how another job finds it (abroad.c).
+ * A port's name says which job, which process, and which of its ports; and how another job finds it (other_jobs.c).
  * Knows: sys (the segment), progress, comm. */
 #include <inttypes.h>
 #include <pthread.h>
@@ -102,7 +102,8 @@ static int read_own(const char *name, struct port *port)
 
     if (rc)
         return rc;
-    if (port->is_abroad || port->owner != dyn_job->proc || port->tenant != job_proc(dyn_job->head, dyn_job->proc)->tenant)
+    if (port->is_abroad || port->owner != dyn_job->proc ||
+        port->tenant != job_proc(dyn_job->head, dyn_job->proc)->tenant)
         return err(MPI_ERR_PORT, "E1008: the port " PORT_SHOWN " was opened by another process, which alone can use "
                    "it", SHOWN(name));
     return find(port) ? 0 : err(MPI_ERR_PORT, "E1009: the port " PORT_SHOWN " is closed", SHOWN(name));
@@ -169,7 +170,9 @@ int dyn_close_port(const char *name)
         return rc;
     atomic_store_explicit(find(&port), 0, memory_order_release);
     wake_callers(&port);
-    return dyn_job->head->is_spread || *port.reach ? tell(CONTROL_CLOSE, "MPI_Close_port", (long[]){ port.number }, 1, &reply) : 0;
+    if (!dyn_job->head->is_spread && !*port.reach)
+        return 0;
+    return tell(CONTROL_CLOSE, "MPI_Close_port", (long[]){ port.number }, 1, &reply);
 }
 
 /* --- accept --- */
@@ -599,7 +602,11 @@ bool dyn_describe_wait(const struct progress_long *wait, struct blocked *out)
     }
     if (wait->is_done != has_answer)
         return join_describe_wait(wait, out);
-    *out = (struct blocked){ .call = "MPI_Comm_connect", .way = connect->end || connect->group ? BLOCKED_OTHERWISE : BLOCKED_RECEIVING,
-                             .peer = connect->group ? 0 : connect->port.owner, .tag = JOB_NO_VALUE, .count = -1 };
+    *out = (struct blocked){ .call = "MPI_Comm_connect", .way = BLOCKED_RECEIVING, .peer = connect->port.owner,
+                             .tag = JOB_NO_VALUE, .count = -1 };
+    if (connect->group)
+        out->peer = 0; /* the owner has no number here */
+    if (connect->end || connect->group)
+        out->way = BLOCKED_OTHERWISE;
     return true;
 }

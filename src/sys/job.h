@@ -205,9 +205,9 @@ struct job_answer {
     unsigned char unused[JOB_ANSWER_SIZE - 864];
 };
 
-/* Who has this place if it is a process of another job, of another mpiexec (MPI 5.0 §11.9). It behaves as one of another
- * machine. The two mpiexecs have a bond: a number and a key that both jobs know, and a range of contexts (comm/abroad.c)
- * of which each side has a half. */
+/* Who has this place if it is a process of another job, of another mpiexec (MPI 5.0 §11.9). It behaves as one of
+ * another machine. The two mpiexecs have a bond: a number and a key that both jobs know, and a range of contexts
+ * (comm/two_jobs.c) of which each side has a half. */
 struct job_abroad {
     uint64_t bond;     /* [L] number; 0: the process is of this job */
     uint64_t job;      /* [L] token[0] of its job */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of jobs of different mpiexecs that meet at a port (ports.c): what they do with each other, what is refused, what
-becomes of one side when the other fails, and that nothing is left behind.
+"""Tests of jobs of different mpiexecs that meet at a port (ports.c): what they do with each other, what is refused,
+what becomes of one side when the other fails, and that nothing is left behind.
 
     ports_test.py --build DIR [--full] [NAME ...]
 

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/err.h"
-#include "net/hash.h"
+#include "sys/hash.h"
 #include "net/ofi/int_ofi.h"
 
 enum { PAGE = 4096, CQ_SIZE = 4096, BIG_ENDIAN_LOOK = 128 };
@@ -21,7 +21,7 @@ static struct {
 uint64_t ofi_stamp(const struct job_head *segment, int from, int to)
 {
     const uint64_t words[] = { UINT64_C(0x70617263656c), (uint64_t)from << 32 | (uint32_t)to };
-    const uint64_t stamp = net_hash(segment->token, words, ARRAY_LEN(words));
+    const uint64_t stamp = hash_words(segment->token, words, ARRAY_LEN(words));
 
     return stamp ? stamp : 1;
 }

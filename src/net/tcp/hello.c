@@ -6,7 +6,7 @@
 #include <endian.h>
 
 #include "base/base.h"
-#include "net/hash.h"
+#include "sys/hash.h"
 #include "net/tcp/format.h"
 
 #define MAGIC UINT64_C(0x5043545f4c525050) /* "PPRL_TCP" in memory */
@@ -25,7 +25,7 @@ static uint64_t proof_of(const struct tcp_party *party, bool is_callers)
         (uint64_t)party->lane << 8 | is_callers,
     };
 
-    return net_hash(party->token, words, ARRAY_LEN(words));
+    return hash_words(party->token, words, ARRAY_LEN(words));
 }
 
 static struct tcp_note note_of(enum tcp_step step)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "net/hash.h"
+#include "sys/hash.h"
 #include "net/net_ends.h"
 #include "net/tcp/int_tcp.h"
 #include "sys/ready.h"
@@ -243,8 +243,8 @@ static void test_hash(void)
     const uint64_t key[2] = { UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908) };
     const uint64_t words[1] = { UINT64_C(0x0706050403020100) };
 
-    CHECK(net_hash(key, words, 0) == UINT64_C(0x726fdb47dd0e0e31));
-    CHECK(net_hash(key, words, 1) == UINT64_C(0x93f5f5799a932462));
+    CHECK(hash_words(key, words, 0) == UINT64_C(0x726fdb47dd0e0e31));
+    CHECK(hash_words(key, words, 1) == UINT64_C(0x93f5f5799a932462));
 }
 
 /* --- things that go wrong --- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: net. The hash by which processes prove that they are of one job. */
-#include "net/hash.h"
+/* Room: sys. The hash by which processes prove that they are of one job. */
+#include "sys/hash.h"
 
 static uint64_t turn(uint64_t word, int bits)
 {
@@ -29,7 +29,7 @@ static void take_word(uint64_t v[4], uint64_t word)
     v[0] ^= word;
 }
 
-uint64_t net_hash(const uint64_t key[2], const uint64_t *words, int count)
+uint64_t hash_words(const uint64_t key[2], const uint64_t *words, int count)
 {
     uint64_t v[4] = {
         key[0] ^ UINT64_C(0x736f6d6570736575), key[1] ^ UINT64_C(0x646f72616e646f6d),
