@@ -70,7 +70,7 @@ bool abroad_is_name(const char *text)
 static int get_ready(const char *call)
 {
     if (dyn_job->head->is_spread)
-        return err(MPI_ERR_UNSUPPORTED_OPERATION, "E1016: %s connects jobs of one machine each, and this one is on "
+        return err(MPI_ERR_PORT, "E1016: %s connects jobs of one machine each, and this one is on "
                    "several", call);
     return p2p_be_reachable();
 }
