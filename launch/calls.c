@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiexec: calls of MPI_Comm_connect to ports of processes on other machines (MPI 5.0 §11.9.3). On one machine the
- * two meet in shared memory and nobody else knows of it (src/dyn/port.c); here mpiexec is between them. It has a list
+ * two meet in shared memory and nobody else knows of it (src/dyn/accept.c); here mpiexec is between them. It has a list
  * of all calls, and says of each whether it has been accepted or taken back, so that both sides know the same.
  *
  * Who waits at a port of a process is entered as a visitor in that process's desk, by mpiexec or by the agent there;
