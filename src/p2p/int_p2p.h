@@ -57,7 +57,7 @@ struct peer {
     struct list controls;      /* struct outgoing of other kinds than messages that found no room */
     struct list waiting;       /* struct outgoing of messages that found no room or are held back, in order */
     struct list link;          /* in lane.crowded while something waits */
-    char *lost;                /* the way to it has broken, and why, with an id; owned. NULL: it has not */
+    char *lost;                /* the way to it has broken, and why, with an id (lost.c). NULL: it has not */
     int lost_class;            /* of error */
     unsigned moot;             /* of a foreign one: answers to come to questions whose request has ended */
     struct list lost_link;     /* in lane.lost then */
@@ -486,11 +486,12 @@ int p2p_arrive_checked(void *arg, int proc, struct net_head head, const void *pa
 void check_signature(const struct p2p_req *r, const struct arrival *a) COLD;
 
 /* lost.c: the sink's `lost`; why, as an error of its own; what has been begun with lost peers ends; it is another
- * process from now on; is a message lost that would have this key? 0 or an error. */
+ * process from now on; it is freed; is a message lost that would have this key? 0 or an error. */
 void p2p_lost(void *arg, int proc, int error);
 int lost_error(const struct peer *peer) COLD;
 void lost_work(struct lane *lane) COLD;
 void lost_forget(struct peer *peer) COLD;
+void lost_drop_text(struct peer *peer) COLD;
 int lost_of_key(const struct channel *channel, uint64_t key, uint64_t mask) COLD;
 /* letter.c, part.c: the same of these, with a peer. */
 struct p2p_box;

@@ -223,7 +223,7 @@ static void lane_close(struct lane *lane)
     for (int proc = 0; lane->peers && proc < lane->procs; proc++) {
         struct peer *peer = atomic_load_explicit(&lane->peers[proc], memory_order_relaxed);
         if (peer)
-            mem_free(peer->lost);
+            lost_drop_text(peer);
         mem_free(peer);
     }
     for (int way = TO_FAR; way < P2P_WAYS; way++) {

@@ -60,6 +60,9 @@ static const struct net_ops to_nobody = {
 
 /* --- lost and found --- */
 
+/* For want of memory. */
+static char no_text[] = "E0362: the connection to it is broken";
+
 void p2p_lost(void *arg, int proc, int error)
 {
     struct lane *lane = arg;
@@ -68,15 +71,24 @@ void p2p_lost(void *arg, int proc, int error)
     if (peer_get(lane, proc, &peer) || peer->lost) /* without memory for it nothing has been begun with it */
         return;
     peer->lost = mem_alloc(ERR_TEXT_SIZE);
-    if (!peer->lost)
-        return;
     peer->lost_class = err_class(error);
-    snprintf(peer->lost, ERR_TEXT_SIZE, "E%04d: ", err_id(error));
-    err_text(error, peer->lost + strlen(peer->lost), ERR_TEXT_SIZE - strlen(peer->lost));
+    if (peer->lost) {
+        snprintf(peer->lost, ERR_TEXT_SIZE, "E%04d: ", err_id(error));
+        err_text(error, peer->lost + strlen(peer->lost), ERR_TEXT_SIZE - strlen(peer->lost));
+    } else {
+        peer->lost = no_text;
+    }
     peer->ops = &to_nobody;
     peer_set_crowded(peer, true); /* the short ways lead past it */
     work_add(lane, &lane->lost, &peer->lost_link);
     lane->losses++;
+}
+
+void lost_drop_text(struct peer *peer)
+{
+    if (peer->lost != no_text)
+        mem_free(peer->lost);
+    peer->lost = NULL;
 }
 
 void lost_forget(struct peer *peer)
@@ -85,8 +97,7 @@ void lost_forget(struct peer *peer)
         return;
     work_remove(peer->lane, &peer->lost_link);
     peer->lane->losses--;
-    mem_free(peer->lost);
-    peer->lost = NULL;
+    lost_drop_text(peer);
     peer->ops = peer->lane->ops[TO_FAR];
     peer_set_crowded(peer, !list_is_empty(&peer->link));
 }
