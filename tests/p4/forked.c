@@ -73,7 +73,8 @@ static void test_getsub(void)
     CHECK_INT(own, 3 * NUMBERS);
 }
 
-/* Each problem is solved once; a solved one that can be divided by 10 adds another, up to a limit. */
+/* Each problem is solved once; a solved one that can be divided by 10 adds another, up to a limit. How many those are
+ * depends on who solves when: a number comes again if its addition is there before the next one is taken. */
 static void test_askfor(void)
 {
     int problem, rc, own = 0;
@@ -85,7 +86,8 @@ static void test_askfor(void)
     }
     CHECK_INT(rc, 1);
     CHECK_INT(p4_global_op(1, &own, 1, sizeof own, p4_int_sum_op, P4INT), 0);
-    CHECK_INT(own, NUMBERS + ADDED);
+    CHECK_INT(own, NUMBERS + shared->added);
+    CHECK(shared->added >= NUMBERS / 10);
     CHECK_INT(shared->pool, 0);
     CHECK_INT(shared->resets, 1);
 }
