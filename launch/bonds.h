@@ -21,7 +21,7 @@
 enum { BOND_TARGETS = 20, BOND_NAME_SIZE = 32 + BOND_HOST_SIZE };
 
 enum bond_state {
-    BOND_CONNECTS, /* to targets[next - 1] */
+    BOND_CONNECTS, /* to targets[tried - 1] */
     BOND_GREETS,   /* one of the greetings is awaited */
     BOND_IS_OPEN,
     BOND_IS_OVER,

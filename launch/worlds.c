@@ -173,21 +173,27 @@ static void leave_world(struct job *job, int place)
         free_world(world);
 }
 
-struct world *worlds_add(struct job *job, const struct world *wanted, const int *nodes)
+/* Its places are its own from now on. */
+static void take_places(struct job *job, struct world *world)
 {
-    struct world *world = need(sizeof *world);
-    const int first = wanted->first, size = wanted->size;
-
-    report_print(job); /* what is still to be said of those that had these places */
-    *world = *wanted;
-    world->number = ++job->worlds;
-    world->places = size;
-    for (int place = first; place < first + size; place++) {
+    report_print(job); /* what is still to be said of those that had them */
+    for (int place = world->first; place < world->first + world->size; place++) {
         leave_world(job, place);
         clear_place(job, place);
         hang_forget(job, place);
     }
     worlds_fill(job, world);
+}
+
+struct world *worlds_add(struct job *job, const struct world *wanted, const int *nodes)
+{
+    struct world *world = need(sizeof *world);
+    const int first = wanted->first, size = wanted->size;
+
+    *world = *wanted;
+    world->number = ++job->worlds;
+    world->places = size;
+    take_places(job, world);
     for (int place = first; place < first + size; place++) {
         job->ranks[place].node = nodes[place - first];
         fill_page(job, place);
@@ -202,17 +208,11 @@ int worlds_admit(struct job *job, int size)
 
     if (first < 0)
         return -1;
-    report_print(job);
     world = need(sizeof *world);
     *world = (struct world){ .number = -1, .first = first, .size = size, .places = size, .app_count = 1,
                              .apps = need(sizeof *world->apps) };
     world->apps[0].ranks = size;
-    for (int place = first; place < first + size; place++) {
-        leave_world(job, place);
-        clear_place(job, place);
-        hang_forget(job, place);
-    }
-    worlds_fill(job, world);
+    take_places(job, world);
     for (int place = first; place < first + size; place++) {
         job->ranks[place].is_over = true; /* there is nothing of it here */
         atomic_store_explicit(&job_proc(job->head, place)->state, JOB_STARTED, memory_order_relaxed);
