@@ -33,9 +33,9 @@ static struct neighbors neighbors_of(const struct comm *comm, bool is_out)
     }
 }
 
-static int neighbor_at(const struct sched *s, const struct neighbors *n, int i)
+static int neighbor_at(const struct comm *comm, const struct neighbors *n, int i)
 {
-    return n->ranks ? n->ranks[i] : topology_grid_rank(n->grid, s->comm->rank, i / 2, i % 2 ? 1 : -1);
+    return n->ranks ? n->ranks[i] : topology_grid_rank(n->grid, comm->rank, i / 2, i % 2 ? 1 : -1);
 }
 
 void coll_neighbor_direct(struct sched *s, const struct coll_args *args)
@@ -44,27 +44,41 @@ void coll_neighbor_direct(struct sched *s, const struct coll_args *args)
     const bool is_one = args->operation == COLL_NEIGHBOR_ALLGATHER || args->operation == COLL_NEIGHBOR_ALLGATHERV;
 
     for (int i = 0; i < in.count; i++) {
-        const int source = neighbor_at(s, &in, i);
+        const int source = neighbor_at(s->comm, &in, i);
         if (source != MPI_PROC_NULL)
             sched_recv(s, coll_data_block(&args->recv, i), source, in.grid ? i : 0, AT_ONCE);
     }
     for (int i = 0; i < out.count; i++) {
-        const int dest = neighbor_at(s, &out, i);
+        const int dest = neighbor_at(s->comm, &out, i);
         if (dest != MPI_PROC_NULL)
             sched_send(s, coll_data_block(&args->send, is_one ? 0 : i), dest, out.grid ? i ^ 1 : 0, AT_ONCE);
     }
 }
 
+/* Where there is no neighbour nothing is looked at, wherever the block may lie. */
+static int check_blocks(const struct comm *comm, const struct coll_data *data, bool is_out, const char *name)
+{
+    const struct neighbors n = neighbors_of(comm, is_out);
+    int rc = 0;
+
+    for (int i = 0; i < n.count && !rc && unlikely((uintptr_t)data->buf <= (uintptr_t)MPI_IN_PLACE); i++) {
+        const struct coll_block block = coll_data_block(data, i);
+
+        if (neighbor_at(comm, &n, i) != MPI_PROC_NULL)
+            rc = coll_check_buffer(data->types ? block.buf : data->buf, block.count, block.type, name);
+    }
+    return rc;
+}
+
 int coll_neighbor_check(const struct comm *comm, const struct coll_args *args)
 {
-    const bool has_arrays = args->recv.counts.p;
     int rc = 0;
 
     if (!comm->topology)
         return err(MPI_ERR_TOPOLOGY, "E0720: the communicator has no topology, so its processes have no neighbors");
     if (args->send.counts.p)
-        rc = coll_check_data(&args->send, neighbors_of(comm, true).count, "sendbuf");
-    if (!rc && has_arrays)
-        rc = coll_check_data(&args->recv, neighbors_of(comm, false).count, "recvbuf");
+        rc = check_blocks(comm, &args->send, true, "sendbuf");
+    if (!rc && args->recv.counts.p)
+        rc = check_blocks(comm, &args->recv, false, "recvbuf");
     return rc;
 }

@@ -22,6 +22,7 @@ enum {
     SHOWN_MIN = 16384,  /* bytes of a block that does not fit into a slot from which on memory is shown */
     ONCE_MIN = 524288,  /* from which on what goes to a member twice is written once */
     TURN = 262144,      /* bytes of one block that go to all neighbours before the next ones do */
+    SHOWN = 1,          /* in a head without slots, instead of their bytes: there are boxes; 0: all goes by messages */
 };
 
 struct around {
@@ -35,6 +36,12 @@ struct around {
     int rank[NODE_SLOTS_MOST];  /* of neighbours, or MPI_PROC_NULL */
     struct node_slots out;
 };
+
+/* Is there a neighbour for block `i`? Where not, it may lie nowhere. */
+static bool goes_out(const struct around *a, int i)
+{
+    return a->is_one || a->rank[i] != MPI_PROC_NULL;
+}
 
 /* --- memory to memory --- */
 
@@ -65,26 +72,32 @@ static void show(struct around *a)
 {
     struct shelf_line *line = node_open(&a->call, true);
     struct box *box = boxes_of(a, a->call.comm->rank);
-    const struct node_head head = { 0, NODE_SLOTS_NONE };
+    const struct node_head head = { SHOWN, NODE_SLOTS_NONE };
 
-    for (int i = 0; i < a->out.count; i++) {
+    for (int i = 0; i < a->out.count; i++, box++) {
         a->out.len[i] = NODE_SLOTS_NONE;
-        *box++ = box_of(&a->out.block[i]);
+        *box = goes_out(a, i) ? box_of(&a->out.block[i]) : (struct box){ 0, 0 };
     }
-    for (int i = 0; i < a->count; i++) {
+    for (int i = 0; i < a->count; i++, box++) {
         const struct coll_block to = coll_data_block(&a->args->recv, i);
-        *box++ = box_of(&to);
+        *box = a->rank[i] != MPI_PROC_NULL ? box_of(&to) : (struct box){ 0, 0 };
     }
     memcpy(line->data, &head, sizeof head);
     node_post(&a->call, line);
+}
+
+static bool has_boxes(const struct around *a, int rank)
+{
+    const struct node_head *head = node_head(&a->call, rank, a->call.round);
+
+    return head->len == NODE_SLOTS_NONE && head->stride == SHOWN;
 }
 
 /* The block at place `i` of member `from` goes to place `i ^ 1` of `to`, its neighbour: is it written there? Both
  * ask. */
 static bool is_written(const struct around *a, int from, int to, int i, struct box *source, struct box *goal)
 {
-    if (node_head(&a->call, from, a->call.round)->len != NODE_SLOTS_NONE || !a->is_shown ||
-        node_head(&a->call, to, a->call.round)->len != NODE_SLOTS_NONE)
+    if (!a->is_shown || !has_boxes(a, from) || !has_boxes(a, to))
         return false;
     *source = boxes_of(a, from)[a->is_one ? 0 : i];
     *goal = boxes_of(a, to)[a->out.count + (i ^ 1)];
@@ -160,7 +173,7 @@ static void await_written(struct around *a)
         const int from = a->rank[i];
         int way;
 
-        if (from == MPI_PROC_NULL || node_head(&a->call, from, a->call.round)->len != NODE_SLOTS_NONE)
+        if (from == MPI_PROC_NULL || !has_boxes(a, from))
             continue;
         node_await_step(&a->call, 1, from, from + 1);
         if (!is_written(a, from, own, i ^ 1, &source, &goal))
@@ -190,20 +203,26 @@ static void plan(struct around *a)
     const size_t most = SHELF_CELL / (size_t)(a->is_one ? 1 : a->count);
     size_t longest = 0;
     bool is_equal = true;
+    int first = -1;
 
     out->count = a->is_one ? 1 : a->count;
     a->is_shown = false;
     for (int i = 0; i < out->count; i++) {
         out->block[i] = coll_data_block(&a->args->send, i);
+        out->len[i] = NODE_SLOTS_NONE;
+        if (!goes_out(a, i))
+            continue;
+        first = first < 0 ? i : first;
         out->len[i] = type_bytes(out->block[i].type, out->block[i].count);
         a->is_shown = a->is_shown || (a->can_copy && is_better_shown(out->len[i], most));
         if (out->len[i] > most)
             out->len[i] = NODE_SLOTS_NONE;
         else
             longest = size_max(longest, out->len[i]);
-        is_equal = is_equal && out->len[i] == out->len[0];
+        is_equal = is_equal && out->len[i] == out->len[first];
     }
-    out->head = (struct node_head){ (uint32_t)longest, is_equal ? (uint32_t)out->len[0] : NODE_SLOTS_VARY };
+    out->head = (struct node_head){ (uint32_t)longest, !is_equal   ? NODE_SLOTS_VARY
+                                                       : first < 0 ? 0 : (uint32_t)out->len[first] };
     if (node_slots_rounds(&a->call, &out->head, out->count) > 1) {
         out->head = (struct node_head){ 0, NODE_SLOTS_NONE };
         for (int i = 0; i < out->count; i++)
