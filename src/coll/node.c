@@ -102,12 +102,15 @@ static bool has_line(struct wait *wait)
     return true;
 }
 
+/* Who has come to a step of a later round is done with this one; so far ahead is nobody that the step could be of
+ * long ago, from before numbers have gone half way round: not all rounds have steps. */
 static bool has_step(const struct wait *wait)
 {
     const struct shelf_member *member = shelf_member(wait->call->comm, wait->next);
     const uint64_t step = atomic_load_explicit(&member->step, memory_order_acquire); /* pairs with node_step */
+    const uint32_t ahead = (uint32_t)(step >> 32) - wait->round;
 
-    return (int64_t)(step - ((uint64_t)wait->round << 32 | wait->step)) >= 0;
+    return ahead ? ahead <= SHELF_SLOTS : (uint32_t)step >= wait->step;
 }
 
 static bool is_over(void *arg)

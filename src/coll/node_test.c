@@ -447,6 +447,53 @@ static void ahead_start(struct comm *comm)
     ahead(comm);
 }
 
+/* --- steps of long ago --- */
+
+enum { STEP_ITEMS = 1024 };
+
+static bool is_slow;
+
+/* The second member takes its time. */
+static void add_slowly(void *from, void *to, int *len, MPI_Datatype *type)
+{
+    (void)type;
+    if (is_slow)
+        usleep(20000);
+    for (int i = 0; i < *len; i++)
+        ((int *)to)[i] += ((const int *)from)[i];
+}
+
+static void add_in_slices(struct comm *comm, struct op *op)
+{
+    int from[STEP_ITEMS], to[STEP_ITEMS];
+
+    for (int i = 0; i < STEP_ITEMS; i++)
+        from[i] = item(1, comm->rank, i);
+    CHECK_INT(node_allreduce(comm, COLL_ARGS(COLL_ALLREDUCE, COLL_SAME(from, STEP_ITEMS, obj_type(MPI_INT)),
+                                             COLL_SAME(to, STEP_ITEMS, obj_type(MPI_INT)), op, 0)), 0);
+    for (int i = 0; i < STEP_ITEMS; i++)
+        CHECK_INT(to[i], sum(1, 0, comm->size, i));
+}
+
+/* As if 2^31 rounds had gone by without any: a step before them is no step of now. */
+static void old_steps(struct comm *comm)
+{
+    struct op *op;
+
+    type_init();
+    CHECK_INT(op_create(add_slowly, true, &op), 0);
+    add_in_slices(comm, op);
+    for (int i = 0; i < 2; i++) {
+        comm->shelf.round += 1U << 30;
+        comm->shelf_known += 1U << 30;
+        for (int round = 0; round < 2 * SHELF_SLOTS; round++)
+            CHECK_INT(node_barrier(comm), 0);
+    }
+    is_slow = comm->rank == 1;
+    add_in_slices(comm, op);
+    op_unref(op);
+}
+
 /* --- who is waited for --- */
 
 static bool is_told;
@@ -568,6 +615,7 @@ int main(void)
     unsetenv("PARLEY_SINGLE_COPY");
     run(3, false, UINT32_MAX - 100, ahead_start);
     run(5, true, 0, ahead_start);
+    run(3, true, 0, old_steps);
     run(2, false, 0, be_told);
     run(2, false, 0, bad_places);
     test_disagreement(other_operation);
