@@ -32,6 +32,7 @@ struct idup {
     enum step step;
     int tag;                      /* in the tree */
     int failed;                   /* the first error */
+    bool is_unwanted;             /* it has failed here; the others are to have theirs: nobody has the request */
     struct req *pending[TREE_CHILDREN];
     int count;                    /* of them; NULL: over */
 };
@@ -190,13 +191,32 @@ static int open_made(struct idup *idup)
     return comm_open(idup->made, idup->news.ctx);
 }
 
+static struct idup *idup_of(const struct req *req)
+{
+    return (struct idup *)(uintptr_t)req;
+}
+
+/* With the lock. */
+static void give_back(struct idup *idup)
+{
+    idup->req.obj.kind = OBJ_FREED;
+    mem_pool_put(&idups.pool, idup);
+}
+
 /* With the lock; the request may be gone afterwards. */
 static void end(struct idup *idup)
 {
     list_remove(&idup->link);
     progress_work(-1);
     idup->req.error = open_made(idup);
-    req_complete(&idup->req);
+    if (likely(!idup->is_unwanted)) {
+        req_complete(&idup->req);
+        return;
+    }
+    if (!idup->req.error)
+        comm_unref(idup->made);
+    comm_unref(idup->req.comm);
+    give_back(idup);
 }
 
 static int poll_all(void *arg)
@@ -221,17 +241,11 @@ static int poll_all(void *arg)
 
 /* --- the request --- */
 
-static struct idup *idup_of(const struct req *req)
-{
-    return (struct idup *)(uintptr_t)req;
-}
-
 static void idup_release(struct req *req)
 {
     comm_unref(req->comm);
     pthread_mutex_lock(&idups.lock);
-    req->obj.kind = OBJ_FREED;
-    mem_pool_put(&idups.pool, req);
+    give_back(idup_of(req));
     pthread_mutex_unlock(&idups.lock);
 }
 
@@ -336,10 +350,14 @@ int comm_idup(struct comm *comm, struct info *info, struct comm **out, struct re
     obj_ref(&comm->obj);
     rc = prepare(idup, comm);
     idup->tag = coll_begin(idup->tree, COLL_INTERNAL, "MPI_Comm_idup");
-    if (!rc)
-        rc = attr_copy(&comm->obj, &comm->attrs, &idup->made->obj, &idup->made->attrs);
     if (rc) {
         idup_release(&idup->req);
+        return rc;
+    }
+    rc = attr_copy(&comm->obj, &comm->attrs, &idup->made->obj, &idup->made->attrs);
+    if (rc) { /* the user's callback says so, here: the others are waiting for what this process passes on */
+        idup->is_unwanted = true;
+        start(idup);
         return rc;
     }
     idup->made->topology = topology_ref(comm->topology);
