@@ -198,7 +198,11 @@ static void number(struct sched *s, enum coll_form form)
         s->tag = tag_of_call(s->sequence, s->operation, s->hash);
     if (unlikely(s->spans_clients) && form == COLL_BLOCKING)
         comm->notes = (struct comm_notes){ .asked = clients_note(s) };
-    if (comm->is_inter)
+    if (!comm->is_inter)
+        return;
+    if (form == COLL_PERSISTENT)
+        s->local_tag = tag_of_persistent(comm->local->coll_persistent++, COLL_INTERNAL);
+    else
         s->local_tag = tag_of_call(coll_count_call(comm->local, s->call), COLL_INTERNAL, 0);
 }
 
