@@ -11,8 +11,12 @@
 
 int coll_barrier(struct comm *comm)
 {
-    if (likely(!comm->is_inter && !(coll_by_messages & 1U << COLL_BARRIER)) && likely(node_has(comm)))
-        return node_barrier(comm);
+    if (likely(!comm->is_inter && !(coll_by_messages & 1U << COLL_BARRIER))) {
+        if (unlikely(!comm->shelf.number)) /* as in node_try */
+            comm->coll_call = coll_name(COLL_BARRIER, COLL_BLOCKING);
+        if (likely(node_has(comm)))
+            return node_barrier(comm);
+    }
     return coll_run(comm, COLL_ARGS(COLL_BARRIER, COLL_NOTHING, COLL_NOTHING, NULL, 0));
 }
 

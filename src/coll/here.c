@@ -383,6 +383,8 @@ bool coll_levels_here(struct comm *comm, const struct coll_args *args, int *rc)
 {
     struct coll_choice choice;
 
+    if (unlikely(!comm->spread->here.shelf.number)) /* as in node_try */
+        comm->coll_call = coll_name(args->operation, COLL_BLOCKING);
     if (comm->spread->here.size == 1 || args->operation >= COLL_NEIGHBOR_ALLGATHER || !ways[args->operation].run ||
         coll_choose(comm, args, &choice) || choice.algorithm->build != ways[args->operation].build ||
         !may_go(comm, &comm->spread->here, args, coll_choice_bytes(comm, args)))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. Which blocking calls go through shared memory. Knows: nothing but what node.h says. */
+/* Room: coll. Which blocking calls go through shared memory. Knows: what node.h says, names. */
+#include "coll/int_call.h"
 #include "coll/node.h"
 
 static bool try_reduction(struct comm *comm, const struct coll_args *args, int *rc)
@@ -47,6 +48,8 @@ bool node_try(struct comm *comm, const struct coll_args *args, int *rc)
 
     if (unlikely(comm->is_inter))
         return false;
+    if (unlikely(!comm->shelf.number)) /* members are about to ask each other for one */
+        comm->coll_call = coll_name(args->operation, COLL_BLOCKING);
     if (args->op)
         return try_reduction(comm, args, rc);
     if (args->operation != COLL_BCAST)

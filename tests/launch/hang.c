@@ -33,6 +33,17 @@ static void missing(void)
     MPI_Barrier(world);
 }
 
+/* The first collective call on a communicator, where members ask each other for memory. */
+static void first_call(void)
+{
+    MPI_Comm own;
+
+    MPI_Comm_dup(world, &own);
+    if (rank == size - 1)
+        receive(0, 9, world);
+    MPI_Bcast(&rank, 1, MPI_INT, 0, own);
+}
+
 /* Two do not come, and work. */
 static void late(void)
 {
@@ -307,7 +318,7 @@ static const struct {
     { "waitall", waitall },   { "waitany", waitany },       { "asleep", asleep },     { "polling", polling },
     { "reversed", reversed }, { "subset", subset },         { "threads", threads },   { "grequest", grequest },
     { "finalize", finalize }, { "lock", lock },             { "epochs", epochs },
-    { "held", held },
+    { "held", held },         { "first_call", first_call },
 };
 
 int main(int argc, char **argv)

@@ -111,6 +111,13 @@ def test_missing():
                '* deadlock: 0 -> 3 -> 0', '    a collective call ends when')
 
 
+def test_first_call():
+    for nodes in (1, 2):
+        text = report('first_call', 4, PARLEY_NODES=str(nodes))
+        lines_with(text, 'MPI_Bcast from rank ')
+        check('(null)' not in text, 'a call without a name:', text)
+
+
 def test_mismatch():
     # Rank 1 has waited in vain, and looks at what has come.
     result = run('-n', 2, program(), 'mismatch', env={**os.environ, 'PARLEY_SHARED_COLL': '0'})
