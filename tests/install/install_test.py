@@ -80,6 +80,9 @@ def check_doors(env, cwd):
         if not shutil.which(compiler):
             print(f"skipped: {compiler} is not there, so no program for its door")
             continue
+        if subprocess.run([compiler, "-E", RING], env=env, cwd=cwd, capture_output=True, check=False).returncode:
+            print(f"skipped: {compiler} is there without its headers, so no program for its door")
+            continue
         run([compiler, RING, "-o", "ring-" + compiler], env, cwd)
         expect(run(["mpiexec", "-n", "3", "./ring-" + compiler], env, cwd), ANSWER, f"a program of {compiler}")
 
