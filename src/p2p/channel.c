@@ -110,18 +110,19 @@ static void channel_open(struct lane *lane, struct channel *channel, struct comm
  * share it, so what one more of them takes does not depend on the number of its processes. */
 struct peer_table {
     struct list link;          /* in the lane's, the last one used first */
-    const struct group *group; /* of the first user: whoever has the same list of processes has the same group */
-    int first, step, size;     /* of a stride */
+    const struct group *group; /* of a list: whoever has the same one has the same group */
+    int first, step, size;     /* of a stride; step 0: it is none */
     unsigned users;            /* guarded by the lane's lock */
     peer_ref peers[];
 };
 
 enum { TABLES_LOOKED_AT = 16 };
 
+/* The group that a stride's table was made for may be gone, and another one may be where it was. */
 static bool is_table_of(const struct peer_table *table, const struct group *group)
 {
-    if (group->list || !table->step)
-        return table->group == group;
+    if (group->list)
+        return !table->step && table->group == group;
     return table->first == group->first && table->step == group->step && table->size == group->size;
 }
 

@@ -63,6 +63,27 @@ static void test_sharing(void)
     group_unref(twin);
 }
 
+/* The group for which a stride's table was made goes, and the next one, a list, is where it was. */
+static void test_group_gone(void)
+{
+    static const int scrambled[SIZE] = { 5, 1, 7, 0, 2, 9, 3, 8, 6, 4 };
+    struct group *even = stride(SIZE, 0, 2), *same = stride(SIZE, 0, 2), *list;
+    const struct group *const first = even;
+    struct comm comms[3];
+
+    CHECK(!open_comm(&comms[0], even) && !open_comm(&comms[1], same));
+    p2p_comm_close(&comms[0]);
+    group_unref(even);
+    CHECK(!group_create_list(SIZE, scrambled, 0, &list));
+    CHECK(list == first);
+    CHECK(!open_comm(&comms[2], list));
+    CHECK(peers_of(&comms[2]) != peers_of(&comms[1]));
+    p2p_comm_close(&comms[1]);
+    p2p_comm_close(&comms[2]);
+    group_unref(same);
+    group_unref(list);
+}
+
 /* More tables than are looked at: what is not found is made anew, and each goes with its own users. */
 static void test_many(void)
 {
@@ -107,6 +128,7 @@ int main(void)
     group_init();
     CHECK(!p2p_init(&(struct p2p_config){ .proc = 0, .procs = 1 }));
     test_sharing();
+    test_group_gone();
     test_no_memory();
     test_many();
     p2p_fini();
