@@ -15,6 +15,7 @@ struct shm_peer {
     struct shm_slot *out_end;       /* … and where the ring begins anew */
     uint32_t out_pos;               /* slots filled so far; ep.room: free ones as far as is known, but two */
     uint32_t out_tail;              /* slots the receiver has told us it consumed */
+    uint32_t collected;             /* out_pos when cells were last collected for its sake */
     uint32_t in_pos_at_send;        /* in_pos when the last record went out */
     const _Atomic uint32_t *alert;  /* the peer's sleep word, or, if wakers use a fence, one that is never 0 */
     _Atomic uint32_t *sleep;        /* the peer's sleep word */

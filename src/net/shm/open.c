@@ -148,8 +148,10 @@ static void shm_renew(struct net_ep *ep)
     const bool is_active = peer->is_active;
 
     for (int i = 0; i < SHM_CELLS; i++) {
-        if (!(shm->cells_free >> i & 1) && shm->cells[i].peer == peer)
+        if (shm->cells[i].peer == peer) {
+            shm->cells[i].peer = NULL;
             shm->cells_free |= UINT32_C(1) << i;
+        }
     }
     if (shm->spare.peer == peer)
         shm_drop_spare(shm);

@@ -38,10 +38,12 @@ static ALWAYS_INLINE void advance(struct shm_peer *peer, uint32_t n)
         tell_sender(peer);
 }
 
-/* The cell has been read and may be written again; and this record tells how far the sender has read. */
+/* The cell has been read and may be written again; and this record tells how far the sender has read, unless it is so
+ * old that the ring has gone round since. */
 static void leave_cell(struct shm_peer *peer, const struct shm_in_cell *in_cell)
 {
-    peer->out_tail = in_cell->tail; /* the acquire of its slot covers what was read before it was sent */
+    if (likely(peer->out_pos - in_cell->tail <= SHM_SLOTS))
+        peer->out_tail = in_cell->tail; /* the acquire of its slot covers what was read before it was sent */
     advance(peer, 1);
     if (peer->in_told != peer->in_pos)
         tell_sender(peer);
@@ -301,7 +303,7 @@ static NOINLINE void answer_bells(struct shm *shm)
 }
 
 /* Make rings cold that stayed silent. A sender that still saw the ring hot may have stored a record meanwhile:
- * after the barrier it is visible here, and such a ring stays active. */
+ * after the barrier it is visible here, and such a ring stays active; so does one whose record the sink has refused. */
 static NOINLINE void sweep(struct shm *shm)
 {
     int kept = 0;
@@ -316,7 +318,8 @@ static NOINLINE void sweep(struct shm *shm)
     const bool is_safe = wake_barrier();
     for (int i = 0; i < shm->active_count; i++) {
         struct shm_peer *peer = shm->active[i];
-        peer->is_active = peer->idle_sweeps < COLD_AFTER || !is_safe || take(shm, peer);
+        peer->is_active = peer->idle_sweeps < COLD_AFTER || !is_safe ||
+                          has_come(peer->in_slot, peer->in_pos);
         if (peer->is_active) {
             atomic_store_explicit(&peer->in->hot, 1, memory_order_relaxed);
             shm->active[kept++] = peer;

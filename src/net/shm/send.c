@@ -9,9 +9,29 @@
 #include "net/shm/int_shm.h"
 #include "progress/progress.h"
 
-/* Ask the receiver's line how far it has come: are `n` slots free now? */
+enum { COLLECT_EVERY = 1 << 30 };
+
+/* Ask all receivers how far they have come. */
+static NOINLINE void collect_cells(struct shm *shm)
+{
+    for (uint32_t i = 0; i < SHM_CELLS; i++) {
+        struct shm_cell *cell = &shm->cells[i];
+        /* acquire pairs with tell_sender: the cell has been read */
+        if (!cell->peer || !shm_is_read(cell, atomic_load_explicit(&cell->peer->out->tail, memory_order_acquire)))
+            continue;
+        cell->peer = NULL;
+        shm->cells_free |= UINT32_C(1) << i;
+    }
+}
+
+/* Ask the receiver's line how far it has come: are `n` slots free now? Cells are asked for long before the numbers of
+ * slots have gone half round, from where on those that have been read would look as if they had not. */
 static NOINLINE bool look_for_room(struct shm_peer *peer, int n)
 {
+    if (unlikely(peer->out_pos - peer->collected >= COLLECT_EVERY)) {
+        peer->collected = peer->out_pos;
+        collect_cells((struct shm *)(void *)peer->ep.net);
+    }
     /* acquire pairs with tell_sender: the receiver has read these slots */
     peer->out_tail = atomic_load_explicit(&peer->out->tail, memory_order_acquire);
     peer->ep.room = SHM_ROOM - (int)(peer->out_pos - peer->out_tail);
@@ -141,19 +161,6 @@ int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint3
     if (unlikely(len <= SHM_INLINE && seems_full(peer)))
         return send_last(peer, head, payload, len);
     return shm_send_in_room(ep, head, payload, len);
-}
-
-/* Ask all receivers how far they have come. */
-static NOINLINE void collect_cells(struct shm *shm)
-{
-    for (uint32_t i = 0; i < SHM_CELLS; i++) {
-        struct shm_cell *cell = &shm->cells[i];
-        /* acquire pairs with tell_sender: the cell has been read */
-        if (!cell->peer || !shm_is_read(cell, atomic_load_explicit(&cell->peer->out->tail, memory_order_acquire)))
-            continue;
-        cell->peer = NULL;
-        shm->cells_free |= UINT32_C(1) << i;
-    }
 }
 
 /* The cell that the same peer had before is warm on both sides, and an answer has mostly told that it has been read:

@@ -77,6 +77,8 @@ static void test_renew(int lane)
     shm_segment_clear(segment, segment_fd, 2, 1);
     suite_open(&b, &shm_ops, config_of(segment, 1, 2, lane), 0);
     shm_ops.renew(a.ep);
+    for (int i = 0; i < SHM_CELLS; i++)
+        CHECK(!(((struct shm *)(void *)a.net)->cells_free >> i & 1) || !((struct shm *)(void *)a.net)->cells[i].peer);
     net_suite(&a, &b);
     net_suite(&b, &a);
     shm_ops.close(a.net);
@@ -123,6 +125,39 @@ static void test_many(void)
         shm_ops.poll(nets[0]);
     for (int from = 1; from < MANY; from++)
         CHECK_INT(seen[from], sent[from]);
+    for (int proc = 0; proc < MANY; proc++)
+        shm_ops.close(nets[proc]);
+    segment_destroy(segment, MANY);
+}
+
+static int refuse(void *arg, int proc, struct net_head head, const void *payload, uint32_t len)
+{
+    (void)proc, (void)head, (void)payload, (void)len;
+    return *(bool *)arg ? NET_AGAIN : 0;
+}
+
+/* A ring whose record is refused for long, for want of memory, is not forgotten, however many other rings there are. */
+static void test_refused(void)
+{
+    struct job_head *segment = segment_create(MANY);
+    struct net_config config = config_of(segment, 0, MANY, 0);
+    struct net *nets[MANY];
+    struct net_ep *eps[MANY];
+    bool is_refused = true;
+    int taken = 0;
+
+    config.sink = (struct net_sink){ .arrive = refuse, .arg = &is_refused };
+    for (config.proc = 0; config.proc < MANY; config.proc++) {
+        CHECK(!shm_ops.open(&config, &nets[config.proc]));
+        CHECK(!shm_ops.connect(nets[config.proc], 0, &eps[config.proc]));
+        CHECK(!config.proc || !shm_ops.send(eps[config.proc], (struct net_head){ { 1, 2 } }, "", 0));
+    }
+    for (int i = 0; i < 10000; i++)
+        CHECK_INT(shm_ops.poll(nets[0]), 0);
+    is_refused = false;
+    for (int i = 0; i < 10; i++)
+        taken += shm_ops.poll(nets[0]);
+    CHECK_INT(taken, MANY - 1);
     for (int proc = 0; proc < MANY; proc++)
         shm_ops.close(nets[proc]);
     segment_destroy(segment, MANY);
@@ -202,6 +237,73 @@ static void test_parts(void)
     CHECK_INT(shm_ops.send_parts(a, head, payload, LEN), NET_NOT_THIS);
     shm_ops.close(from);
     shm_ops.close(to);
+    segment_destroy(segment, 2);
+}
+
+/* As if so many slots more had gone from one to the other, in whole rounds of the ring. */
+static void go_round(struct net_ep *from, struct net_ep *to, uint32_t slots)
+{
+    struct shm_peer *a = (struct shm_peer *)(void *)from, *b = (struct shm_peer *)(void *)to;
+
+    a->out_pos += slots;
+    a->out_tail += slots;
+    b->in_pos += slots;
+    b->in_told += slots;
+    atomic_store(&a->out->tail, b->in_told);
+}
+
+/* Numbers of slots go round: cells that were read two thousand million slots ago are free all the same. */
+static void test_wrap(void)
+{
+    enum { LAPS = 40 };
+    struct job_head *segment = segment_create(2);
+    const struct net_head head = { { 1, 2 } };
+    struct net_buffer buffer;
+    struct suite_end a, b;
+
+    suite_open(&a, &shm_ops, config_of(segment, 0, 2, 0), 1);
+    suite_open(&b, &shm_ops, config_of(segment, 1, 2, 0), 0);
+    b.net->sink = (struct net_sink){ .arrive = refuse, .arg = &(bool){ false } };
+    for (int i = 0; i < SHM_CELLS; i++)
+        CHECK(!shm_ops.alloc(a.ep, &buffer) && !shm_ops.commit(a.ep, head, &buffer, 1000));
+    while (shm_ops.poll(b.net))
+        ;
+    for (int lap = 0; lap < LAPS; lap++) {
+        go_round(a.ep, b.ep, UINT32_C(1) << 26);
+        for (int i = 0; i < SHM_SLOTS; i++) {
+            CHECK(!shm_ops.send(a.ep, head, "", 0));
+            shm_ops.poll(b.net);
+        }
+        while (shm_ops.poll(b.net))
+            ;
+    }
+    CHECK(!shm_ops.alloc(a.ep, &buffer));
+    shm_ops.close(a.net);
+    shm_ops.close(b.net);
+    segment_destroy(segment, 2);
+}
+
+/* What an old record says of the way back, which has gone round meanwhile, counts for nothing: a cell that nobody has
+ * read stays as it is. */
+static void test_old_word(void)
+{
+    struct job_head *segment = segment_create(2);
+    const struct net_head head = { { 1, 2 } };
+    struct net_buffer buffer;
+    struct suite_end a, b;
+    uint32_t unread;
+
+    suite_open(&a, &shm_ops, config_of(segment, 0, 2, 0), 1);
+    suite_open(&b, &shm_ops, config_of(segment, 1, 2, 0), 0);
+    a.net->sink = (struct net_sink){ .arrive = refuse, .arg = &(bool){ false } };
+    CHECK(!shm_ops.alloc(b.ep, &buffer) && !shm_ops.commit(b.ep, head, &buffer, 1000));
+    go_round(a.ep, b.ep, UINT32_C(1) << 31);
+    CHECK(!shm_ops.alloc(a.ep, &buffer) && !shm_ops.commit(a.ep, head, &buffer, 1000));
+    unread = buffer.index;
+    CHECK_INT(shm_ops.poll(a.net), 1);
+    CHECK(!shm_ops.alloc(a.ep, &buffer) && buffer.index != unread);
+    shm_ops.close(a.net);
+    shm_ops.close(b.net);
     segment_destroy(segment, 2);
 }
 
@@ -345,6 +447,9 @@ int main(void)
     test_spare();
     test_lanes();
     test_many();
+    test_refused();
+    test_wrap();
+    test_old_word();
     test_full_ring();
     test_failures();
     return 0;
