@@ -185,7 +185,7 @@ void part_send_start(struct part_req *s)
     atomic_store_explicit(&s->taken, 0, memory_order_relaxed);
     s->is_all_ready = s->partitions == 0;
     s->is_end_sent = false;
-    if (!s->peer || s->granted >= s->rounds) /* a receiver that refuses may be far ahead */
+    if (!s->peer || (int)(s->granted - s->rounds) >= 0) /* a receiver that refuses may be far ahead */
         begin(s);
 }
 

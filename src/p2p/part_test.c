@@ -3,6 +3,7 @@
  * refused before anything is sent, and what reports say. */
 #include "p2p/int_part.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "p2p/alone.h"
@@ -108,6 +109,29 @@ static void check_round(void)
     CHECK_INT(req_free(&(MPI_Request){ (MPI_Request)idle }), 0);
 }
 
+/* The count of rounds goes round: a send still waits until its receive has been started. */
+static void check_many_rounds(void)
+{
+    const struct p2p_part from = part(out, 0), to = part(in, 0);
+    struct req *send, *recv;
+
+    CHECK_INT(p2p_precv_init(&comm, &to, &recv), 0);
+    CHECK_INT(p2p_psend_init(&comm, &from, &send), 0);
+    ((struct part_req *)(void *)send)->rounds = ((struct part_req *)(void *)send)->granted = UINT_MAX - 2;
+    for (int round = 0; round < 5; round++) {
+        MPI_Request done[] = { (MPI_Request)send, (MPI_Request)recv };
+        memset(in, 0, sizeof in);
+        CHECK_INT(req_start(send), 0);
+        CHECK_INT(p2p_pready(send, 0, PARTS - 1), 0);
+        CHECK(!in[0] && !req_is_done(send));
+        CHECK_INT(req_start(recv), 0);
+        CHECK_INT(req_waitall(2, done, MPI_STATUSES_IGNORE), 0);
+        CHECK_INT(memcmp(in, out, sizeof in), 0);
+    }
+    CHECK_INT(req_free(&(MPI_Request){ (MPI_Request)send }), 0);
+    CHECK_INT(req_free(&(MPI_Request){ (MPI_Request)recv }), 0);
+}
+
 /* A send that will never be marked does not keep MPI_Finalize. */
 static void check_flush(void)
 {
@@ -139,6 +163,7 @@ int main(void)
     alone_open("", &comm);
     check_refused();
     check_round();
+    check_many_rounds();
     check_flush();
     close_all();
     progress_fini();
