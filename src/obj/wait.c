@@ -336,6 +336,13 @@ static COLD int in_status(int index, int rc)
     return err(MPI_ERR_IN_STATUS, "array_of_requests[%d]: E%04d: %s", index, err_id(rc), text);
 }
 
+/* One has failed: from now on every status has its error code, and those before it had none (§3.7.5). */
+static COLD void set_success(int count, MPI_Status *statuses)
+{
+    for (int i = 0; statuses && i < count; i++)
+        statuses[i].MPI_ERROR = MPI_SUCCESS;
+}
+
 /* Finish every complete one; its index and status go to the next place. */
 static int finish_some(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
 {
@@ -349,10 +356,12 @@ static int finish_some(int count, MPI_Request *requests, int *outcount, int *ind
             continue;
         indices[(*outcount)++] = i;
         const int rc = finish(&requests[i], req, status);
-        if (status)
-            status->MPI_ERROR = rc;
-        if (unlikely(rc && !failed))
+        if (unlikely(rc && !failed)) {
             failed = in_status(i, rc);
+            set_success(*outcount - 1, statuses);
+        }
+        if (unlikely(failed && status))
+            status->MPI_ERROR = rc;
     }
     return failed;
 }
@@ -391,13 +400,6 @@ static ALWAYS_INLINE struct req *last_pending(struct set *set)
             return req;
     }
     return NULL;
-}
-
-/* One has failed: from now on every status has its error code, and those before it had none (§3.7.5). */
-static COLD void set_success(int count, MPI_Status *statuses)
-{
-    for (int i = 0; statuses && i < count; i++)
-        statuses[i].MPI_ERROR = MPI_SUCCESS;
 }
 
 /* All are done. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §3.2.5, §3.2.6: calls that return one status do not change its MPI_ERROR; MPI_STATUS_IGNORE and
+/* MPI 5.0 §3.2.5, §3.2.6: calls that return one status do not change its MPI_ERROR, nor do those that return several
+ * and succeed; MPI_STATUS_IGNORE and
  * MPI_STATUSES_IGNORE are accepted by every call with a status output; the accessors agree with the fields.
  */
 #include "mpitest.h"
@@ -36,6 +37,42 @@ static void error_field_stays(void)
     CHECK_OK(MPI_Mprobe(0, TAG, MPI_COMM_SELF, &msg, &st));
     CHECK_OK(MPI_Mrecv(&in, 1, MPI_INT, &msg, &st));
     CHECK_INT(st.MPI_ERROR, ERROR_BEFORE);
+}
+
+static int testall(MPI_Request *reqs, MPI_Status *st)
+{
+    int flag = 0, rc;
+
+    do
+        rc = MPI_Testall(2, reqs, &flag, st);
+    while (rc == MPI_SUCCESS && !flag);
+    return rc;
+}
+
+static void error_fields_stay(void)
+{
+    int call, count, indices[2], ins[2];
+    MPI_Request reqs[2];
+    MPI_Status st[2];
+
+    for (call = 0; call < 4; call++) {
+        st[0].MPI_ERROR = st[1].MPI_ERROR = ERROR_BEFORE;
+        CHECK_OK(MPI_Irecv(&ins[0], 1, MPI_INT, 0, TAG, MPI_COMM_SELF, &reqs[0]));
+        CHECK_OK(MPI_Irecv(&ins[1], 1, MPI_INT, 0, TAG, MPI_COMM_SELF, &reqs[1]));
+        send_to_self();
+        send_to_self();
+        if (call == 0)
+            CHECK_OK(MPI_Waitall(2, reqs, st));
+        else if (call == 1)
+            CHECK_OK(testall(reqs, st));
+        else if (call == 2)
+            CHECK_OK(MPI_Waitsome(2, reqs, &count, indices, st));
+        else
+            CHECK_OK(MPI_Testsome(2, reqs, &count, indices, st));
+        CHECK_INT(st[0].MPI_ERROR, ERROR_BEFORE);
+        CHECK_INT(st[1].MPI_ERROR, ERROR_BEFORE);
+        CHECK_OK(MPI_Waitall(2, reqs, MPI_STATUSES_IGNORE));
+    }
 }
 
 static void ignored(void)
@@ -123,6 +160,7 @@ int main(int argc, char **argv)
 {
     test_begin(&argc, &argv);
     error_field_stays();
+    error_fields_stay();
     ignored();
     accessors();
     NEEDS(MPI_Status_set_cancelled(&(MPI_Status){ .MPI_TAG = 0 }, 0));
