@@ -15,7 +15,7 @@
 
 enum {
     POWER = COLL_NEEDS_POWER, EVEN = COLL_NEEDS_EVEN, COMMUTATIVE = COLL_NEEDS_COMMUTATIVE, RUNS = COLL_NEEDS_RUNS,
-    IN_PLACE = COLL_NEEDS_IN_PLACE, APART = COLL_NEEDS_OUT_OF_PLACE,
+    IN_PLACE = COLL_NEEDS_IN_PLACE, APART = COLL_NEEDS_OUT_OF_PLACE, NODE_RUNS = COLL_NEEDS_NODE_RUNS,
 };
 
 const struct coll_algorithm coll_algorithms[] = {
@@ -45,7 +45,7 @@ const struct coll_algorithm coll_algorithms[] = {
     { "doubling", coll_allgather_doubling, FOR(ALLGATHER), POWER, NO_PARAMETER },
     { "neighbors", coll_allgather_neighbors, FOR(ALLGATHER) | FOR(ALLGATHERV), EVEN, NO_PARAMETER },
     { "packed", coll_allgather_packed, FOR(ALLGATHER) | FOR(ALLGATHERV), 0, NO_PARAMETER },
-    { "two_level", coll_allgather_levels, FOR(ALLGATHER), 0, NO_PARAMETER },
+    { "two_level", coll_allgather_levels, FOR(ALLGATHER) | FOR(ALLGATHERV), 0, NO_PARAMETER },
 
     { "pairs", coll_alltoall_pairs, FOR(ALLTOALL) | FOR(ALLTOALLV) | FOR(ALLTOALLW), APART, WINDOW(16) },
     { "in_place", coll_alltoall_in_place, FOR(ALLTOALL) | FOR(ALLTOALLV) | FOR(ALLTOALLW), IN_PLACE, NO_PARAMETER },
@@ -74,6 +74,7 @@ const struct coll_algorithm coll_algorithms[] = {
 
     { "doubling", coll_scan_doubling, FOR(SCAN) | FOR(EXSCAN), 0, NO_PARAMETER },
     { "chain", coll_scan_chain, FOR(SCAN) | FOR(EXSCAN), 0, SEGMENT(16384) },
+    { "two_level", coll_scan_levels, FOR(SCAN) | FOR(EXSCAN), NODE_RUNS, NO_PARAMETER },
 };
 
 const int coll_algorithm_count = ARRAY_LEN(coll_algorithms);
@@ -90,6 +91,8 @@ const char *coll_why_not(const struct coll_algorithm *algorithm, const struct co
         return "it needs an operator that commutes";
     if (needs & RUNS && !shape->is_commutative && !shape->has_runs)
         return "it needs an operator that commutes, or nodes with neighbouring ranks";
+    if (needs & NODE_RUNS && !shape->has_runs)
+        return "it needs nodes with neighbouring ranks";
     if (needs & IN_PLACE && !shape->is_in_place)
         return "it is for MPI_IN_PLACE";
     if (needs & APART && shape->is_in_place)

@@ -607,6 +607,16 @@ static void test_counts(int n)
     CHECK_INT(counts_of("scatter_doubling", COLL_BCAST, n, m).time, 2 * log2n);
 }
 
+/* Pairs of numbers below `h` that differ by a power of two. */
+static int partners(int h)
+{
+    int pairs = 0;
+
+    for (int distance = 1; distance < h; distance += distance)
+        pairs += h - distance;
+    return pairs;
+}
+
 /* Of two-level algorithms, whatever the layout. */
 static void test_far(int n)
 {
@@ -617,14 +627,16 @@ static void test_far(int n)
         { COLL_BCAST, 0 }, { COLL_GATHER, 0 }, { COLL_SCATTER, 0 }, { COLL_REDUCE, 0 },             /* h - 1 */
         { COLL_BARRIER, 1 },                                                                       /* h log2 h */
         { COLL_ALLGATHER, 2 }, { COLL_ALLTOALL, 2 }, { COLL_REDUCE_SCATTER_BLOCK, 2 },              /* h (h - 1) */
-        { COLL_REDUCE_SCATTER, 2 },
+        { COLL_REDUCE_SCATTER, 2 }, { COLL_ALLGATHERV, 2 },
+        { COLL_SCAN, 3 }, { COLL_EXSCAN, 3 },                   /* each with the one at each distance before, if any */
     };
     struct coll_layout layout;
     int node_of[64];
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        const struct sim_config config = { .alpha = 1, .layout = make_layout(1 + (int)any(3), n, &layout, node_of) };
-        const int h = layout.nodes, expected[] = { h - 1, h * log_of(h, 2), h * (h - 1) };
+        const int kind = cases[i].kind == 3 ? NODES_OF_NEIGHBOURS : 1 + (int)any(3);
+        const struct sim_config config = { .alpha = 1, .layout = make_layout(kind, n, &layout, node_of) };
+        const int h = layout.nodes, expected[] = { h - 1, h * log_of(h, 2), h * (h - 1), partners(h) };
         const struct sim_counts counts = counts_with(config, "two_level", cases[i].operation, n, 3);
 
         CHECK_INT(counts.far_messages, expected[cases[i].kind]);

@@ -193,14 +193,58 @@ static int do_scatter(struct here *h)
     return rc ? rc : failed;
 }
 
-/* All blocks in one run, by nodes: in the user's buffer if that has them so. */
-static void *place_for_all(struct here *h, size_t len)
+/* Where the user's buffer has all blocks in one run, in the order of ranks; NULL: it has not. */
+static void *run_of_all(const struct coll_data *recv, int size)
+{
+    const struct coll_block first = coll_data_block(recv, 0);
+    char *const start = type_run(first.type, first.buf);
+    size_t at = 0;
+
+    if (!recv->counts.p)
+        return type_is_run(recv->type, recv->count * size) ? start : NULL;
+    for (int rank = 0; rank < size; rank++) {
+        const struct coll_block block = coll_data_block(recv, rank);
+
+        if (!type_is_run(block.type, block.count) ||
+            type_run(block.type, block.buf) != coll_address(start, (MPI_Count)at))
+            return NULL;
+        at += coll_bytes(&block);
+    }
+    return start;
+}
+
+/* The blocks of this node, from its first in the row of all. */
+static struct coll_data data_of_node(struct here *h, const struct coll_row *all)
+{
+    const int first = h->l.start[coll_levels_node(&h->l, h->comm->rank)], n = h->node->size;
+    void *buf = coll_row_part(all, first, 0).buf;
+    MPI_Count *counts;
+
+    if (!all->at)
+        return bytes_at(buf, all->len);
+    counts = sched_bytes(&h->s, 2 * (size_t)n * sizeof *counts);
+    for (int i = 0; counts && i < n; i++) {
+        counts[i] = all->at[first + i + 1] - all->at[first + i];
+        counts[n + i] = all->at[first + i] - all->at[first];
+    }
+    return (struct coll_data){ .buf = buf, .type = obj_type(MPI_BYTE), .counts = { counts, sizeof *counts },
+                               .displs = { counts ? counts + n : NULL, sizeof *counts } };
+}
+
+/* A place for the blocks of all by nodes: in the user's buffer if that has them so, which *is_there tells. */
+static int make_row(struct here *h, struct coll_row *all, bool *is_there)
 {
     const struct coll_data *recv = &h->args->recv;
+    const int rc = find_levels(h, 0), size = h->comm->size;
 
-    if (h->l.has_runs && type_is_run(recv->type, recv->count * h->comm->size))
-        return type_run(recv->type, recv->buf);
-    return sched_bytes(&h->s, len * (size_t)h->comm->size);
+    if (rc)
+        return rc;
+    *all = coll_levels_row(&h->s, &h->l, recv);
+    all->buf = h->l.has_runs ? run_of_all(recv, size) : NULL;
+    *is_there = all->buf != NULL;
+    if (!*is_there && !h->s.failed)
+        all->buf = sched_bytes(&h->s, coll_row_bytes(all, size));
+    return h->s.failed;
 }
 
 static int do_allgather(struct here *h)
@@ -208,27 +252,26 @@ static int do_allgather(struct here *h)
     const struct coll_data *recv = &h->args->recv;
     const int size = h->comm->size, rank = h->comm->rank;
     const bool is_in_place = coll_is_in_place(h->args->send.buf);
-    const struct coll_block block = coll_data_block(recv, rank);
-    const size_t len = coll_bytes(&block);
-    struct coll_data from, to;
-    int first, rc = find_levels(h, 0);
-    void *all = rc ? NULL : place_for_all(h, len);
+    struct coll_data from = is_in_place ? data_of(coll_data_block(recv, rank)) : h->args->send, to;
+    struct coll_row all;
+    bool is_there;
+    int rc = make_row(h, &all, &is_there);
 
-    if (rc || h->s.failed)
-        return rc ? rc : h->s.failed;
-    first = h->l.start[coll_levels_node(&h->l, rank)];
-    from = is_in_place ? data_of(block) : h->args->send;
-    if (is_in_place && h->l.is_leader && all == type_run(recv->type, recv->buf))
+    if (!rc) {
+        to = data_of_node(h, &all);
+        rc = h->s.failed;
+    }
+    if (is_in_place && h->l.is_leader && is_there)
         from.buf = MPI_IN_PLACE;
-    to = bytes_at(coll_address(all, (MPI_Count)len * first), len);
-    rc = node_gather(h->node, &from, &to, 0);
+    if (!rc)
+        rc = node_gather(h->node, &from, &to, 0);
     if (rc)
         return rc;
     if (h->l.is_leader)
-        coll_levels_ring(&h->s, &h->l, all, len, SCHED_NONE);
-    rc = hand_down(h, coll_blocks_at(all, len, 0, size), pass_across(h));
-    for (int i = 0; i < size && all != type_run(recv->type, recv->buf) && !rc; i++) {
-        const struct coll_block in = coll_blocks_at(all, len, i, 1), out = coll_data_block(recv, h->l.order[i]);
+        coll_levels_ring(&h->s, &h->l, &all, SCHED_NONE);
+    rc = hand_down(h, coll_row_part(&all, 0, size), pass_across(h));
+    for (int i = 0; i < size && !is_there && !rc; i++) {
+        const struct coll_block in = coll_row_part(&all, i, 1), out = coll_data_block(recv, h->l.order[i]);
 
         if (h->l.order[i] != rank || !is_in_place)
             rc = coll_copy(&in, &out);
@@ -278,6 +321,56 @@ static int do_alltoall(struct here *h)
     if (!rc)
         rc = failed;
     return rc ? rc : move_all(h, &args->recv, own, len, false);
+}
+
+/* --- scan and exscan --- */
+
+/* This node's part; of its last member, `value` becomes that of all of the node. */
+static int scan_node(struct here *h, struct coll_block value, struct coll_block result)
+{
+    const struct coll_args *args = h->args;
+    const struct coll_block own = coll_operand(args, coll_own(args));
+    const bool is_exclusive = args->operation == COLL_EXSCAN;
+    int rc = is_exclusive && h->l.is_leader ? coll_copy(&own, &value) : 0, failed;
+
+    failed = is_exclusive ? node_exscan(h->node, args) : node_scan(h->node, args);
+    if (rc || failed || !h->l.is_leader)
+        return rc ? rc : failed;
+    if (is_exclusive)
+        op_reduce(args->op, result.buf, value.buf, value.count, value.type);
+    return is_exclusive ? 0 : coll_copy(&result, &value);
+}
+
+/* What the nodes before have made goes in front. */
+static int do_scan(struct here *h)
+{
+    const struct coll_block result = coll_operand(h->args, h->args->recv.buf);
+    struct coll_block value = { NULL, 0, result.type }, before = value;
+    int rc = coll_levels_of_last(&h->s, &h->l) ? 0 : h->s.failed;
+
+    h->leader = h->node->size - 1;
+    if (!rc && h->l.is_leader)
+        value = sched_items(&h->s, result.type, result.count);
+    if (!rc && h->l.top.place)
+        before = sched_items(&h->s, result.type, result.count);
+    if (!rc)
+        rc = h->s.failed;
+    if (!rc)
+        rc = scan_node(h, value, result);
+    if (rc)
+        return rc;
+    if (h->l.is_leader)
+        coll_levels_before(&h->s, &h->l, value, before, SCHED_NONE);
+    rc = pass_across(h);
+    if (!h->l.top.place)
+        return rc;
+    rc = hand_down(h, before, rc);
+    if (rc)
+        return rc;
+    if (h->args->operation == COLL_EXSCAN && !h->l.node.place)
+        return coll_copy(&before, &result);
+    op_reduce(h->args->op, before.buf, result.buf, result.count, result.type);
+    return 0;
 }
 
 /* --- reduce_scatter --- */
@@ -335,9 +428,12 @@ static const struct {
     [COLL_GATHER] = { coll_gather_levels, do_gather },
     [COLL_SCATTER] = { coll_scatter_levels, do_scatter },
     [COLL_ALLGATHER] = { coll_allgather_levels, do_allgather },
+    [COLL_ALLGATHERV] = { coll_allgather_levels, do_allgather },
     [COLL_ALLTOALL] = { coll_alltoall_levels, do_alltoall },
     [COLL_REDUCE] = { coll_reduce_levels, do_reduce },
     [COLL_ALLREDUCE] = { coll_allreduce_levels, do_allreduce },
+    [COLL_SCAN] = { coll_scan_levels, do_scan },
+    [COLL_EXSCAN] = { coll_scan_levels, do_scan },
     [COLL_REDUCE_SCATTER] = { coll_reduce_scatter_levels, do_reduce_scatter },
     [COLL_REDUCE_SCATTER_BLOCK] = { coll_reduce_scatter_levels, do_reduce_scatter },
 };
@@ -356,7 +452,10 @@ static bool may_go(const struct comm *comm, struct comm *node, const struct coll
         return args->recv.type->size <= SHELF_CELL && bytes < ALL_MAX / size && node_may(node, bytes * size) &&
                node_may_vary(node);
     case COLL_REDUCE:
+    case COLL_SCAN:
+    case COLL_EXSCAN:
     case COLL_ALLREDUCE: return args->recv.type->size <= SHELF_CELL && node_may(node, bytes);
+    case COLL_ALLGATHERV:
     case COLL_GATHER:
     case COLL_SCATTER: return node_may(node, bytes) && node_may_vary(node);
     default: return node_may(node, bytes);

@@ -18,6 +18,7 @@ enum coll_needs {
     COLL_NEEDS_RUNS = 8,         /* that, or nodes that are runs of ranks */
     COLL_NEEDS_IN_PLACE = 16,
     COLL_NEEDS_OUT_OF_PLACE = 32,
+    COLL_NEEDS_NODE_RUNS = 64,   /* nodes that are runs of ranks */
 };
 
 typedef void coll_build_fn(struct sched *s, const struct coll_args *args);

@@ -33,8 +33,25 @@ static inline struct coll_block coll_blocks_at(void *buf, size_t len, MPI_Count 
     return coll_byte_block(coll_address(buf, (MPI_Count)len * first), len * (size_t)n);
 }
 
-/* Of a leader: the blocks of its node to the next leader, and on. `all` has the blocks of all by nodes. */
-int coll_levels_ring(struct sched *s, const struct coll_levels *l, void *all, size_t len, int after);
+/* The blocks of an allgather(v) by nodes, packed: all of `len` bytes, or each from its `at` on. */
+struct coll_row {
+    void *buf;
+    size_t len;
+    const MPI_Count *at;     /* of each, and the end; NULL: they have one length */
+};
+
+/* Without a place for them. What `recv` says of each rank's is the same at all members. */
+struct coll_row coll_levels_row(struct sched *s, const struct coll_levels *l, const struct coll_data *recv);
+/* Bytes of all its `size` blocks. */
+static inline size_t coll_row_bytes(const struct coll_row *row, int size)
+{
+    return row->at ? (size_t)row->at[size] : row->len * (size_t)size;
+}
+
+/* `n` blocks from number `first` on. */
+struct coll_block coll_row_part(const struct coll_row *row, int first, int n);
+/* Of a leader: the blocks of its node to the next leader, and on. */
+int coll_levels_ring(struct sched *s, const struct coll_levels *l, const struct coll_row *all, int after);
 
 /* What a leader keeps in an alltoall: the blocks of its node by source and then destination; what goes to each node and
  * what comes from it, by sources and then destinations; at last by destinations, and then sources. */
@@ -66,6 +83,13 @@ struct coll_share {
 };
 struct coll_share coll_levels_share(struct sched *s, const struct coll_levels *l, const struct coll_data *recv,
                                     struct coll_block value, int after);
+
+/* For scans, of nodes that are runs of ranks: the leader is the last of the node. */
+bool coll_levels_of_last(struct sched *s, struct coll_levels *l);
+/* Of a leader: `value`, that of its node, becomes that of all nodes up to this one, and `before` that of the nodes
+ * before, if there are any. */
+int coll_levels_before(struct sched *s, const struct coll_levels *l, struct coll_block value, struct coll_block before,
+                       int after);
 
 /* A barrier: in each node, then what `across` puts behind step `after` for the leaders (its last step), and back. */
 typedef int coll_meet_fn(struct sched *s, const struct coll_team *top, int after);

@@ -4,8 +4,8 @@
  *
  *   gather     blocks to the leader, a message from each leader to the root: k + h rounds, k m bytes a message
  *   scatter    the same downwards
- *   allgather  blocks to the leader, nodes' blocks around between leaders, all of it down; h - 1 + log2 k + 1 rounds,
- *              n m bytes down each edge in the node, n m bytes of temporary memory
+ *   allgather(v)  blocks to the leader, nodes' blocks around between leaders, all of it down; h - 1 + log2 k + 1
+ *              rounds, n m bytes down each edge in the node, n m bytes of temporary memory
  *   alltoall   all to the leader, a message between each two leaders, and back: k n m bytes in and out of a leader, as
  *              much temporary memory three times, h + 1 rounds
  *   reduce_scatter(_block)  all blocks of the node combined at the leader, those for another node to its leader, who
@@ -135,7 +135,33 @@ void coll_scatter_levels(struct sched *s, const struct coll_args *args)
 
 /* --- allgather --- */
 
-int coll_levels_ring(struct sched *s, const struct coll_levels *l, void *all, size_t len, int after)
+struct coll_row coll_levels_row(struct sched *s, const struct coll_levels *l, const struct coll_data *recv)
+{
+    const struct coll_block first = coll_data_block(recv, 0);
+    const int size = s->comm->size;
+    struct coll_row row = { .len = coll_bytes(&first) };
+    MPI_Count *at = recv->counts.p ? sched_bytes(s, ((size_t)size + 1) * sizeof *at) : NULL, end = 0;
+
+    for (int i = 0; at && i < size; i++) {
+        const struct coll_block block = coll_data_block(recv, l->order[i]);
+
+        at[i] = end;
+        end += (MPI_Count)coll_bytes(&block);
+    }
+    if (at)
+        at[size] = end;
+    row.at = at;
+    return row;
+}
+
+struct coll_block coll_row_part(const struct coll_row *row, int first, int n)
+{
+    if (!row->at)
+        return coll_blocks_at(row->buf, row->len, first, n);
+    return coll_byte_block(coll_address(row->buf, row->at[first]), (size_t)(row->at[first + n] - row->at[first]));
+}
+
+int coll_levels_ring(struct sched *s, const struct coll_levels *l, const struct coll_row *all, int after)
 {
     const int n = l->nodes, place = l->top.place, left = (place - 1 + n) % n;
     int last = after;
@@ -143,10 +169,10 @@ int coll_levels_ring(struct sched *s, const struct coll_levels *l, void *all, si
     for (int round = 0; round < n - 1; round++) {
         const int out = (place - round + n) % n, in = (left - round + n) % n;
 
-        coll_team_send(s, &l->top, coll_blocks_at(all, len, l->start[out], ranks_in(l, out)), (place + 1) % n,
-                       LEVELS_ACROSS, AFTER(last));
-        last = coll_team_recv(s, &l->top, coll_blocks_at(all, len, l->start[in], ranks_in(l, in)), left,
-                              LEVELS_ACROSS, AFTER(last));
+        coll_team_send(s, &l->top, coll_row_part(all, l->start[out], ranks_in(l, out)), (place + 1) % n, LEVELS_ACROSS,
+                       AFTER(last));
+        last = coll_team_recv(s, &l->top, coll_row_part(all, l->start[in], ranks_in(l, in)), left, LEVELS_ACROSS,
+                              AFTER(last));
     }
     return last;
 }
@@ -156,29 +182,31 @@ void coll_allgather_levels(struct sched *s, const struct coll_args *args)
     const int size = s->comm->size, rank = s->comm->rank;
     const bool is_in_place = coll_is_in_place(args->send.buf);
     const struct coll_block own = is_in_place ? coll_data_block(&args->recv, rank) : coll_data_block(&args->send, 0);
-    const size_t len = coll_bytes(&own);
     struct coll_levels l;
-    void *all;
+    struct coll_row all;
     int last;
 
     if (!coll_levels_of(s, 0, &l))
         return;
-    all = sched_bytes(s, len * (size_t)size);
+    all = coll_levels_row(s, &l, &args->recv);
+    if (s->failed)
+        return;
+    all.buf = sched_bytes(s, coll_row_bytes(&all, size));
     if (l.is_leader) {
         const int first = l.start[coll_levels_node(&l, rank)];
 
-        last = sched_copy(s, own, coll_blocks_at(all, len, first, 1), AT_ONCE);
+        last = sched_copy(s, own, coll_row_part(&all, first, 1), AT_ONCE);
         for (int i = 1; i < l.node.size; i++)
-            last = sched_join(s, AFTER(last, coll_team_recv(s, &l.node, coll_blocks_at(all, len, first + i, 1), i,
-                                                            LEVELS_UP, AT_ONCE)));
-        last = coll_levels_ring(s, &l, all, len, last);
+            last = sched_join(s, AFTER(last, coll_team_recv(s, &l.node, coll_row_part(&all, first + i, 1), i, LEVELS_UP,
+                                                            AT_ONCE)));
+        last = coll_levels_ring(s, &l, &all, last);
     } else {
         last = coll_team_send(s, &l.node, own, 0, LEVELS_UP, AT_ONCE);
     }
-    last = coll_part_bcast(s, &l.node, coll_blocks_at(all, len, 0, size), 2, LEVELS_DOWN, last);
+    last = coll_part_bcast(s, &l.node, coll_row_part(&all, 0, size), 2, LEVELS_DOWN, last);
     for (int i = 0; i < size; i++) {
         if (l.order[i] != rank || !is_in_place)
-            sched_copy(s, coll_blocks_at(all, len, i, 1), coll_data_block(&args->recv, l.order[i]), AFTER(last));
+            sched_copy(s, coll_row_part(&all, i, 1), coll_data_block(&args->recv, l.order[i]), AFTER(last));
     }
 }
 
