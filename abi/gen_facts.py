@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the conversions of values that follow from facts.txt: python3 gen_facts.py OUTPUT FACTS PART
+"""Writes the conversions of values that follow from facts.txt: python3 gen_facts.py OUTPUT FACTS PART [NUMBERS]
 
 PART header: facts.h, numbers of the foreign ABI as F_NAME and conversions in_x (what the program says) and out_x (what
-the library says). PART tables: facts.c, error classes and predefined handles."""
+the library says). PART tables: facts.c, error classes and predefined handles; with NUMBERS also what these are in
+Fortran (ompi/fortran/numbers.txt)."""
 
 import facts as table
 import model
@@ -106,6 +107,10 @@ def array(c_type, name, size, values):
     return '\n'.join(lines) + '\n};\n'
 
 
+def pointers(name, size, values):
+    return array('void *const', name, size, values).replace('const void', 'void')
+
+
 def int_handles(facts):
     """MPICH: a handle is an int. Where it stands in its kind's table: abi.h, handle_place."""
     text = ''
@@ -126,30 +131,54 @@ def int_handles(facts):
     return text + '\n' + array('int', 'out_table', 1024, values)
 
 
-def symbol_handles(facts):
+def read_numbers(path):
+    """Of handles in Fortran: kind -> {number: symbol}."""
+    kinds, kind = {}, None
+    for number, _, text in model.table_lines(path):
+        first, second = text.split()
+        if first == '==':
+            kind = kinds.setdefault(second, {})
+        elif kind is None or int(second) in kind:
+            model.fail(path, number, f'no kind, or a number twice: {text}')
+        else:
+            kind[int(second)] = first
+    return kinds
+
+
+def fortran_tables(kinds):
+    text = ''
+    for kind in dict.fromkeys(model.HANDLE_TYPES.values()):
+        entries = {n: f'&{symbol}' for n, symbol in kinds.get(kind, {}).items()} or {0: 'NULL'}
+        text += '\n' + pointers(f'fortran_{kind}_table', 'FORTRAN_NUMBERS', entries)
+    return text
+
+
+def symbol_handles(facts, kinds):
     """Open MPI: a handle is the address of a variable, which programs may have copied to themselves."""
     text, table_lines, seen = '', {}, set()
+    numbers = {symbol: n for kind in kinds.values() for n, symbol in kind.items()}
     for f in table.handles(facts):
         if f.symbol is None:
             continue
         if f.symbol not in seen:
-            text += f'PREDEFINED({f.symbol}, {f.size}, {f.constant.value});\n'
+            text += f'PREDEFINED({f.symbol}, {f.size}, {f.constant.value}, {numbers.get(f.symbol, -1)});\n'
         seen.add(f.symbol)
         table_lines[f.constant.value] = f'&{f.symbol}'
-    return '\n' + text + '\n' + array('void *const', 'out_table', 1024, table_lines).replace('const void', 'void')
+    text = '\n' + text + '\n' + pointers('out_table', 1024, table_lines)
+    return text + fortran_tables(kinds)
 
 
-def tables(facts):
+def tables(facts, numbers=None):
     text = '/* SPDX-License-Identifier: BSD-3-Clause */\n'
     text += '/* Tables of the foreign ABI. Generated from facts.txt; do not edit. */\n#include "abi.h"\n\n'
     text += error_tables(facts)
     is_int = facts['MPI_COMM_WORLD'].symbol is None
-    return text + (int_handles(facts) if is_int else symbol_handles(facts))
+    return text + (int_handles(facts) if is_int else symbol_handles(facts, read_numbers(numbers)))
 
 
-def generate(path, part):
+def generate(path, part, *numbers):
     facts = table.read(path)
-    return {'header': header, 'tables': tables}[part](facts)
+    return {'header': header, 'tables': tables}[part](facts, *numbers)
 
 
 if __name__ == '__main__':

@@ -22,7 +22,7 @@ static bool fits(MPI_Aint value)
 /* Static data of the program, and mostly its heap, lie around the common blocks; stacks and libraries do not. */
 static char *place_near(MPI_Aint address)
 {
-    char *const common = (char *)&mpifaddresses_;
+    char *const common = common_place();
 
     return fits(address - (MPI_Aint)common) ? common : (char *)address;
 }

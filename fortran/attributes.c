@@ -166,5 +166,5 @@ void mpi_conversion_fn_null_c_(void)
 
 bool is_conversion_null(fortran_fn fn)
 {
-    return fn == mpi_conversion_fn_null_ || fn == mpi_conversion_fn_null_c_;
+    return fn == mpi_conversion_fn_null_ || fn == mpi_conversion_fn_null_c_ || is_other_conversion_null(fn);
 }

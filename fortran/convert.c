@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fortran: the conversions that need memory, and the special addresses of mpif.h. Texts: MPI 5.0 §2.6.2, §19.3.
+/* fortran: the conversions that need memory. Texts: MPI 5.0 §2.6.2, §19.3.
  * Knows: mpi.h, its own header. */
 #include "convert.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct common_addresses mpifaddresses_;
-struct common_texts mpiftexts_;
 
 /* --- memory --- */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fortran: what the generated routines use to turn arguments of Fortran into those of C and back (MPI 5.0 §19.3).
  *
- * Handles are INTEGER; those below 4096 are predefined and their own value, all others are known to the C library
- * (MPI_*_toint, MPI_*_fromint, §20.4.5). Special addresses are variables here: of the common blocks of mpif.h, of
- * module mpi, of module mpi_f08. Everything is callable by any thread at any time, unless it says otherwise.
- * Knows: mpi.h. Does not know: the C library behind it, the compiler of the program. */
+ * Handles are INTEGER; special addresses are variables: which, says handles.h of the ABI that this is compiled for
+ * (native/; for programs of Open MPI abi/ompi/fortran/). Everything is callable by any thread at any time, unless it
+ * says otherwise.
+ * Knows: mpi.h, handles.h. Does not know: the C library behind it, the compiler of the program. */
 #ifndef FORTRAN_CONVERT_H
 #define FORTRAN_CONVERT_H
 
@@ -13,106 +13,47 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "handles.h"
+
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 typedef void (*fortran_fn)(void); /* an external procedure of Fortran */
 
-/* --- handles --- */
-
-enum { PREDEFINED_END = 4096 };
-
-#define HANDLE_PAIR(room, Class, Type)                                                                   \
-    static inline Type room##_of(int number)                                                             \
-    {                                                                                                    \
-        return (unsigned)number < PREDEFINED_END ? (Type)(intptr_t)number : PMPI_##Class##_fromint(number); \
-    }                                                                                                    \
-    static inline int room##_to(Type handle)                                                             \
-    {                                                                                                    \
-        return (uintptr_t)handle < PREDEFINED_END ? (int)(intptr_t)handle : PMPI_##Class##_toint(handle);  \
-    }
-HANDLE_PAIR(comm, Comm, MPI_Comm)
-HANDLE_PAIR(errhandler, Errhandler, MPI_Errhandler)
-HANDLE_PAIR(file, File, MPI_File)
-HANDLE_PAIR(group, Group, MPI_Group)
-HANDLE_PAIR(info, Info, MPI_Info)
-HANDLE_PAIR(message, Message, MPI_Message)
-HANDLE_PAIR(op, Op, MPI_Op)
-HANDLE_PAIR(request, Request, MPI_Request)
-HANDLE_PAIR(session, Session, MPI_Session)
-HANDLE_PAIR(type, Type, MPI_Datatype)
-HANDLE_PAIR(win, Win, MPI_Win)
-
 /* --- special addresses --- */
-
-enum { STATUS_INTEGERS = 8 };
-
-/* As the common blocks of mpif.h have them. */
-struct common_addresses {
-    int bottom, in_place, buffer_automatic;
-    int status_ignore[STATUS_INTEGERS], statuses_ignore[STATUS_INTEGERS];
-    int errcodes_ignore[1], unweighted[1], weights_empty[1];
-};
-struct common_texts {
-    char argv_null[1], argvs_null[1];
-};
-extern struct common_addresses mpifaddresses_;
-extern struct common_texts mpiftexts_;
-
-/* In module mpi and in module mpi_f08. */
-#define SPECIAL(name) extern char mpifort_##name[], mpifort_f08_##name[];
-SPECIAL(bottom)
-SPECIAL(in_place)
-SPECIAL(buffer_automatic)
-SPECIAL(status_ignore)
-SPECIAL(statuses_ignore)
-SPECIAL(errcodes_ignore)
-SPECIAL(unweighted)
-SPECIAL(weights_empty)
-SPECIAL(argv_null)
-SPECIAL(argvs_null)
-
-#define IS_SPECIAL(p, name, common)                                                                       \
-    ((const void *)(p) == (const void *)&common.name || (const void *)(p) == (const void *)mpifort_##name \
-     || (const void *)(p) == (const void *)mpifort_f08_##name)
 
 /* What MPI_BOTTOM of Fortran is in C (addresses.h): MPI_BOTTOM, but for programs that call MPI_ADDRESS. */
 extern _Atomic(char *) fortran_bottom;
 
 static inline void *buffer_of(const void *p)
 {
-    if (UNLIKELY(IS_SPECIAL(p, in_place, mpifaddresses_)))
+    if (UNLIKELY(IS_SPECIAL(p, in_place)))
         return MPI_IN_PLACE;
-    if (UNLIKELY(IS_SPECIAL(p, bottom, mpifaddresses_)))
+    if (UNLIKELY(IS_SPECIAL(p, bottom)))
         return fortran_bottom;
     return (void *)p;
 }
 
-static inline void *attached_of(const void *p)
-{
-    return IS_SPECIAL(p, buffer_automatic, mpifaddresses_) ? MPI_BUFFER_AUTOMATIC : (void *)p;
-}
-
 static inline MPI_Status *status_of(const void *p)
 {
-    return UNLIKELY(IS_SPECIAL(p, status_ignore, mpifaddresses_)) ? MPI_STATUS_IGNORE : (MPI_Status *)p;
+    return UNLIKELY(IS_SPECIAL(p, status_ignore)) ? MPI_STATUS_IGNORE : (MPI_Status *)p;
 }
 
 /* Programs mix up the two. */
 static inline MPI_Status *statuses_of(const void *p)
 {
-    return UNLIKELY(IS_SPECIAL(p, statuses_ignore, mpifaddresses_)) ? MPI_STATUSES_IGNORE : status_of(p);
+    return UNLIKELY(IS_SPECIAL(p, statuses_ignore)) ? MPI_STATUSES_IGNORE : status_of(p);
 }
 
 static inline int *weights_of(const int *p)
 {
-    if (IS_SPECIAL(p, unweighted, mpifaddresses_))
+    if (IS_SPECIAL(p, unweighted))
         return MPI_UNWEIGHTED;
-    return IS_SPECIAL(p, weights_empty, mpifaddresses_) ? MPI_WEIGHTS_EMPTY : (int *)p;
+    return IS_SPECIAL(p, weights_empty) ? MPI_WEIGHTS_EMPTY : (int *)p;
 }
 
 static inline int *errcodes_of(int *p)
 {
-    return IS_SPECIAL(p, errcodes_ignore, mpifaddresses_) ? MPI_ERRCODES_IGNORE : p;
+    return IS_SPECIAL(p, errcodes_ignore) ? MPI_ERRCODES_IGNORE : p;
 }
 
 /* --- numbers --- */
@@ -178,11 +119,11 @@ char **texts_of(struct room *room, const char *texts, size_t length, size_t stri
 char ***argvs_of(struct room *room, const char *texts, size_t length, int count);
 static inline bool is_argv_null(const char *p)
 {
-    return IS_SPECIAL(p, argv_null, mpiftexts_);
+    return IS_SPECIAL_TEXT(p, argv_null);
 }
 static inline bool is_argvs_null(const char *p)
 {
-    return IS_SPECIAL(p, argvs_null, mpiftexts_);
+    return IS_SPECIAL_TEXT(p, argvs_null);
 }
 
 /* --- errors of this layer --- */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the entry points for Fortran: python3 gen_routines.py OUTPUT PART PARTS
+"""Writes the entry points for Fortran: python3 gen_routines.py OUTPUT PART PARTS [plain]
 
 Each routine turns its arguments into those of C, calls the C function, and turns the results back. Forms of a name:
 
@@ -9,7 +9,8 @@ Each routine turns its arguments into those of C, calls the C function, and turn
     mpi_comm_rank_f08_   mpi_f08, no buffers: another name of mpi_comm_rank_
     mpi_type_size_c_f08_ the same with large counts
 
-Compiled twice, for MPI_ and PMPI_ (PROFILING). How a kind is converted is said in one function for each class of
+Compiled twice, for MPI_ and PMPI_ (PROFILING). `plain`: without those of mpi_f08, for a door to another ABI (abi/),
+which has no MPI_Abi_. How a kind is converted is said in one function for each class of
 arguments (fortran_model.Argument.group); names that the standard treats on their own stand in tables at the top."""
 
 import sys
@@ -36,8 +37,7 @@ HEAD = '''/* SPDX-License-Identifier: BSD-3-Clause */
 #include "addresses.h"
 #include "callbacks.h"
 #include "routines.h"
-#include "section.h"
-
+%s
 #include <string.h>
 '''
 
@@ -236,7 +236,7 @@ def put_string(code, a):
         text, length = f'{name}->base_addr', f'{name}->elem_len'
     else:
         code.params.append(f'char *{name}')
-        code.lengths.append(f'size_t n_{name}')
+        code.lengths.append(f'text_length n_{name}')
         text, length = name, f'n_{name}'
     code.before.append(f'struct room r_{name};')
     if a.direction == 'in':
@@ -263,7 +263,7 @@ def put_text_out(code, a, text, length):
     elif inout:
         code.before.append(f'char *c_{a.name} = room_take(&r_{a.name}, (MPI_Count)*{inout.name} + 1, 1);')
     else:
-        code.before.append(f'char *c_{a.name} = room_take(&r_{a.name}, MPI_MAX_LIBRARY_VERSION_STRING, 1);')
+        code.before.append(f'char *c_{a.name} = room_take(&r_{a.name}, TEXT_ROOM, 1);')
     if flag:
         condition += f' && c_{flag.name}'
     code.after.append(f'if ({condition})\n        text_to({text}, {length}, c_{a.name});')
@@ -275,7 +275,7 @@ def put_text_out(code, a, text, length):
 def put_strings(code, a):
     name = a.name
     code.params.append(f'char *{name}')
-    code.lengths.append(f'size_t n_{name}')
+    code.lengths.append(f'text_length n_{name}')
     code.before.append(f'struct room r_{name} = {{ .at = NULL }};')
     if a.group == 'strings2':
         code.before.append(f'const bool no_{name} = !is_root || is_argvs_null({name});')
@@ -405,31 +405,38 @@ def function_text(returns, name, code, lines):
     return f'\n{head};\n{head}\n{{\n{body}\n}}\n'
 
 
-def routine_group(small, large, overloaded):
-    """All forms of one function of the table."""
-    low = small.low
-    if fm.is_old(small):
-        return ''    # old_names.c
-    text = routine_text(small, low + '_', 'plain') + f'OTHER_NAMES({low}, {low.upper()})\n'
+def plain_text(routine):
+    """For mpif.h and module mpi."""
+    low = routine.low
+    text = routine_text(routine, low + '_', 'plain') + f'OTHER_NAMES({low}, {low.upper()})\n'
+    return text + (f'CPTR_NAME({low}, {low.upper()})\n' if routine.has_pointer else '')
+
+
+def f08_text(small, large):
+    low, text = small.low, ''
     if small.has_choice:
         text += routine_text(small, low + '_f08ts_', 'f08ts')
     elif small.argument('buffer_addr'):
         text += routine_text(small, low + '_f08_', 'f08')
     else:
         text += f'F08_NAME({low})\n'
-    if small.has_pointer:
-        text += f'CPTR_NAME({low})\n'
     if large:
         form = 'f08ts' if large.has_choice else 'f08'
         text += routine_text(large, f'{low}_c_{form}_', form)
     return text
 
 
-def generate(part, parts):
-    everything = list(fm.routines())
+def is_wanted(routine, plain):
+    """Not those of old_names.c; not those that only the standard ABI has."""
+    return not fm.is_old(routine) and not (plain and routine.name.startswith('Abi_'))
+
+
+def generate(part, parts, *plain):
+    everything = [forms for forms in fm.routines() if is_wanted(forms[0], plain)]
     part, parts = int(part), int(parts)
     mine = everything[len(everything) * part // parts:len(everything) * (part + 1) // parts]
-    return HEAD + ''.join(routine_group(*forms) for forms in mine)
+    texts = (plain_text(small) + ('' if plain else f08_text(small, large)) for small, large, _ in mine)
+    return HEAD % ('' if plain else '#include "section.h"\n') + ''.join(texts)
 
 
 if __name__ == '__main__':

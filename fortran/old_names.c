@@ -4,7 +4,6 @@
  * Knows: callbacks.h, routines.h. */
 #include "callbacks.h"
 #include "routines.h"
-#include "section.h"
 
 void NAME(attr_put_)(int *comm, int *keyval, int *attribute_val, int *ierror);
 void NAME(attr_put_)(int *comm, int *keyval, int *attribute_val, int *ierror)
@@ -59,9 +58,3 @@ void NAME(f_sync_reg_)(const void *buf)
     (void)buf;
 }
 OTHER_NAMES(f_sync_reg, F_SYNC_REG)
-
-void NAME(f_sync_reg_f08ts_)(const CFI_cdesc_t *buf);
-void NAME(f_sync_reg_f08ts_)(const CFI_cdesc_t *buf)
-{
-    (void)buf;
-}

@@ -26,9 +26,11 @@ enum { DOORS = 2, NAMES = 4 };
 static const struct {
     const char *name, *library;
     const char *needed[NAMES]; /* what programs want, first the library for C; "": no more */
+    const char *fortran;       /* what the door has for programs in Fortran besides, or "" */
 } doors[DOORS] = {
-    { "mpich", "libmpi.so.12", { "libmpi.so.12", "libmpich.so.12", "libmpifort.so.12", "libmpichfort.so.12" } },
-    { "ompi", "libmpi.so.40", { "libmpi.so.40", "", "", "" } },
+    { "mpich", "libmpi.so.12", { "libmpi.so.12", "libmpich.so.12", "libmpifort.so.12", "libmpichfort.so.12" }, "" },
+    { "ompi", "libmpi.so.40", { "libmpi.so.40", "libmpi_mpifh.so.40", "libmpi_usempif08.so.40", "" },
+      "libmpi_mpifh.so.40" },
 };
 
 /* Folder of a door, by its real name, in `path` (PATH_MAX): beside the installed mpiexec or in its build tree. False:
@@ -93,6 +95,7 @@ static const char *text_at(const struct image *image, Elf64_Addr address)
 
 struct wants {
     bool door[DOORS];
+    bool is_fortran[DOORS];
     bool is_native; /* libmpi_abi */
     bool has_order; /* DT_RPATH, which goes before LD_LIBRARY_PATH */
 };
@@ -102,7 +105,10 @@ static void note_library(const char *name, struct wants *wants)
     wants->is_native |= !strncmp(name, "libmpi_abi.", 11);
     for (int d = 0; d < DOORS; d++)
         for (int i = 0; i < NAMES; i++)
-            wants->door[d] |= !strcmp(name, doors[d].needed[i]);
+            if (!strcmp(name, doors[d].needed[i])) {
+                wants->door[d] = true;
+                wants->is_fortran[d] |= i > 0;
+            }
 }
 
 static void read_dynamic(const struct image *image, const Elf64_Dyn *entries, size_t count, struct wants *wants)
@@ -163,15 +169,27 @@ static void add_path(struct app *app, const char *variable, const char *path)
     program_set_variable(app, text);
 }
 
-static void open_door(struct app *app, int door, bool is_preloaded)
+static void preload(struct app *app, const char *folder, const char *library)
 {
-    char path[2 * PATH_MAX];
+    char path[PATH_MAX + 64];
 
-    if (!door_folder(door, path))
+    snprintf(path, sizeof path, "%s/%s", folder, library);
+    add_path(app, "LD_PRELOAD", path);
+}
+
+static void open_door(struct app *app, int door, const struct wants *wants, bool is_preloaded)
+{
+    char folder[PATH_MAX];
+
+    if (!door_folder(door, folder))
         return;
-    if (is_preloaded)
-        snprintf(path + strlen(path), PATH_MAX, "/%s", doors[door].library);
-    add_path(app, is_preloaded ? "LD_PRELOAD" : "LD_LIBRARY_PATH", path);
+    if (!is_preloaded) {
+        add_path(app, "LD_LIBRARY_PATH", folder);
+        return;
+    }
+    if (wants->is_fortran[door] && *doors[door].fortran)
+        preload(app, folder, doors[door].fortran);
+    preload(app, folder, doors[door].library);
 }
 
 static bool is_launcher(const char *program)
@@ -196,7 +214,7 @@ bool door_prepare(struct app *app, int wdir_fd)
         return false;
     for (int d = DOORS - 1; d >= 0; d--)
         if (is_any || wants.door[d])
-            open_door(app, d, wants.has_order && !is_any);
+            open_door(app, d, &wants, wants.has_order && !is_any);
     return !is_any;
 }
 

@@ -33,12 +33,12 @@ int MPIR_Dup_fn(int object, int keyval, void *extra_state, void *in, void *out, 
 /* A file is an address over there, too; all other handles are ints already. */
 DOOR(int, File_c2f, F_File file)
 {
-    return parley_calls_1.File_toint(in_file(file));
+    return file ? parley_calls_1.File_toint(in_file(file)) : 0;
 }
 
 DOOR(F_File, File_f2c, int file)
 {
-    return out_file(parley_calls_1.File_fromint(file));
+    return file ? out_file(parley_calls_1.File_fromint(file)) : NULL;
 }
 
 /* A status is the same ints in both languages. */

@@ -39,16 +39,18 @@ struct predefined {
     uint8_t kind;   /* PREDEFINED_KIND */
     uint8_t unused;
     uint16_t value; /* of the standard ABI */
-    uint32_t unused_too;
+    int32_t number; /* what it is in Fortran, or -1 */
 };
 
 /* The variable of a predefined handle. */
-#define PREDEFINED(symbol, bytes, number)                                    \
+#define PREDEFINED_VARIABLE(symbol, bytes)                                    \
     extern union symbol##_variable {                                          \
         struct predefined predefined;                                         \
         char room[bytes];                                                     \
-    } symbol __attribute__((visibility("default")));                          \
-    union symbol##_variable symbol = { { PREDEFINED_KIND, 0, number, 0 } }
+    } symbol __attribute__((visibility("default")))
+#define PREDEFINED(symbol, bytes, value, number)                              \
+    PREDEFINED_VARIABLE(symbol, bytes);                                       \
+    union symbol##_variable symbol = { { PREDEFINED_KIND, 0, value, number } }
 
 /* Persistent collectives had other names at first. */
 #define MPIX_ALIAS(name)                                                                                              \
@@ -63,7 +65,16 @@ struct predefined {
 #define F_REQUEST_NULL ((F_Request)out_table[(uintptr_t)MPI_REQUEST_NULL])
 #define F_IN_PLACE_ADDRESS ((const void *)F_IN_PLACE)
 
+enum { FORTRAN_NUMBERS = 96 };
+
 extern void *const out_table[1024]; /* by value of the standard ABI */
+/* By number in Fortran. */
+extern void *const fortran_comm_table[FORTRAN_NUMBERS], *const fortran_type_table[FORTRAN_NUMBERS],
+    *const fortran_op_table[FORTRAN_NUMBERS], *const fortran_group_table[FORTRAN_NUMBERS],
+    *const fortran_info_table[FORTRAN_NUMBERS], *const fortran_errhandler_table[FORTRAN_NUMBERS],
+    *const fortran_request_table[FORTRAN_NUMBERS], *const fortran_message_table[FORTRAN_NUMBERS],
+    *const fortran_session_table[FORTRAN_NUMBERS], *const fortran_win_table[FORTRAN_NUMBERS],
+    *const fortran_file_table[FORTRAN_NUMBERS];
 extern const short out_class_table[64], out_tool_table[32], in_class_table[128];
 
 static inline uintptr_t handle_in(const void *handle)
@@ -102,11 +113,12 @@ HANDLE(session, MPI_Session, F_Session)
 HANDLE(file, MPI_File, F_File)
 #undef HANDLE
 
-/* Markers in structures that MPI 3.0 has removed (variables.c). */
-extern union marker {
-    struct predefined predefined;
-    char room[512];
-} ompi_mpi_lb __attribute__((visibility("default"))), ompi_mpi_ub __attribute__((visibility("default")));
+/* Markers in structures that MPI 3.0 has removed; datatypes that the standard ABI has not (extras.c). */
+PREDEFINED_VARIABLE(ompi_mpi_lb, 512);
+PREDEFINED_VARIABLE(ompi_mpi_ub, 512);
+PREDEFINED_VARIABLE(ompi_mpi_2cplex, 512);
+PREDEFINED_VARIABLE(ompi_mpi_2dblcplex, 512);
+PREDEFINED_VARIABLE(ompi_mpi_real2, 512);
 
 static inline bool is_marker_lb(F_Datatype type)
 {

@@ -4,15 +4,18 @@
 
 /* --- variables that programs refer to --- */
 
-union marker ompi_mpi_lb = { { PREDEFINED_KIND, 0, 0, 0 } }, ompi_mpi_ub = { { PREDEFINED_KIND, 0, 0, 0 } };
-
-PREDEFINED(ompi_mpi_c_complex, 512, 530); /* MPI_C_FLOAT_COMPLEX under another name */
+/* Those that abi.h declares. */
+#define PREDEFINED_HERE(symbol, value, number) \
+    union symbol##_variable symbol = { { PREDEFINED_KIND, 0, value, number } }
+PREDEFINED_HERE(ompi_mpi_lb, 0, 4);
+PREDEFINED_HERE(ompi_mpi_ub, 0, 3);
+PREDEFINED(ompi_mpi_c_complex, 512, 530, 69); /* MPI_C_FLOAT_COMPLEX under another name */
 /* Datatypes that the standard ABI has not: no handle of the library. */
-PREDEFINED(ompi_mpi_2cplex, 512, 0);
-PREDEFINED(ompi_mpi_2dblcplex, 512, 0);
-PREDEFINED(ompi_mpi_ldblcplex, 512, 0);
-PREDEFINED(ompi_mpi_real2, 512, 714);
-PREDEFINED(ompi_mpi_unavailable, 512, 0);
+PREDEFINED_HERE(ompi_mpi_2cplex, 0, 26);
+PREDEFINED_HERE(ompi_mpi_2dblcplex, 0, 27);
+PREDEFINED_HERE(ompi_mpi_real2, 714, 28);
+PREDEFINED(ompi_mpi_ldblcplex, 512, 0, -1);
+PREDEFINED(ompi_mpi_unavailable, 512, 0, -1);
 
 EXPORTED extern int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
 int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
@@ -48,14 +51,19 @@ COPY(WIN_)
 
 /* --- handles as numbers for Fortran --- */
 
-#define NUMBERS(Name, f_type, object)                               \
-    DOOR(int, Name##_c2f, f_type handle)                            \
-    {                                                               \
-        return parley_calls_1.Name##_toint(in_##object(handle));    \
-    }                                                               \
-    DOOR(f_type, Name##_f2c, int number)                            \
-    {                                                               \
-        return out_##object(parley_calls_1.Name##_fromint(number)); \
+/* Predefined handles have numbers of that ABI, all others those of the library, which are larger. */
+#define NUMBERS(Name, f_type, object)                                                                                \
+    DOOR(int, Name##_c2f, f_type handle)                                                                             \
+    {                                                                                                                \
+        const struct predefined *const p = (const void *)handle;                                                     \
+        if ((uintptr_t)handle >= 4096 && p->kind == PREDEFINED_KIND && p->number >= 0)                               \
+            return p->number;                                                                                        \
+        return parley_calls_1.Name##_toint(in_##object(handle));                                                     \
+    }                                                                                                                \
+    DOOR(f_type, Name##_f2c, int number)                                                                             \
+    {                                                                                                                \
+        void *const handle = (unsigned)number < FORTRAN_NUMBERS ? fortran_##object##_table[number] : NULL;           \
+        return handle ? (f_type)handle : out_##object(parley_calls_1.Name##_fromint(number));                        \
     }
 NUMBERS(Comm, F_Comm, comm)
 NUMBERS(Errhandler, F_Errhandler, errhandler)
@@ -97,7 +105,7 @@ int MPIX_Query_cuda_support(void)
 
 /* --- what the bindings of Open MPI for C++ refer to --- */
 
-PREDEFINED(ompi_mpi_errors_throw_exceptions, 1024, 0);
+PREDEFINED(ompi_mpi_errors_throw_exceptions, 1024, 0, -1);
 EXPORTED extern char ompi_errcodes_intern[120], ompi_registered_datareps[120];
 char ompi_errcodes_intern[120], ompi_registered_datareps[120];
 EXPORTED extern int ompi_errcode_intern_lastused;

@@ -49,12 +49,15 @@ static bool is_own(const void *address)
  * functions that Fortran programs call, with what these call in their library. */
 static bool is_between(const void *address)
 {
+    static const char *const fortran[] = { "/libmpifort_abi.so", "/libmpi_mpifh.so", "/libmpi_usempif08.so" };
     Dl_info info;
 
     if (!dladdr((const char *)address - 1, &info))
         return false;
-    return (info.dli_sname && !strncasecmp(info.dli_sname, "MPI_", 4)) ||
-           (info.dli_fname && strstr(info.dli_fname, "/libmpifort_abi.so"));
+    for (size_t i = 0; i < ARRAY_LEN(fortran); i++)
+        if (info.dli_fname && strstr(info.dli_fname, fortran[i]))
+            return true;
+    return info.dli_sname && !strncasecmp(info.dli_sname, "MPI_", 4);
 }
 
 __attribute__((section("parley_text"))) uint64_t callsite_find(void)

@@ -20,6 +20,13 @@ from launch_test import Skipped, run_tests  # noqa: E402
 
 LIBRARIES = {'mpich': 'libmpi.so.12', 'ompi': 'libmpi.so.40'}
 COMPILERS = {'mpich': 'mpicc.mpich', 'ompi': 'mpicc.openmpi'}
+FORTRAN_COMPILERS = {'mpich': 'mpifort.mpich', 'ompi': 'mpifort.openmpi'}
+FORTRAN_LIBRARY = 'libmpi_mpifh.so.40'    # what the Open MPI door has for Fortran
+# Of tests/fortran: programs that do without what has come since MPI 3.1, and run with MPICH's own Fortran as well.
+FORTRAN_PROGRAMS = ('callbacks_mpi', 'callbacks_f08', 'collect_mpi', 'files_mpi', 'grequest_mpi', 'handlers_mpi',
+                    'spawn_mpi')
+# MPICH's own crashes in these, or says otherwise.
+FORTRAN_PROGRAMS_OMPI = ('addresses_mpi', 'p2p_mpif', 'removed_mpif', 'section_types_f08', 'types_mpi', 'windows_mpi')
 PROGRAM = r'''
 #include <mpi.h>
 #include <stdio.h>
@@ -98,6 +105,8 @@ def real(door):
         with open(path + '.c', 'w', encoding='utf-8') as f:
             f.write(PROGRAM)
         done = run(compiler, path + '.c', '-o', path)
+        if 'mpi.h: No such file' in done.stderr:
+            raise Skipped(f'{COMPILERS[door]} has no headers')
         check(done.returncode == 0, done.stderr)
     return path
 
@@ -147,16 +156,92 @@ def test_real_programs():
     each(one)
 
 
+def fortran_compiler(door):
+    """Of that MPI, with its modules, which may be missing."""
+    compiler = shutil.which(FORTRAN_COMPILERS[door])
+    if not compiler or not shutil.which('gfortran'):
+        raise Skipped(f'there is no {FORTRAN_COMPILERS[door]}')
+    path = os.path.join(scratch, 'modules.f90')
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write('use mpi\nend\n')
+    if run(compiler, '-c', path, '-o', path + '.o').returncode:
+        raise Skipped(f'{FORTRAN_COMPILERS[door]} has no modules')
+    return compiler
+
+
+def fortran_program(door, name, *sources, flags=()):
+    path = os.path.join(scratch, f'{name}.{door}')
+    done = run(fortran_compiler(door), '-w', '-fallow-argument-mismatch', '-J', scratch, *sources, '-o', path, *flags)
+    check(done.returncode == 0, name, done.stderr)
+    return path
+
+
+def ring(interface):
+    """The ring by module mpi, by mpif.h and by mpi_f08, where handles and statuses have types."""
+    text = FORTRAN
+    if interface == 'mpif':
+        text = text.replace('  use mpi\n', "  include 'mpif.h'\n")
+    if interface == 'f08':
+        text = text.replace('use mpi\n', 'use mpi_f08\n').replace(
+            'requests(2), statuses(MPI_STATUS_SIZE, 2), keyval, copy, ierror',
+            'keyval, ierror\n  type(MPI_Comm) :: copy\n  type(MPI_Request) :: requests(2)\n'
+            '  type(MPI_Status) :: statuses(2)')
+        text = text.replace('(MPI_SOURCE, 1)', '(1)%MPI_SOURCE').replace('(MPI_TAG, 1)', '(1)%MPI_TAG')
+    path = os.path.join(scratch, f'ring_{interface}.f90')
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(text)
+    return path
+
+
 def test_fortran():
-    """Programs in Fortran of MPICH: its own library for Fortran stands on the door."""
-    if not shutil.which('mpifort.mpich') or not shutil.which('gfortran'):
-        raise Skipped('there is no mpifort.mpich')
-    path = os.path.join(scratch, 'ring')
-    with open(path + '.f90', 'w', encoding='utf-8') as f:
-        f.write(FORTRAN)
-    done = run('mpifort.mpich', '-w', path + '.f90', '-o', path)
-    check(done.returncode == 0, done.stderr)
-    expect_ranks(run(mpiexec, '-n', 3, path), 3)
+    """Programs in Fortran by all three interfaces: MPICH's own library for Fortran stands on the door, of Open MPI's
+    only the one for mpi_f08, on ours."""
+    def one(door):
+        for interface in ('mpi', 'mpif', 'f08'):
+            expect_ranks(run(mpiexec, '-n', 3, fortran_program(door, 'ring_' + interface, ring(interface))), 3)
+    each(one)
+
+
+def test_fortran_programs():
+    """Programs of tests/fortran."""
+    def one(door):
+        folder = os.path.join(HERE, '..', 'fortran')
+        for name in FORTRAN_PROGRAMS + (FORTRAN_PROGRAMS_OMPI if door == 'ompi' else ()):
+            source = os.path.join(folder, name + ('.f' if name.endswith('mpif') else '.f90'))
+            program = fortran_program(door, name, os.path.join(HERE, '..', 'common', 'ftest.f90'), source)
+            done = run(mpiexec, '-n', 3, '-wdir', scratch, program)
+            check(done.returncode == 0, name, done.returncode, done.stdout, done.stderr)
+    each(one)
+
+
+def test_fortran_names():
+    """All routines that programs built for Open MPI, and its library for mpi_f08, can refer to."""
+    out = run('nm', '-D', '--defined-only', os.path.join(build, 'abi', 'ompi', FORTRAN_LIBRARY)).stdout
+    have = {line.split()[-1] for line in out.splitlines()}
+    with open(os.path.join(HERE, 'names-ompi-fortran.txt'), encoding='utf-8') as f:
+        names = [name for line in f if not line.startswith('#') for name in line.split()]
+    missing = [n for name in names for n in (name + '_', f'p{name}_', f'o{name}_f') if n not in have]
+    missing += [n for name in names if name.startswith('mpi_')
+                for n in (name, name + '__', name.upper(), 'P' + name.upper()) if n not in have]
+    check(len(names) > 380 and not missing, len(names), 'not exported:', *missing)
+    stray = [n for n in have if not n.lower().startswith(('mpi_', 'pmpi_', 'mpix_', 'pmpix_', 'ompi_', 'ompix_'))]
+    check(not stray, 'exported, but of no use:', *stray)
+
+
+def test_fortran_own_order():
+    """DT_RPATH goes before LD_LIBRARY_PATH; both libraries of the door go before it. A message names the program's
+    line."""
+    flags = ('-g', '-Wl,--disable-new-dtags,-rpath,/usr/lib/x86_64-linux-gnu')
+    for interface in ('mpi', 'f08'):
+        program = fortran_program('ompi', 'rpath_' + interface, ring(interface), flags=flags)
+        expect_ranks(run(mpiexec, '-n', 2, program), 2)
+    with open(ring('f08'), encoding='utf-8') as f:
+        text = f.read().replace('mod(rank + 1, size), 5', 'size, 5')
+    path = os.path.join(scratch, 'wrong.f90')
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(text)
+    done = run(mpiexec, '-n', 2, fortran_program('ompi', 'wrong', path, flags=['-g']))
+    check(done.returncode and 'wrong.f90:' in done.stderr and 'MPI_Isend' in done.stderr, done.stderr)
 
 
 def test_in_scripts():

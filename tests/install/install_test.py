@@ -47,7 +47,7 @@ def check_layout(prefix):
     for pattern in ("include/mpi.h", "lib/libmpi_abi.so", "lib/libmpi_abi.so.0", "lib/libmpi_abi.so.1",
                     "lib/libmpi_abi.a", "lib/pkgconfig/*.pc", "bin/mpicc", "bin/mpicxx", "bin/mpiexec",
                     "bin/mpirun", "lib/parley/mpich/libmpi.so.12", "lib/parley/mpich/libmpich.so.12",
-                    "lib/parley/ompi/libmpi.so.40",
+                    "lib/parley/ompi/libmpi.so.40", "lib/parley/ompi/libmpi_mpifh.so.40",
                     "include/mpi_older.h", "include/mpi_cxx.h", "lib/libmpi_older.so.1"):
         if not glob.glob(os.path.join(prefix, pattern)):
             raise Fault(f"not installed: {pattern}")

@@ -23,7 +23,7 @@
     ALIAS(NAME(low), low);                                                                              \
     ALIAS(NAME(low##__), low);                                                                          \
     ALIAS(UPPER_NAME(upper), low);
-#define CPTR_NAME(low) ALIAS(NAME(low##_cptr_), low);
+#define CPTR_NAME(low, upper) ALIAS(NAME(low##_cptr_), low);
 #define F08_NAME(low) ALIAS(NAME(low##_f08_), low);
 
 #endif

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes an mpi.h like that of another MPI, from our tables and its facts: python3 gen_mpi_h.py OUTPUT FACTS mpich|ompi
 
-So programs for the doors can be made where that MPI is not installed: handles, numbers and the status are laid out as
-in its own header; functions are those of our table."""
+The door for Fortran is compiled with it, and programs for the doors can be made where that MPI is not installed:
+handles, numbers and the status are laid out as in its own header; functions are those of our table."""
 
 import os
 import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', '..', 'abi'))
+sys.path.insert(0, HERE)
 import facts as table  # noqa: E402
 import gen_header  # noqa: E402
 import model  # noqa: E402
 
 HEAD = '''\
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi.h as programs of the %s ABI know it. Generated for tests; do not edit. */
+/* mpi.h as programs of the %s ABI know it. Generated from facts.txt; do not edit. */
 #ifndef MPI_H_FOREIGN
 #define MPI_H_FOREIGN
 
