@@ -114,8 +114,6 @@ void clients_number(struct sched *s, enum coll_form form)
 
 uint64_t clients_note(const struct sched *s)
 {
-    if (s->comm->is_inter)
-        return 0;
     return (uint64_t)P2P_NOTE_MARK << P2P_NOTE_BITS | (uint64_t)((unsigned)s->root & 0xffff) << 32 | (uint32_t)s->tag;
 }
 

@@ -49,7 +49,7 @@ bool clients_are_alike(const struct comm *comm);
 int clients_check(const struct comm *comm, const struct coll_args *args, enum coll_form form);
 /* Set the tag of messages to other clients that are not laid down. */
 void clients_number(struct sched *s, enum coll_form form);
-/* The note of a call whose tag is set; 0: it gets none. */
+/* The note of a call whose tag is set. On an intercommunicator nobody compares it, since roots differ there. */
 uint64_t clients_note(const struct sched *s);
 /* What such a note says. */
 static inline int clients_note_tag(uint64_t note)

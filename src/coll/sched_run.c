@@ -90,7 +90,7 @@ static int begin_send(struct sched *s, struct sched_step *step)
     const struct coll_block *block = &step->from;
 
     if (unlikely(s->spans_clients))
-        s->comm->notes.sent = clients_note(s);
+        comm_of(s, step)->notes.sent = clients_note(s);
     return p2p_isend_now(comm_of(s, step), block->buf, block->count, block->type, step->peer, tag_of(s, step),
                          P2P_STANDARD | P2P_COLL, &step->req);
 }

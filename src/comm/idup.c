@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "coll/coll.h"
-#include "comm/int_comm.h"
+#include "comm/joint_ids.h"
 #include "obj/attr.h"
 #include "obj/req.h"
 #include "obj/topology.h"
@@ -20,6 +20,8 @@ enum { TREE_CHILDREN = 31, REQUESTS_PER_CHUNK = 8 };
 struct contexts {
     uint32_t ctx, local_ctx; /* 0: there was none */
 };
+
+enum { CONTEXTS = sizeof(struct contexts) / sizeof(uint32_t) };
 
 enum step { OFFERING, HEARING, TELLING };
 
@@ -55,16 +57,18 @@ static void note(struct idup *idup, int rc)
 
 static void post_send(struct idup *idup, struct comm *comm, int rank, int tag)
 {
-    const int rc = p2p_isend_now(comm, &idup->news, sizeof idup->news, obj_type(MPI_BYTE), rank, tag,
-                                 P2P_STANDARD | P2P_COLL, &idup->pending[idup->count]);
+    int rc;
 
+    comm->notes.sent = 0;
+    rc = p2p_isend_now(comm, &idup->news, CONTEXTS, obj_type(MPI_UINT32_T), rank, tag, P2P_STANDARD | P2P_COLL,
+                       &idup->pending[idup->count]);
     note(idup, rc);
     idup->count += !rc;
 }
 
 static void post_recv(struct idup *idup, struct comm *comm, struct contexts *to, int rank, int tag)
 {
-    const int rc = p2p_irecv(comm, to, sizeof *to, obj_type(MPI_BYTE), rank, tag, P2P_COLL,
+    const int rc = p2p_irecv(comm, to, CONTEXTS, obj_type(MPI_UINT32_T), rank, tag, P2P_COLL,
                              &idup->pending[idup->count]);
 
     note(idup, rc);
@@ -92,7 +96,7 @@ static void take(struct idup *idup)
 {
     const struct comm *old = idup->req.comm;
 
-    if (!old->is_inter || place_name(comm_world.proc) < place_name(group_proc(old->remote_group, 0)))
+    if (!old->is_inter || comm_is_before(comm_world.proc, group_proc(old->remote_group, 0)))
         note(idup, comm_ctx_take_for(old, &idup->news.ctx));
     if (old->is_inter)
         note(idup, comm_ctx_take_for(old->local, &idup->news.local_ctx));
@@ -130,8 +134,8 @@ static void begin(struct idup *idup)
         take(idup);
     if (old->is_inter && idup->tree->rank == 0) {
         idup->step = OFFERING;
-        post_recv(idup, old, &idup->offer, 0, COLL_SIDES_TAG);
-        post_send(idup, old, 0, COLL_SIDES_TAG);
+        post_recv(idup, old, &idup->offer, 0, comm_clients_leader_tag(old, COLL_SIDES_TAG));
+        post_send(idup, old, 0, comm_clients_leader_tag(old, COLL_SIDES_TAG));
     } else {
         begin_hearing(idup);
     }
@@ -333,10 +337,22 @@ static void start(struct idup *idup)
     pthread_mutex_unlock(&idups.lock);
 }
 
+static int check_alike(const struct comm *comm)
+{
+    int rc = 0;
+
+    if (unlikely(comm_clients_spans(comm))) {
+        rc = comm_clients_check_alike(comm->group, "MPI_Comm_idup");
+        if (!rc)
+            rc = comm_clients_check_alike(comm->remote_group, "MPI_Comm_idup");
+    }
+    return rc;
+}
+
 int comm_idup(struct comm *comm, struct info *info, struct comm **out, struct req **request)
 {
     struct idup *idup;
-    int rc = p2p_check_within(comm, "MPI_Comm_idup");
+    int rc = check_alike(comm);
 
     if (rc)
         return rc;
@@ -349,7 +365,7 @@ int comm_idup(struct comm *comm, struct info *info, struct comm **out, struct re
     obj_init(&idup->req.obj, OBJ_REQUEST);
     obj_ref(&comm->obj);
     rc = prepare(idup, comm);
-    idup->tag = coll_begin(idup->tree, COLL_INTERNAL, "MPI_Comm_idup");
+    idup->tag = comm_clients_tree_tag(idup->tree, coll_begin(idup->tree, COLL_INTERNAL, "MPI_Comm_idup"));
     if (rc) {
         idup_release(&idup->req);
         return rc;

@@ -35,7 +35,8 @@ int comm_ctx_take(uint32_t *ctx);
 int comm_ctx_take_apart(uint32_t *ctx);
 /* Communicators with processes of another job (two_jobs.c). NULL: it has none of them, in either group. */
 struct job_abroad *comm_abroad_in(const struct comm *comm);
-/* A context for a communicator of members of `old`, or of that job and this one. Otherwise as comm_ctx_take. */
+/* A context for a communicator of members of `old`, which may be of two jobs or over several clients, or of that job
+ * and this one. Otherwise as comm_ctx_take. */
 int comm_ctx_take_for(const struct comm *old, uint32_t *ctx);
 int comm_ctx_take_abroad(const struct job_abroad *abroad, uint32_t *ctx);
 /* By which the leaders meet whose call has that tag. */
@@ -111,23 +112,37 @@ struct meeting {
     struct comm *peer;    /* the rest matters at the leader only. Where it meets the other one; NULL: an error */
     int remote, tag;      /* the other one's rank there; in the context of collectives */
     int32_t word;         /* what the other side is to know */
-    const void *data;
+    const struct group *named; /* it is also to know the names of these, or … */
+    const void *data;          /* … so many bytes, which are … */
     size_t size;
+    bool has_numbers;          /* … int32_t */
     const char *call;     /* for reports */
 };
 
+/* In the same words on all machines, up to `data`. */
 struct agreed {
-    int32_t error;        /* the leader's, class; not for callers */
-    int32_t word;         /* of the other side */
-    int32_t own_word;     /* that of the own leader */
-    uint32_t ctx;         /* for a communicator of both sides */
-    uint32_t local_ctx;   /* for one of the local group */
+    uint64_t error;       /* the leader's, class; not for callers */
+    uint64_t word;        /* of the other side */
+    uint64_t own_word;    /* that of the own leader */
+    uint64_t ctx;         /* for a communicator of both sides */
+    uint64_t local_ctx;   /* for one of the local group */
+    uint64_t is_joint;    /* names are those of the joint world; see comm_list_names */
     uint64_t size;
-    void *data;           /* of the other side; the caller's to free */
+    void *data;           /* of the other side, names or bytes; the caller's to free */
 };
 
 /* Collective over both; blocks. Nothing is to be freed after an error. */
 int comm_meet(const struct meeting *meeting, struct agreed *agreed);
+
+/* names.c: processes as they are called in messages between groups that may number them differently: in 24 bytes each,
+ * by their names in the world of all clients, or (not is_joint) by those that they have in all jobs. The caller's to
+ * free. Error: MPI_ERR_NO_MEM. */
+enum { COMM_NAME_SIZE = JOINT_NAME_SIZE };
+int comm_list_names(const struct group *group, bool is_joint, void **out);
+/* The process of that name; -1: this one does not know it. */
+int comm_find_name(const void *name, bool is_joint);
+/* A common order of all processes that two groups can have. */
+bool comm_is_before(int proc, int other);
 
 /* MPI_Comm_dup, MPI_Comm_create and MPI_Comm_split of intercommunicators. */
 int comm_inter_dup(struct comm *comm, struct comm **out);

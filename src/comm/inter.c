@@ -15,30 +15,53 @@
 #include "p2p/lane.h"
 #include "p2p/p2p.h"
 
-/* What a leader tells the other one. */
+/* What a leader tells the other one, in the same words on all machines. */
 struct offer {
-    int32_t error;   /* class; 0: none */
-    int32_t word;
-    uint32_t ctx;    /* of the new communicator, from the leader with the lower process number; else 0 */
-    uint32_t unused;
-    uint64_t size;   /* bytes that follow */
+    uint64_t error;   /* class; 0: none */
+    uint64_t word;
+    uint64_t ctx;     /* of the new communicator, from the leader that is before the other one; else 0 */
+    uint64_t id;      /* the same if it is over several clients */
+    uint64_t is_named, has_foreign; /* whether its group is all of the joint world, or over several clients */
+    uint64_t size;    /* bytes that follow */
 };
 
-static int swap(const struct meeting *m, const void *mine, size_t size, void *theirs, size_t their_size)
+enum { WORDS_OF_OFFER = sizeof(struct offer) / sizeof(uint64_t),
+       WORDS_OF_AGREED = offsetof(struct agreed, data) / sizeof(uint64_t) };
+
+static struct type *type_of_words(void)
 {
+    return obj_type(MPI_UINT64_T);
+}
+
+/* What follows; of so many bytes. */
+static struct type *type_of_data(const struct meeting *m)
+{
+    return obj_type(m->has_numbers ? MPI_INT32_T : MPI_BYTE);
+}
+
+static MPI_Count count_of_data(const struct meeting *m, uint64_t size)
+{
+    return (MPI_Count)(m->has_numbers ? size / sizeof(int32_t) : size);
+}
+
+static int swap(const struct meeting *m, struct type *type, const void *mine, MPI_Count count, void *theirs,
+                MPI_Count their_count)
+{
+    const int tag = comm_clients_leader_tag(m->peer, m->tag);
     const struct p2p_sendrecv args = {
         .send_buf = mine,
-        .send_count = (MPI_Count)size,
-        .send_type = obj_type(MPI_BYTE),
+        .send_count = count,
+        .send_type = type,
         .dest = m->remote,
-        .send_tag = m->tag,
+        .send_tag = tag,
         .recv_buf = theirs,
-        .recv_count = (MPI_Count)their_size,
-        .recv_type = obj_type(MPI_BYTE),
+        .recv_count = their_count,
+        .recv_type = type,
         .source = m->remote,
-        .recv_tag = m->tag,
+        .recv_tag = tag,
     };
 
+    m->peer->notes.sent = 0;
     return p2p_sendrecv(m->peer, &args, P2P_COLL, NULL);
 }
 
@@ -48,17 +71,40 @@ static int alloc_data(struct agreed *agreed)
     return agreed->data ? 0 : err(MPI_ERR_NO_MEM, "no memory for %zu bytes from the other group", (size_t)agreed->size);
 }
 
-/* Contexts for this side, and the common one if that is this leader's part. */
+static int other_leader(const struct meeting *m)
+{
+    return group_proc(m->peer->remote_group, m->remote);
+}
+
+static int take(int (*from)(uint32_t *ctx), uint64_t *ctx)
+{
+    uint32_t taken = 0;
+    const int rc = from(&taken);
+
+    *ctx = taken;
+    return rc;
+}
+
+/* Contexts for this side, and the common one if that is this leader's part: which of the two it is to be is known when
+ * the other one has told of its group. */
 static int take_contexts(const struct meeting *m, struct agreed *agreed, struct offer *mine)
 {
-    const int remote = group_proc(m->peer->remote_group, m->remote);
+    const int remote = other_leader(m);
     const struct job_abroad *abroad = place_abroad(remote);
-    int rc = p2p_check_within(m->local, m->call);
+    uint32_t ctx = 0;
+    int rc = comm_world.joint ? comm_clients_check_alike(m->local->group, m->call) : 0;
 
     if (!rc)
-        rc = comm_ctx_take_for(m->local, &agreed->local_ctx);
-    if (!rc && place_name(comm_world.proc) < place_name(remote))
-        rc = abroad ? comm_ctx_take_abroad(abroad, &mine->ctx) : comm_ctx_take_for(m->local, &mine->ctx);
+        rc = comm_ctx_take_for(m->local, &ctx);
+    agreed->local_ctx = ctx;
+    if (rc || !comm_is_before(comm_world.proc, remote))
+        return rc;
+    if (mine->is_named)
+        rc = take(comm_clients_take_own, &mine->id);
+    if (rc || comm_is_foreign(remote))
+        return rc;
+    rc = abroad ? comm_ctx_take_abroad(abroad, &ctx) : comm_ctx_take_for(m->local, &ctx);
+    mine->ctx = ctx;
     return rc;
 }
 
@@ -68,59 +114,89 @@ static int check_other(const struct meeting *m)
 
     if (!m->peer)
         return err(MPI_ERR_COMM, "peer_comm is no communicator, at the leader of the local group");
-    if (p2p_is_foreign_ctx(m->peer->ctx))
-        return p2p_check_within(m->peer, m->call);
     if (m->remote < 0 || m->remote >= m->peer->remote_size)
         return err(MPI_ERR_RANK, "remote_leader is %d; peer_comm has ranks 0 to %d", m->remote,
                    m->peer->remote_size - 1);
-    proc = group_proc(m->peer->remote_group, m->remote);
+    proc = other_leader(m);
     if (group_rank_of(m->local->group, proc) != MPI_UNDEFINED)
         return err(MPI_ERR_RANK, "remote_leader is %d in peer_comm, which is rank %d of the local group", m->remote,
                    group_rank_of(m->local->group, proc));
     return 0;
 }
 
+/* What follows from both offers. */
+static int conclude(const struct meeting *m, const struct offer *mine, const struct offer *theirs,
+                    struct agreed *agreed)
+{
+    const bool spans = mine->has_foreign || theirs->has_foreign || comm_is_foreign(other_leader(m));
+
+    agreed->word = theirs->word;
+    agreed->size = theirs->size;
+    agreed->is_joint = mine->is_named && theirs->is_named;
+    agreed->ctx = spans ? mine->id | theirs->id : mine->ctx | theirs->ctx;
+    if (spans && !agreed->is_joint)
+        return err(MPI_ERR_UNSUPPORTED_OPERATION, "E1213: %s does not work over several clients of IMPI with processes "
+                   "that were started later, and there are such in one of the groups", m->call);
+    return alloc_data(agreed);
+}
+
+static int swap_data(const struct meeting *m, struct agreed *agreed)
+{
+    struct type *const type = type_of_data(m);
+    void *names = NULL;
+    int rc = m->named ? comm_list_names(m->named, agreed->is_joint, &names) : 0;
+
+    if (!rc)
+        rc = swap(m, type, m->named ? names : m->data, count_of_data(m, m->size), agreed->data,
+                  count_of_data(m, agreed->size));
+    mem_free(names);
+    return rc;
+}
+
 /* The leader's part with the other leader. */
 static int lead(const struct meeting *m, struct agreed *agreed)
 {
-    struct offer mine = { .word = m->word, .size = m->size }, theirs;
+    struct offer mine = {
+        .word = agreed->own_word,
+        .size = m->size,
+        .is_named = comm_clients_are_named(m->local->group),
+        .has_foreign = comm_world.joint && comm_clients_has_foreign(m->local->group),
+    };
+    struct offer theirs;
     int rc = check_other(m), failed;
 
     if (rc)
         return rc;
     failed = take_contexts(m, agreed, &mine);
-    mine.error = failed ? err_class(failed) : 0;
-    rc = swap(m, &mine, sizeof mine, &theirs, sizeof theirs);
+    mine.error = failed ? (uint64_t)err_class(failed) : 0;
+    rc = swap(m, type_of_words(), &mine, WORDS_OF_OFFER, &theirs, WORDS_OF_OFFER);
     if (failed || rc)
         return failed ? failed : rc;
     if (theirs.error)
-        return err(theirs.error, "the leader of the other group has failed");
-    agreed->word = theirs.word;
-    agreed->ctx = mine.ctx | theirs.ctx;
-    agreed->size = theirs.size;
-    rc = alloc_data(agreed);
-    return rc ? rc : swap(m, m->data, m->size, agreed->data, agreed->size);
+        return err((int)theirs.error, "the leader of the other group has failed");
+    rc = conclude(m, &mine, &theirs, agreed);
+    return rc ? rc : swap_data(m, agreed);
 }
 
 /* What the leader has learnt, to all of its side. */
 static int tell(const struct meeting *m, struct agreed *agreed, int led)
 {
-    struct type *byte = obj_type(MPI_BYTE);
+    struct type *words = type_of_words();
     void *data = agreed->data;
     int rc;
 
-    agreed->error = led ? err_class(led) : 0;
-    rc = coll_run(m->local, COLL_ARGS(COLL_BCAST, COLL_SAME(agreed, offsetof(struct agreed, data), byte), COLL_NOTHING,
-                                      NULL, m->leader));
+    agreed->error = led ? (uint64_t)err_class(led) : 0;
+    rc = coll_run(m->local, COLL_ARGS(COLL_BCAST, COLL_SAME(agreed, WORDS_OF_AGREED, words), COLL_NOTHING, NULL,
+                                      m->leader));
     if (led || rc)
         return led ? led : rc;
     if (agreed->error)
-        return err(agreed->error, "the leader of the local group, its rank %d, has failed", m->leader);
+        return err((int)agreed->error, "the leader of the local group, its rank %d, has failed", m->leader);
     if (!data)
         rc = alloc_data(agreed);
     if (!rc && agreed->size)
-        rc = coll_run(m->local, COLL_ARGS(COLL_BCAST, COLL_SAME(agreed->data, (MPI_Count)agreed->size, byte),
-                                          COLL_NOTHING, NULL, m->leader));
+        rc = coll_run(m->local, COLL_ARGS(COLL_BCAST, COLL_SAME(agreed->data, count_of_data(m, agreed->size),
+                                                                type_of_data(m)), COLL_NOTHING, NULL, m->leader));
     return rc;
 }
 
@@ -129,7 +205,7 @@ int comm_meet(const struct meeting *m, struct agreed *agreed)
     const char *outer = m->local->coll_outer;
     int rc = 0;
 
-    *agreed = (struct agreed){ .own_word = m->word };
+    *agreed = (struct agreed){ .own_word = (uint64_t)m->word };
     m->local->coll_outer = m->call;
     if (m->local->rank == m->leader)
         rc = lead(m, agreed);
@@ -150,30 +226,16 @@ static struct meeting meeting_of(struct comm *comm, const char *call)
 
 /* --- its making --- */
 
-/* Names of the processes of a group in a row: the other side may number them differently. */
-static int list_names(const struct group *group, uint64_t **out)
-{
-    uint64_t *names = mem_alloc((size_t)group->size * sizeof *names + 1);
-
-    if (!names)
-        return err(MPI_ERR_NO_MEM, "no memory for a group of %d", group->size);
-    for (int rank = 0; rank < group->size; rank++)
-        names[rank] = place_name(group_proc(group, rank));
-    *out = names;
-    return 0;
-}
-
-/* The group that the other side has sent. */
+/* The group that the other side has named. */
 static int remote_of(const struct comm *comm, const struct agreed *agreed, struct group **out)
 {
-    const int size = (int)(agreed->size / sizeof(uint64_t));
-    const uint64_t *names = agreed->data;
+    const int size = (int)(agreed->size / COMM_NAME_SIZE);
     int *procs = mem_alloc((size_t)size * sizeof *procs + 1), rc = 0;
 
     if (!procs)
         return err(MPI_ERR_NO_MEM, "no memory for a group of %d", size);
     for (int rank = 0; rank < size && !rc; rank++) {
-        procs[rank] = place_find(names[rank]);
+        procs[rank] = comm_find_name((const char *)agreed->data + (size_t)rank * COMM_NAME_SIZE, agreed->is_joint);
         if (procs[rank] < 0)
             rc = err(MPI_ERR_UNSUPPORTED_OPERATION, "E1016: rank %d of the other group is of a job that this one "
                      "is not connected with", rank);
@@ -207,13 +269,13 @@ static int make_both(const struct comm *parent, struct group *group, struct grou
     int rc;
 
     obj_ref(&group->obj);
-    rc = comm_make(parent, group, agreed->local_ctx, &local);
+    rc = comm_make(parent, group, (uint32_t)agreed->local_ctx, &local);
     if (rc) {
         group_unref(group);
         group_unref(remote);
         return rc;
     }
-    return comm_make_inter(parent, local, group, remote, agreed->ctx, out);
+    return comm_make_inter(parent, local, group, remote, (uint32_t)agreed->ctx, out);
 }
 
 /* Some of them may be new, with numbers that others have had. */
@@ -232,15 +294,11 @@ static int meet_and_make(struct meeting *m, const struct comm *parent, struct gr
 {
     struct agreed agreed;
     struct group *remote;
-    uint64_t *names = NULL;
-    int rc = list_names(group, &names);
+    int rc;
 
-    if (rc)
-        return rc;
-    m->data = names;
-    m->size = (size_t)group->size * sizeof *names;
+    m->named = group;
+    m->size = (size_t)group->size * COMM_NAME_SIZE;
     rc = comm_meet(m, &agreed);
-    mem_free(names);
     if (rc)
         return rc;
     rc = remote_of(parent, &agreed, &remote);
@@ -380,7 +438,7 @@ int comm_inter_create_from_groups(const struct comm_sides *sides, const char *st
     mem_free(agreed.data);
     obj_ref(&group->obj);
     obj_ref(&remote->obj);
-    return comm_make_inter(local, local, group, remote, agreed.ctx, out);
+    return comm_make_inter(local, local, group, remote, (uint32_t)agreed.ctx, out);
 }
 
 /* --- merging --- */
@@ -417,19 +475,19 @@ int comm_inter_merge(struct comm *comm, int high, struct comm **out)
     if (rc)
         return rc;
     mem_free(agreed.data);
-    if (agreed.own_word != !!high)
+    if (agreed.own_word != (uint64_t)!!high)
         return err(MPI_ERR_ARG, "high is %s here and %s at rank 0 of the local group", high ? "true" : "false",
                    agreed.own_word ? "true" : "false");
     /* both say the same: the order is free, but common */
     if (agreed.own_word == agreed.word)
-        agreed.own_word = place_name(group_proc(comm->group, 0)) > place_name(group_proc(comm->remote_group, 0));
+        agreed.own_word = !comm_is_before(group_proc(comm->group, 0), group_proc(comm->remote_group, 0));
     rc = join(comm, agreed.own_word, &group);
-    return rc ? rc : comm_make(comm, group, agreed.ctx, out);
+    return rc ? rc : comm_make(comm, group, (uint32_t)agreed.ctx, out);
 }
 
 /* --- splitting --- */
 
-int comm_inter_swap(struct comm *comm, const void *data, size_t size, void **theirs)
+static int swap_of_split(struct comm *comm, const void *data, size_t size, bool has_numbers, void **theirs)
 {
     struct meeting m = meeting_of(comm, "MPI_Comm_split");
     struct agreed agreed = { 0 };
@@ -437,9 +495,15 @@ int comm_inter_swap(struct comm *comm, const void *data, size_t size, void **the
 
     m.data = data;
     m.size = size;
+    m.has_numbers = has_numbers;
     rc = comm_meet(&m, &agreed);
     *theirs = agreed.data;
     return rc;
+}
+
+int comm_inter_swap(struct comm *comm, const void *data, size_t size, void **theirs)
+{
+    return swap_of_split(comm, data, size, false, theirs);
 }
 
 /* The members with this color, in order, of one side. */
@@ -484,7 +548,7 @@ static int split_sides(struct comm *comm, const struct split_entry *mine, const 
         return rc;
     }
     agreed.local_ctx = first_of(comm->group, group, mine)->local_ctx;
-    if (place_name(group_proc(group, 0)) < place_name(group_proc(remote, 0)))
+    if (comm_is_before(group_proc(group, 0), group_proc(remote, 0)))
         agreed.ctx = first_of(comm->group, group, mine)->ctx;
     else
         agreed.ctx = first_of(comm->remote_group, remote, theirs)->ctx;
@@ -510,7 +574,7 @@ int comm_inter_split(struct comm *comm, struct split_entry own, struct split_rul
     entries[comm->rank] = own;
     rc = comm_split_exchange(comm->local, entries);
     if (!rc)
-        rc = comm_inter_swap(comm, entries, (size_t)comm->size * sizeof *entries, &theirs);
+        rc = swap_of_split(comm, entries, (size_t)comm->size * sizeof *entries, true, &theirs);
     if (!rc && rule)
         rc = rule->refine(rule, comm, entries, theirs);
     if (!rc && entries[comm->rank].color != MPI_UNDEFINED)

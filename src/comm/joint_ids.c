@@ -7,6 +7,10 @@
  * MPI_Comm_create_group does the same among its group, whose members have no id above the new one then; what others
  * use, they use among themselves.
  *
+ * MPI_Comm_idup and intercommunicators are made as within one client (idup.c, inter.c): one process takes the id and
+ * tells it. For that the upper half of all ids is dealt out, a range to each process of the joint world; so an id that
+ * is told late cannot be one that others have agreed on meanwhile. Other implementations know nothing of this.
+ *
  * In such a job only one thread at a time may call (MPI_THREAD_SERIALIZED at most): two agreements that overlap in a
  * process could end with the same id. */
 #include "comm/joint_ids.h"
@@ -20,11 +24,16 @@
 
 enum { FIRST_HIGHEST = 1 }; /* that of MPI_COMM_WORLD */
 
+/* From here on ids are those of ranges. */
+#define OWN_IDS (P2P_CTX_FOREIGN / 2)
+
 static uint64_t highest_id = FIRST_HIGHEST;
+static uint32_t own_taken; /* ids of this process's range */
 
 void comm_clients_start(void)
 {
     highest_id = FIRST_HIGHEST;
+    own_taken = 0;
 }
 
 uint64_t comm_clients_highest(void)
@@ -34,11 +43,24 @@ uint64_t comm_clients_highest(void)
 
 int comm_clients_take(uint64_t highest, int pairs, uint32_t *ctx)
 {
-    if (highest > P2P_CTX_FOREIGN - 2 * (uint64_t)pairs - 2)
+    if (highest > OWN_IDS - 2 * (uint64_t)pairs - 2)
         return err(MPI_ERR_OTHER, "E1212: the ids of communicators over several clients are used up: %llu are",
                    (unsigned long long)highest);
     highest_id = highest + 2 * (uint64_t)pairs;
     *ctx = P2P_CTX_FOREIGN + (uint32_t)highest + 1;
+    return 0;
+}
+
+int comm_clients_take_own(uint32_t *ctx)
+{
+    const struct joint *joint = comm_world.joint;
+    const uint32_t pairs = OWN_IDS / 2 / joint->procs, rank = (uint32_t)joint_rank(joint, comm_world.proc);
+
+    *ctx = 0;
+    if (own_taken == pairs)
+        return err(MPI_ERR_OTHER, "E1212: the ids that this process has for communicators over several clients are "
+                   "used up: %u are", own_taken);
+    *ctx = P2P_CTX_FOREIGN + OWN_IDS + 2 * (rank * pairs + own_taken++);
     return 0;
 }
 
@@ -62,6 +84,19 @@ bool comm_clients_has_foreign(const struct group *group)
         if (comm_is_foreign(group_proc(group, rank)))
             return true;
     return false;
+}
+
+bool comm_clients_spans(const struct comm *comm)
+{
+    return p2p_is_foreign_ctx(comm->ctx);
+}
+
+bool comm_clients_are_named(const struct group *group)
+{
+    for (int rank = 0; rank < group->size; rank++)
+        if (!comm_world.joint || joint_rank(comm_world.joint, group_proc(group, rank)) < 0)
+            return false;
+    return true;
 }
 
 int comm_clients_check_group(const struct group *group, const char *call)
@@ -124,7 +159,7 @@ int comm_clients_make_of_group(struct comm *comm, struct group *group, const cha
 
 /* --- by a group alone --- */
 
-static int check_alike(const struct group *group, const char *call)
+int comm_clients_check_alike(const struct group *group, const char *call)
 {
     const struct joint *joint = comm_world.joint;
 
@@ -139,8 +174,22 @@ static int check_alike(const struct group *group, const char *call)
     return 0;
 }
 
-/* Messages in the context of collective calls, above all their tags. */
-enum { GROUP_TAGS = (1 << 30) + (1 << 12), GROUP_TAG_MASK = (1 << 29) - 1 };
+/* Messages in the context of collective calls, above all their tags: of MPI_Comm_create_group, of leaders, of trees. */
+enum {
+    GROUP_TAGS = (1 << 30) + (1 << 12), GROUP_TAG_MASK = (1 << 29) - 1,
+    LEADER_TAGS = GROUP_TAGS + GROUP_TAG_MASK + 1, LEADER_TAG_MASK = (1 << 28) - 1,
+    TREE_TAGS = LEADER_TAGS + LEADER_TAG_MASK + 1, TREE_TAG_MASK = (1 << 27) - 1,
+};
+
+int comm_clients_leader_tag(const struct comm *comm, int tag)
+{
+    return comm_clients_spans(comm) ? LEADER_TAGS + (tag & LEADER_TAG_MASK) : tag;
+}
+
+int comm_clients_tree_tag(const struct comm *comm, int tag)
+{
+    return comm_clients_spans(comm) ? TREE_TAGS + (int)(comm->coll_sequence & TREE_TAG_MASK) : tag;
+}
 
 struct circle {
     struct comm *comm;
@@ -193,7 +242,7 @@ int comm_clients_create_group(struct comm *comm, struct group *group, int tag, s
     const struct circle circle = { comm, group, GROUP_TAGS + (tag & GROUP_TAG_MASK) };
     uint64_t highest = highest_id;
     uint32_t ctx = 0;
-    int rc = check_alike(group, "MPI_Comm_create_group");
+    int rc = comm_clients_check_alike(group, "MPI_Comm_create_group");
 
     if (!rc)
         rc = find_highest_in(&circle, &highest);
@@ -267,7 +316,8 @@ int comm_clients_split(struct comm *comm, struct split_entry own, struct comm **
 
 int comm_clients_home(struct comm *comm, struct comm **out)
 {
-    const int client = (int)comm_world.joint->client;
+    const struct split_entry own = { .color = (int)comm_world.joint->client };
 
-    return comm_clients_split(comm, (struct split_entry){ .color = client }, out);
+    *out = NULL;
+    return comm->is_inter ? comm_inter_split(comm, own, NULL, out) : comm_clients_split(comm, own, out);
 }

@@ -15,7 +15,21 @@ int comm_clients_find_highest(struct comm *comm, const char *call, uint64_t *hig
  * MPI_ERR_OTHER, E1212. */
 int comm_clients_take(uint64_t highest, int pairs, uint32_t *ctx);
 
+/* The context of one that this process makes without agreeing with anybody, out of a range that only it has. Error:
+ * MPI_ERR_OTHER, E1212. */
+int comm_clients_take_own(uint32_t *ctx);
+
 bool comm_clients_has_foreign(const struct group *group);
+/* Has it a context of those over several clients? Then it may still have members in one only. */
+bool comm_clients_spans(const struct comm *comm);
+/* Have all of a group names in the joint world? Processes that were started later have none. */
+bool comm_clients_are_named(const struct group *group);
+/* For what only this library does over clients. Error: MPI_ERR_UNSUPPORTED_OPERATION, E1211. */
+int comm_clients_check_alike(const struct group *group, const char *call);
+/* Tags are not below 0 between clients. What stands for that of leaders who meet on the communicator, and for that of
+ * the collective call that has begun there; anywhere else `tag` itself. */
+int comm_clients_leader_tag(const struct comm *comm, int tag);
+int comm_clients_tree_tag(const struct comm *comm, int tag);
 /* For what does not work over several clients. Error: MPI_ERR_UNSUPPORTED_OPERATION, E1213. */
 int comm_clients_check_group(const struct group *group, const char *call);
 
@@ -25,7 +39,7 @@ int comm_clients_make_of_group(struct comm *comm, struct group *group, const cha
  * another implementation, which does not have the call: MPI_ERR_UNSUPPORTED_OPERATION, E1211. */
 int comm_clients_create_group(struct comm *comm, struct group *group, int tag, struct comm **out);
 int comm_clients_split(struct comm *comm, struct split_entry own, struct comm **out);
-/* Of its members in this client; the caller's. Collective over all. */
+/* Of its members in this client, or NULL if those are all in one of two groups; the caller's. Collective over all. */
 int comm_clients_home(struct comm *comm, struct comm **out);
 
 #endif

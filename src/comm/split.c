@@ -73,12 +73,12 @@ static int split_make(const struct comm *comm, const struct split_entry *entries
 
 int comm_split_exchange(struct comm *comm, struct split_entry *entries)
 {
-    struct type *byte = obj_type(MPI_BYTE);
+    struct type *number = obj_type(MPI_INT32_T);
     int rc;
 
     comm->coll_outer = "MPI_Comm_split";
-    rc = coll_run(comm, COLL_ARGS(COLL_ALLGATHER, COLL_SAME(MPI_IN_PLACE, 0, byte),
-                                  COLL_SAME(entries, sizeof *entries, byte), NULL, 0));
+    rc = coll_run(comm, COLL_ARGS(COLL_ALLGATHER, COLL_SAME(MPI_IN_PLACE, 0, number),
+                                  COLL_SAME(entries, sizeof *entries / sizeof(int32_t), number), NULL, 0));
     comm->coll_outer = NULL;
     return rc;
 }

@@ -216,7 +216,7 @@ static int split_at_home(struct comm *comm, int split_type, int key, struct info
     struct comm *home;
     int rc = comm_clients_home(comm, &home);
 
-    if (rc)
+    if (rc || !home)
         return rc;
     rc = comm_split_type(home, split_type, key, info, out);
     comm_unref(home);
@@ -229,7 +229,8 @@ int comm_split_type(struct comm *comm, int split_type, int key, struct info *inf
     struct type_rule rule = { { refine }, NULL };
     int rc = 0;
 
-    if (unlikely(p2p_is_foreign_ctx(comm->ctx)) && !comm->is_inter)
+    if (unlikely(comm_world.joint) && (comm_clients_has_foreign(comm->group) ||
+                                       comm_clients_has_foreign(comm->remote_group)))
         return split_at_home(comm, split_type, key, info, out);
     switch (split_type) {
     case MPI_UNDEFINED: break;

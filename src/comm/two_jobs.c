@@ -4,7 +4,7 @@
  * are for leaders who meet for the first time. So a communicator has members of two jobs at most.
  * Knows: sys (places), p2p. */
 #include "base/err.h"
-#include "comm/int_comm.h"
+#include "comm/joint_ids.h"
 #include "p2p/p2p.h"
 
 /* Numbers, of which contexts are the double. */
@@ -54,6 +54,8 @@ int comm_ctx_take_for(const struct comm *old, uint32_t *ctx)
 {
     const struct job_abroad *abroad = comm_abroad_in(old);
 
+    if (unlikely(p2p_is_foreign_ctx(old->ctx)))
+        return comm_clients_take_own(ctx);
     return unlikely(abroad) ? comm_ctx_take_abroad(abroad, ctx) : comm_ctx_take(ctx);
 }
 

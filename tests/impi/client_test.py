@@ -286,20 +286,16 @@ def test_server_lost():
 
 # --- whole jobs
 
-program = None
-
-
-def joint():
+def compiled(name):
     """The program, compiled once."""
-    global program
-    if not program:
-        program = os.path.join(launch.scratch, 'joint')
-        subprocess.run([os.path.join(launch.build, 'launch', 'mpicc'), '-o', program, os.path.join(HERE, 'joint.c')],
+    program = os.path.join(launch.scratch, name)
+    if not os.path.exists(program):
+        subprocess.run([os.path.join(launch.build, 'launch', 'mpicc'), '-o', program, os.path.join(HERE, name + '.c')],
                        check=True)
     return program
 
 
-def job(ranks, *args, options=(), **more):
+def job(ranks, *args, options=(), name='joint', **more):
     """(codes, stdout of all, stderr of all, code of the server) of clients with so many ranks each; the last one has
     options of its own."""
     env = environment(IMPI_AUTH_KEY=KEY, **more)
@@ -307,8 +303,8 @@ def job(ranks, *args, options=(), **more):
                                '-interface', '127.0.0.1', '-timeout', '60'], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, env=env, text=True)
     address = server.stdout.readline().strip()
-    clients = [launch.start(*(options if i == len(ranks) - 1 else ()), '-client', i, address, '-n', count, joint(),
-                            *args, env=env) for i, count in reversed(list(enumerate(ranks)))]
+    clients = [launch.start(*(options if i == len(ranks) - 1 else ()), '-client', i, address, '-n', count,
+                            compiled(name), *args, env=env) for i, count in reversed(list(enumerate(ranks)))]
     came = [launch.finish(client) for client in clients]
     codes = [client.returncode for client in clients]
     return codes[::-1], ''.join(out for out, _ in came), ''.join(err for _, err in came), server.wait(launch.STOP_AFTER)
@@ -344,6 +340,17 @@ def test_library_refused():
     """E1213."""
     codes, out, err, server = job([2, 2], 'refused')
     equal((codes, out, err, server), ([0, 0], 'all refused\n', '', 0))
+
+
+def test_library_sides():
+    """Intercommunicators, and MPI_Comm_idup, over unequal clients, within one, with late processes; numbers that do
+    not fit."""
+    for ranks, what, more in (([2, 3], 'all', {}), ([3, 1, 2], 'all', {}), ([1, 4, 1], 'all', {'PARLEY_NET': 'chaos'}),
+                              ([2, 1, 2], 'all', {'PARLEY_IMPI_MAXLINEAR': 0, 'PARLEY_IMPI_MAXLEN': 10}),
+                              ([1, 2], 'all', {'PARLEY_IMPI_ACKMARK': 1, 'PARLEY_IMPI_HIWATER': 1}),
+                              ([1, 2], 'late', {}), ([2, 2], 'late', {}), ([2, 2], 'unfit', {})):
+        codes, out, err, server = job(ranks, what, name='sides', **more)
+        equal((codes, out, err, server), ([0] * len(ranks), '', '', 0), (ranks, what, more))
 
 
 def test_library_failures():

@@ -169,7 +169,6 @@ static void refused(void)
                                           MPI_ERRCODES_IGNORE));
     tell("MPI_Comm_accept", MPI_Comm_accept("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm));
     tell("MPI_Comm_connect", MPI_Comm_connect("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm));
-    tell("MPI_Comm_idup", MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request));
     tell("MPI_Comm_create_from_group", MPI_Comm_create_from_group(group, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
     tell("MPI_Psend_init", MPI_Psend_init(&word, 1, 1, MPI_INT, (rank + 1) % size, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
                                           &request));

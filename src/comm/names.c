@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: comm. What processes are called between groups whose members number them differently, since they are of several
+ * jobs or of several clients of IMPI. The protocol has names of 24 bytes for processes of the joint world (IMPI_Proc);
+ * others, or all where there is no such world, have 16 zeros and the number of 8 bytes that sys/place.h gives them, the
+ * highest byte first. Knows: sys (places, the joint table). */
+#include <endian.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "comm/int_comm.h"
+
+static void write_name(int proc, bool is_joint, unsigned char *to)
+{
+    const struct joint *joint = comm_world.joint;
+    const uint64_t number = htobe64(place_name(proc));
+
+    if (is_joint) {
+        memcpy(to, joint_proc(joint, joint_rank(joint, proc))->name, JOINT_NAME_SIZE);
+        return;
+    }
+    memset(to, 0, COMM_NAME_SIZE - sizeof number);
+    memcpy(to + COMM_NAME_SIZE - sizeof number, &number, sizeof number);
+}
+
+int comm_list_names(const struct group *group, bool is_joint, void **out)
+{
+    unsigned char *names = mem_alloc((size_t)group->size * COMM_NAME_SIZE + 1);
+
+    if (!names)
+        return err(MPI_ERR_NO_MEM, "no memory for a group of %d", group->size);
+    for (int rank = 0; rank < group->size; rank++)
+        write_name(group_proc(group, rank), is_joint, names + (size_t)rank * COMM_NAME_SIZE);
+    *out = names;
+    return 0;
+}
+
+int comm_find_name(const void *name, bool is_joint)
+{
+    uint64_t number;
+    int rank;
+
+    if (!is_joint) {
+        memcpy(&number, (const char *)name + COMM_NAME_SIZE - sizeof number, sizeof number);
+        return place_find(be64toh(number));
+    }
+    rank = joint_find(comm_world.joint, name);
+    return rank < 0 ? -1 : joint_number(comm_world.joint, rank);
+}
+
+bool comm_is_before(int proc, int other)
+{
+    const struct joint *joint = comm_world.joint;
+
+    if (joint && joint_rank(joint, proc) >= 0 && joint_rank(joint, other) >= 0)
+        return joint_rank(joint, proc) < joint_rank(joint, other);
+    return place_name(proc) < place_name(other);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators between two groups, and duplicates that come later, over several clients of IMPI; run by client_test.py
+ * as jobs of unequal clients. Prints nothing if all is well.
+ *
+ *   sides all      clients against each other and across them, within one; what is made of those
+ *   sides late     a group with a process that was started later, against one over several clients: an error on both
+ *                  sides
+ *   sides child    what that one does
+ *   sides unfit    a number that does not fit goes to the other side in a collective call: an error there, too */
+#include <mpi.h>
+#include <mpix.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size, client;
+
+static void expect(const char *what, int got, int expected)
+{
+    if (got == expected)
+        return;
+    printf("rank %d: %s is %d, not %d\n", rank, what, got, expected);
+    MPI_Abort(MPI_COMM_WORLD, 9);
+}
+
+static int class_of(int rc)
+{
+    int class;
+
+    MPI_Error_class(rc, &class);
+    return class;
+}
+
+/* Between those with side 0 and with side 1, each led by its last rank. NULL: one is empty. */
+static MPI_Comm between(MPI_Comm all, int side)
+{
+    MPI_Comm local, inter;
+    int own, n[2] = { 0, 0 }, last[2] = { -1, -1 };
+
+    MPI_Comm_rank(all, &own);
+    n[side] = 1;
+    last[side] = own;
+    MPI_Allreduce(MPI_IN_PLACE, n, 2, MPI_INT, MPI_SUM, all);
+    MPI_Allreduce(MPI_IN_PLACE, last, 2, MPI_INT, MPI_MAX, all);
+    if (!n[0] || !n[1])
+        return MPI_COMM_NULL;
+    MPI_Comm_split(all, side, 0, &local);
+    MPI_Intercomm_create(local, n[side] - 1, own == last[side] ? all : MPI_COMM_NULL, last[!side], 1 << 30, &inter);
+    MPI_Comm_free(&local);
+    return inter;
+}
+
+/* World ranks of the remote group, by messages and by the group itself. */
+static void check_remote(MPI_Comm inter)
+{
+    MPI_Group world, remote;
+    int n, ranks[64], places[64], sum = 0, got = -1;
+
+    MPI_Comm_remote_size(inter, &n);
+    MPI_Comm_remote_group(inter, &remote);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    for (int i = 0; i < n; i++)
+        places[i] = i;
+    MPI_Group_translate_ranks(remote, n, places, world, ranks);
+    MPI_Allgather(&rank, 1, MPI_INT, places, 1, MPI_INT, inter);
+    for (int i = 0; i < n; i++) {
+        expect("rank in the remote group", ranks[i], places[i]);
+        sum += places[i];
+    }
+    MPI_Allreduce(&rank, &got, 1, MPI_INT, MPI_SUM, inter);
+    expect("sum of the remote group", got, sum);
+    MPI_Group_free(&world);
+    MPI_Group_free(&remote);
+}
+
+/* All of both groups, in one client or not, and a copy that comes later, of which another one is made meanwhile. */
+static void check_made(MPI_Comm inter, int side)
+{
+    MPI_Comm merged, later, copy, whole;
+    MPI_Request request[2];
+    int n, got, own[2] = { side, 1 };
+
+    check_remote(inter);
+    MPI_Comm_idup(inter, &later, &request[0]);
+    MPI_Intercomm_merge(inter, side, &merged);
+    MPI_Comm_idup(merged, &whole, &request[1]);
+    MPI_Comm_dup(inter, &copy);
+    MPI_Comm_size(merged, &n);
+    MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+    MPI_Allreduce(MPI_IN_PLACE, own, 2, MPI_INT, MPI_SUM, whole);
+    expect("size of both", own[1], n);
+    MPI_Comm_rank(whole, &got);
+    expect("is behind", got >= n - own[0], side);
+    check_remote(later);
+    check_remote(copy);
+    MPI_Comm_free(&later);
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&whole);
+    MPI_Comm_free(&merged);
+    MPI_Comm_free(&inter);
+}
+
+/* Of one client only: what is made of it has all that there is within a client. */
+static void check_within(int side)
+{
+    MPI_Comm here, inter, merged;
+    MPI_Win win;
+    void *base;
+
+    MPI_Comm_split(MPI_COMM_WORLD, client, 0, &here);
+    inter = between(here, side);
+    if (inter != MPI_COMM_NULL) {
+        MPI_Intercomm_merge(inter, 0, &merged);
+        MPI_Win_allocate_shared(8, 8, MPI_INFO_NULL, merged, &base, &win);
+        MPI_Win_free(&win);
+        MPI_Comm_free(&merged);
+        check_made(inter, side);
+    }
+    MPI_Comm_free(&here);
+}
+
+/* Those who share memory are in one client, if there are some of both groups. */
+static void check_types(MPI_Comm inter)
+{
+    MPI_Comm shared;
+    int theirs = -1;
+
+    MPI_Comm_split_type(inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &shared);
+    if (shared == MPI_COMM_NULL)
+        return;
+    MPI_Allreduce(&client, &theirs, 1, MPI_INT, MPI_MAX, shared);
+    expect("client of the others", theirs, client);
+    MPI_Comm_free(&shared);
+}
+
+static void all(void)
+{
+    MPI_Comm inter = between(MPI_COMM_WORLD, client > 0); /* the local group of one side, or of both, is a client */
+
+    check_types(inter);
+    check_made(inter, client > 0);
+    inter = between(MPI_COMM_WORLD, rank % 2);
+    check_types(inter);
+    check_made(inter, rank % 2);
+    check_within(rank % 2);
+}
+
+/* Rank 0 and a process that it starts, against all others but one. Both sides have to agree that this cannot be. */
+static void late(char *program)
+{
+    char *args[] = { "child", NULL };
+    MPI_Comm children, family = MPI_COMM_NULL, others, inter;
+
+    MPI_Comm_split(MPI_COMM_WORLD, rank > 0, 0, &others);
+    if (!rank) {
+        MPI_Comm_spawn(program, args, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &children, MPI_ERRCODES_IGNORE);
+        MPI_Intercomm_merge(children, 0, &family);
+        MPI_Comm_set_errhandler(family, MPI_ERRORS_RETURN);
+    }
+    MPI_Comm_set_errhandler(others, MPI_ERRORS_RETURN);
+    expect("class with a late process", class_of(MPI_Intercomm_create(rank ? others : family, 0, MPI_COMM_WORLD, !rank,
+                                                                      3, &inter)), MPI_ERR_UNSUPPORTED_OPERATION);
+}
+
+static void child(void)
+{
+    MPI_Comm parents, family, inter;
+
+    MPI_Comm_get_parent(&parents);
+    MPI_Intercomm_merge(parents, 1, &family);
+    MPI_Comm_set_errhandler(family, MPI_ERRORS_RETURN);
+    expect("class at the child", class_of(MPI_Intercomm_create(family, 0, MPI_COMM_NULL, 1, 3, &inter)),
+           MPI_ERR_UNSUPPORTED_OPERATION);
+}
+
+static void unfit(void)
+{
+    MPI_Comm inter = between(MPI_COMM_WORLD, client > 0);
+    const int root = client ? 0 : rank ? MPI_PROC_NULL : MPI_ROOT;
+    long value = 1L << 40;
+    int place, class;
+
+    MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(inter, &place);
+    class = class_of(MPI_Bcast(&value, 1, MPI_LONG, root, inter));
+    if (!place) /* others have it from there */
+        expect("class of MPI_Bcast", class, MPI_ERR_CONVERSION);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "all";
+    int *color, flag;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_get_attr(MPI_COMM_WORLD, IMPI_CLIENT_COLOR, &color, &flag);
+    client = *color;
+    if (!strcmp(what, "all"))
+        all();
+    else if (!strcmp(what, "late"))
+        late(argv[0]);
+    else if (!strcmp(what, "child"))
+        child();
+    else if (!strcmp(what, "unfit"))
+        unfit();
+    MPI_Finalize();
+    return 0;
+}
