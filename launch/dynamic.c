@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "bonds.h"
+#include "names.h"
 #include "spawning.h"
 #include "sys/control.h"
 
@@ -21,53 +22,53 @@ void dynamic_answer(struct job *job, int rank, int error, const char *text)
 static void publish(struct job *job, int rank, struct texts *texts)
 {
     const char *service = texts_next(texts), *port = texts_next(texts);
-    struct name **found = service ? names_find(&job->names, service) : NULL;
+    struct name *found = service ? names_find(job, service) : NULL;
     char text[JOB_REPLY_SIZE] = "", owner[RANK_NAME_SIZE];
 
     if (found)
         snprintf(text, sizeof text, "E1004: the service \"%.200s\" has been published already, by %s", service,
-                 rank_name(job, (*found)->owner, owner));
+                 rank_name(job, found->owner, owner));
     else if (port)
-        names_add(&job->names, service, port, rank);
+        names_add(job, service, port, rank);
     dynamic_answer(job, rank, found ? MPI_ERR_SERVICE : 0, text);
 }
 
 static void unpublish(struct job *job, int rank, struct texts *texts)
 {
     const char *service = texts_next(texts), *port = texts_next(texts);
-    struct name **found = service ? names_find(&job->names, service) : NULL;
+    struct name *found = service ? names_find(job, service) : NULL;
     char text[JOB_REPLY_SIZE] = "";
     int error = MPI_ERR_SERVICE;
 
     if (!found)
         snprintf(text, sizeof text, "E1005: the service \"%.200s\" has not been published", service ? service : "");
-    else if (port && strcmp(port, (*found)->port) != 0)
+    else if (port && strcmp(port, found->port) != 0)
         snprintf(text, sizeof text, "E1005: the service \"%.200s\" has been published with the port %.100s, and not "
-                 "with %.100s", service, (*found)->port, port);
+                 "with %.100s", service, found->port, port);
     else
         error = 0;
     if (!error)
-        names_remove(found);
+        names_remove(job, found);
     dynamic_answer(job, rank, error, text);
 }
 
-static void look_up(struct job *job, int rank, struct texts *texts)
+/* False: others are asked, and it is answered later. */
+static bool look_up(struct job *job, int rank, struct texts *texts)
 {
     const char *service = texts_next(texts);
-    struct name **found = service ? names_find(&job->names, service) : NULL;
-    char text[JOB_REPLY_SIZE];
+    const struct name *found = service ? names_find(job, service) : NULL;
 
-    if (found)
-        snprintf(text, sizeof text, "%s", (*found)->port);
-    else
-        snprintf(text, sizeof text, "E1005: the service \"%.200s\" has not been published", service ? service : "");
-    dynamic_answer(job, rank, found ? 0 : MPI_ERR_NAME, text);
+    if (!found)
+        return names_ask(job, rank, service ? service : "");
+    dynamic_answer(job, rank, 0, found->port);
+    return true;
 }
 
 bool dynamic_request(struct job *job, int rank, unsigned kind, char *request, size_t size)
 {
     struct texts texts = { request, request + size };
     struct call call = { .job = job, .rank = rank };
+    bool is_answered = true;
 
     if (kind == CONTROL_SPAWN && call_take(&call, &texts))
         return spawning_add(&call, request);
@@ -79,8 +80,8 @@ bool dynamic_request(struct job *job, int rank, unsigned kind, char *request, si
     } else if (kind == CONTROL_UNPUBLISH) {
         unpublish(job, rank, &texts);
     } else if (!calls_request(job, rank, kind, &texts) && !bonds_request(job, rank, kind, &texts)) {
-        look_up(job, rank, &texts);
+        is_answered = look_up(job, rank, &texts);
     }
     mem_free(request);
-    return true;
+    return is_answered;
 }

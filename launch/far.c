@@ -14,6 +14,7 @@
 #include "far_link.h"
 #include "hang.h"
 #include "job_text.h"
+#include "names.h"
 #include "spawning.h"
 #include "sys/control.h"
 
@@ -465,6 +466,7 @@ void link_lost(struct job *job, struct link *link, const char *why)
         feed_rank_over(job, rank);
         r->is_over = true;
         job->running--;
+        names_drop(job, rank);
         calls_rank_over(job, rank);
     }
     if (first < 0 && job->is_ending)

@@ -11,6 +11,7 @@
 #include "client.h"
 #include "far.h"
 #include "launch.h"
+#include "names.h"
 #include "spawning.h"
 
 #include <errno.h>
@@ -150,7 +151,7 @@ void job_judge(struct job *job, int rank, int status, enum job_state state, enum
     r->status = status;
     r->is_clean = state == JOB_FINALISED && WIFEXITED(status);
     job->running--;
-    names_drop(&job->names, rank);
+    names_drop(job, rank);
     calls_rank_over(job, rank);
     bonds_rank_over(job, rank);
     if (!r->world->is_cancelled && WIFSIGNALED(status))
@@ -193,7 +194,7 @@ void job_adopted_over(struct job *job, int rank)
 
     r->is_over = true;
     job->running--;
-    names_drop(&job->names, rank);
+    names_drop(job, rank);
     calls_rank_over(job, rank);
     bonds_rank_over(job, rank);
     if (state != JOB_FINALISED)
@@ -320,6 +321,7 @@ void job_timer(struct job *job, enum timer timer)
     case TIMER_FAILED: job_find_doomed(job, true); break;
     case TIMER_CLIENT: client_late(job); break;
     case TIMER_BONDS: bonds_tick(job); break;
+    case TIMER_NAMES: names_tick(job); break;
     case TIMER_ADDRESSES: address_watch(job); break;
     case TIMER_HANG: hang_look(job); break;
     case TIMER_ANSWERS: hang_answers(job); break;

@@ -10,7 +10,7 @@
  *   bind.h      which processors each rank gets           other_mpi.c ranks of another MPI
  *   door.c      programs built for another MPI
  *   mpiexec.c   main and the loop                     worlds.c   processes that are started later
- *   dynamic.c   requests of ranks: start processes,   names.c    published services
+ *   dynamic.c   requests of ranks: start processes,   names.h    published services
  *               publish a name, meet at a port        spawning.h starting processes, step by step
  *   calls.c     connecting to ports on other machines
  *   hang.h      who waits for whom: its own files         ask.c      mpiexec --report
@@ -285,6 +285,7 @@ enum timer {
     TIMER_FAILED,
     TIMER_CLIENT,
     TIMER_BONDS,
+    TIMER_NAMES,
     TIMERS
 };
 
@@ -330,7 +331,8 @@ struct job {
     struct root *root;   /* we are an agent: the way to mpiexec; NULL: we are mpiexec itself */
     int worlds;          /* the number of the last one */
     struct spawning *spawnings; /* calls that want processes, the oldest first (spawning.h); NULL: none */
-    struct name *names;  /* published services; NULL: none */
+    struct name *names;  /* published services (names.h); NULL: none */
+    struct look *looks;  /* other mpiexecs are asked for services; NULL: none */
     struct bonds *bonds; /* with mpiexecs of other jobs (bonds.h); NULL: none yet */
     struct abroad_call *abroad_calls; /* to their ports, and theirs that are accepted; NULL: none */
     struct port_call *calls; /* to ports of processes on other machines, the oldest first; NULL: none */
@@ -509,18 +511,6 @@ bool worlds_doom(struct job *job, int rank);
 /* dynamic.c: do what a rank has asked for; the answer is in its job_desk. False: it is not there yet, and
  * control_answered will be called. The request is taken over. */
 bool dynamic_request(struct job *job, int rank, unsigned kind, char *request, size_t size);
-
-/* names.c: the services that ranks have published (§11.9.4). */
-struct name {
-    struct name *next;
-    char *service, *port;
-    int owner; /* place of the rank that has published it */
-};
-/* NULL: not published. */
-struct name **names_find(struct name **names, const char *service);
-void names_add(struct name **names, const char *service, const char *port, int owner);
-void names_remove(struct name **place);
-void names_drop(struct name **names, int owner); /* all of its names */
 
 /* forward.c */
 void forward_init(struct job *job);

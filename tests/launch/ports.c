@@ -4,6 +4,7 @@
  *     ports server FILE ROUNDS CASE     leaves the name of a port in FILE, and accepts
  *     ports client FILE ROUNDS CASE     connects
  *
+ * In the case "named" FILE is the name of a service, too, and the client looks that up.
  * CASE is what they do with each other; see cases. */
 #include <mpi.h>
 #include <signal.h>
@@ -176,6 +177,8 @@ static void serve(const char *path, int rounds)
 
     if (!rank) {
         MPI_Open_port(MPI_INFO_NULL, port);
+        if (is("named"))
+            MPI_Publish_name(path, MPI_INFO_NULL, port);
         snprintf(begun, sizeof begun, "%s.new", path);
         file = fopen(begun, "w");
         fputs(port, file);
@@ -204,6 +207,10 @@ static void call(const char *path, int rounds)
         usleep(5000);
     MUST(fgets(port, sizeof port, file) != NULL);
     fclose(file);
+    if (is("named")) {
+        memset(port, 0, sizeof port);
+        MPI_Lookup_name(path, MPI_INFO_NULL, port);
+    }
     if (is("wrong"))
         port[strlen(port) - 1] = port[strlen(port) - 1] == '0' ? '1' : '0';
     MPI_Info_create(&info);

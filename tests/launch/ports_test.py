@@ -13,12 +13,14 @@ import re
 import signal
 import socket
 import sys
+import threading
 import time
 
 import launch_test
 from launch_test import check, contains, equal, finish, start
 
 count = 0
+USER = os.geteuid()
 
 
 def place():
@@ -176,6 +178,234 @@ def test_one_machine():
     os.unlink(path)
     finish(server)
     none_left(path)
+
+
+# --- names of services ---
+
+
+def services(*words, **more):
+    return start('-timeout', 50, '-n', more.pop('ranks', 1), launch_test.compiled('services', '-g'), *words, **more)
+
+
+def said(process):
+    out, err = finish(process)
+    equal((process.returncode, err), (0, ''), out)
+    return out.splitlines()
+
+
+def published(path, *words, **more):
+    """An mpiexec that has published something, until path + '.end' is there."""
+    process = services(*words, 'put', path, 'get', path + '.end', **more)
+    launch_test.wait_until(lambda: os.path.exists(path), 20, 'the publisher')
+    os.unlink(path)
+    return process
+
+
+def let_end(path, *publishers):
+    open(path + '.end', 'w').close()
+    came = [said(publisher) for publisher in publishers]
+    os.unlink(path + '.end')
+    return came
+
+
+def look_up(name, **more):
+    return said(services('lookup', name, **more))
+
+
+def test_named():
+    """The port of another mpiexec by its name; also for a program that nobody has started."""
+    all_well(2, 3, 2, 'named')
+    path = place()
+    server = side('server', 1, path, 1, 'named')
+    client = launch_test.subprocess.run([launch_test.compiled('ports', '-g'), 'client', path, '1', 'named'],
+                                        stdout=-1, stderr=-1, text=True, timeout=60, check=False)
+    equal((client.returncode, client.stdout, client.stderr), (0, 'client is done\n', ''), 'a client alone')
+    equal((finish(server), server.returncode), (('server is done\n', ''), 0), 'the server')
+    none_left(path)
+
+
+ODD = ['', ' ', 'a b', 'a/b', '\t\x01', 'ümlaut ☃', '%s%n', '\\0', 'x' * 3000, '@', "it's \"so\"", '-n', 'a',
+       'aaaaaaaa', 'aaaaaaaaa']
+
+
+def test_names():
+    """Looked up, taken back, published again; whatever the names are."""
+    for names in [ODD] if launch_test.SCALE == 1 else [ODD, [f'{path}{n}' for n in range(200) for path in 'ab']]:
+        path = place()
+        names = [name and path + name for name in names]
+        words = [word for i, name in enumerate(names) for word in ('publish', name, f'port {i}')]
+        publisher = published(path, *words, ranks=2)
+        looks = [word for name in names for word in ('lookup', name)]
+        equal(said(services(*looks)), [f'lookup ok port {i}' for i in range(len(names))], 'looked up')
+        equal(look_up(path + 'b'), ['lookup MPI_ERR_NAME'], 'an unknown one')
+        equal(let_end(path, publisher), [['publish ok'] * len(names)], 'publishing')
+        equal(said(services(*looks)), ['lookup MPI_ERR_NAME'] * len(names), 'all gone')
+
+
+def test_names_twice():
+    """In one job that is an error, in two it is not; then others cannot know which is meant, and those of a job get
+    their own."""
+    path = place()
+    name = path + 'x'
+    first = published(path, 'publish', name, '1', 'publish', name, '2', 'lookup', name)
+    second = published(path, 'publish', name, '2', 'lookup', name, 'unpublish', name, '1')
+    refused = services('say', 'lookup', name)
+    err = finish(refused)[1]
+    contains(err, 'E1018: ')
+    contains(err, str(first.pid))
+    contains(err, str(second.pid))
+    equal(look_up(name), ['lookup MPI_ERR_NAME'], 'of two')
+    second.kill()
+    finish(second)
+    equal(look_up(name), ['lookup ok 1'], 'of the one that is left')
+    back = published(path, 'publish', name, '1', 'unpublish', name, '1', 'publish', name, '1')
+    equal(look_up(name), ['lookup ok 1'], 'two that publish the same port')
+    equal(said(services('unpublish', name, '1')), ['unpublish MPI_ERR_SERVICE'], 'of another job')
+    equal(let_end(path, first, back), [['publish ok', 'publish MPI_ERR_SERVICE', 'lookup ok 1'],
+                                       ['publish ok', 'unpublish ok', 'publish ok']], 'said')
+    equal(look_up(name), ['lookup MPI_ERR_NAME'], 'of none')
+
+
+def test_names_killed():
+    """With mpiexec its names go, and with a rank those of that rank."""
+    path = place()
+    publisher = published(path, 'publish', path, 'x')
+    equal(look_up(path), ['lookup ok x'], 'before')
+    publisher.kill()
+    finish(publisher)
+    equal(look_up(path), ['lookup MPI_ERR_NAME'], 'after')
+    equal([line for line in open('/proc/net/unix') if door(path, 0)[1:].decode() in line], [], 'doors')
+
+
+def test_names_silent():
+    """A mpiexec that does not move; whoever looks is told after a while, or may be killed meanwhile."""
+    path = place()
+    publisher = published(path, 'publish', path, 'x')
+    publisher.send_signal(signal.SIGSTOP)
+    killed = services('lookup', path, ranks=2)
+    err = finish(services('say', 'lookup', path))[1]
+    contains(err, 'E1019: ')
+    contains(err, f'mpiexec {publisher.pid}, which has published')
+    killed.send_signal(signal.SIGTERM)
+    finish(killed)
+    publisher.send_signal(signal.SIGCONT)
+    let_end(path, publisher)
+
+
+def sip(key, words):
+    """SipHash-2-4, as sys/hash.c."""
+    mask = (1 << 64) - 1
+    v = [key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261,
+         key[1] ^ 0x7465646279746573]
+
+    def turn(i, bits):
+        v[i] = (v[i] << bits | v[i] >> 64 - bits) & mask
+
+    def mix():
+        for a, b, c, d, bits, back in (0, 1, 2, 3, 13, 16), (2, 1, 0, 3, 17, 21):
+            v[a] = v[a] + v[b] & mask
+            turn(b, bits)
+            v[b] ^= v[a]
+            if a == 0:
+                turn(0, 32)
+            v[c] = v[c] + v[d] & mask
+            turn(d, back)
+            v[d] ^= v[c]
+            if a == 2:
+                turn(2, 32)
+
+    for word in [*words, (len(words) * 8 << 56) & mask]:
+        v[3] ^= word
+        mix()
+        mix()
+        v[0] ^= word
+    v[2] ^= 0xff
+    for _ in range(4):
+        mix()
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+def door(name, number):
+    """The address of a service, as launch/names.c makes it."""
+    data = name.encode()
+    data += bytes(8 - len(data) % 8)
+    words = [int.from_bytes(data[i:i + 8], 'little') for i in range(0, len(data), 8)]
+    hashes = ''.join(f'{sip((0x7061726c65790000, which), words):016x}' for which in (0, 1))
+    return f'\0parley-name-{USER}-{hashes}-{number}'.encode()
+
+
+def stranger(work):
+    """Do it in a process of another user, which goes on until the other end of the result is closed."""
+    if os.geteuid() != 0:
+        raise launch_test.Skipped('only root can be somebody else')
+    ours, theirs = socket.socketpair()
+    if os.fork() == 0:
+        ours.close()
+        os.setgid(65534)
+        os.setuid(65534)
+        try:
+            theirs.sendall(work() + b'\n')
+            theirs.recv(1)
+        finally:
+            os._exit(0)
+    theirs.close()
+    return ours
+
+
+def trap(listener):
+    while True:
+        try:
+            listener.accept()[0].send(b'a trap\0')
+        except ConnectionError: # who asks has gone
+            pass
+
+
+def squat(name, numbers):
+    """Listen at these doors, and say to everybody that this is the port."""
+    listeners = []
+    for number in numbers:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listener.bind(door(name, number))
+        listener.listen()
+        listeners.append(listener)
+    threading.Thread(target=trap, args=listeners[:1], daemon=True).start()
+    return b'listens'
+
+
+def knock(name):
+    asker = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    asker.settimeout(20)
+    asker.connect(door(name, 0))
+    return asker.recv(2000)
+
+
+def test_names_of_strangers():
+    """What other users publish is not believed, and they are told nothing."""
+    path = place()
+    squatter = stranger(lambda: squat(path, range(3)))
+    equal(squatter.recv(100), b'listens\n', 'the squatter')
+    equal(look_up(path), ['lookup MPI_ERR_NAME'], 'a stranger as server')
+    publisher = published(path, 'publish', path, 'y', 'publish', path + '2', 'secret')
+    equal(look_up(path), ['lookup ok y'], 'ours, beside a stranger')
+    equal(knock(path + '2'), b'secret\0', 'what one of ours is told')
+    asker = stranger(lambda: knock(path + '2'))
+    equal(asker.recv(100), b'\n', 'what a stranger is told')
+    squatter.close()
+    asker.close()
+    let_end(path, publisher)
+
+
+def test_names_all_taken():
+    """Somebody has all the doors: the name is known in its job."""
+    path = place()
+    held = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(32)]
+    for number, holder in enumerate(held):
+        holder.bind(door(path, number))
+    publisher = published(path, 'publish', path, 'y', 'lookup', path)
+    equal(look_up(path), ['lookup MPI_ERR_NAME'], 'elsewhere')
+    for holder in held:
+        holder.close()
+    equal(let_end(path, publisher), [['publish ok', 'lookup ok y']], 'there')
 
 
 if __name__ == '__main__':
