@@ -11,6 +11,7 @@
 #define NO_PARAMETER NULL, 0, 0, 0
 #define RADIX "radix", 2, 2, 64
 #define SEGMENT(bytes) "segment", (bytes), 1, 1L << 30
+#define MOST(bytes) "most", (bytes), 1, 1L << 20
 #define WINDOW(count) "window", (count), 1, 65536
 
 enum {
@@ -35,10 +36,12 @@ const struct coll_algorithm coll_algorithms[] = {
     { "throttled", coll_gather_throttled, FOR(GATHER) | FOR(GATHERV), 0, WINDOW(8) },
     { "binomial", coll_gather_binomial, FOR(GATHER), 0, NO_PARAMETER },
     { "two_level", coll_gather_levels, FOR(GATHER), 0, NO_PARAMETER },
+    { "two_level", coll_gather_vary_levels, FOR(GATHERV), 0, MOST(8192) },
     { "linear", coll_scatter_linear, FOR(SCATTER) | FOR(SCATTERV), 0, NO_PARAMETER },
     { "throttled", coll_scatter_throttled, FOR(SCATTER) | FOR(SCATTERV), 0, WINDOW(8) },
     { "binomial", coll_scatter_binomial, FOR(SCATTER), 0, NO_PARAMETER },
     { "two_level", coll_scatter_levels, FOR(SCATTER), 0, NO_PARAMETER },
+    { "two_level", coll_scatter_vary_levels, FOR(SCATTERV), 0, MOST(8192) },
 
     { "dissemination", coll_allgather_dissemination, FOR(ALLGATHER), 0, NO_PARAMETER },
     { "ring", coll_allgather_ring, FOR(ALLGATHER) | FOR(ALLGATHERV), 0, NO_PARAMETER },
@@ -51,6 +54,7 @@ const struct coll_algorithm coll_algorithms[] = {
     { "in_place", coll_alltoall_in_place, FOR(ALLTOALL) | FOR(ALLTOALLV) | FOR(ALLTOALLW), IN_PLACE, NO_PARAMETER },
     { "bruck", coll_alltoall_bruck, FOR(ALLTOALL), 0, NO_PARAMETER },
     { "two_level", coll_alltoall_levels, FOR(ALLTOALL), 0, NO_PARAMETER },
+    { "two_level", coll_alltoall_vary_levels, FOR(ALLTOALLV) | FOR(ALLTOALLW), APART, MOST(2048) },
 
     { "binomial", coll_reduce_binomial, FOR(REDUCE), 0, NO_PARAMETER },
     { "ordered", coll_reduce_ordered, FOR(REDUCE), 0, NO_PARAMETER },

@@ -24,6 +24,7 @@ coll_build_fn coll_allreduce_doubling, coll_allreduce_halving, coll_allreduce_ri
 coll_build_fn coll_reduce_scatter_tree, coll_reduce_scatter_halving, coll_reduce_scatter_pairs,
     coll_reduce_scatter_ring, coll_reduce_scatter_levels;
 coll_build_fn coll_scan_doubling, coll_scan_chain, coll_scan_levels;
+coll_build_fn coll_gather_vary_levels, coll_scatter_vary_levels, coll_alltoall_vary_levels;
 
 /* --- on topologies and intercommunicators, for all operations --- */
 

@@ -171,6 +171,28 @@ int sched_join(struct sched *s, const int *after)
     return add(s, (struct sched_step){ .kind = SCHED_NOTHING }, after);
 }
 
+int sched_recv_up_to(struct sched *s, struct coll_block block, int source, int sub, const int *after)
+{
+    return add(s, (struct sched_step){ .kind = SCHED_RECV, .from = block, .peer = source,
+                                       .sub = (uint8_t)(sub % SCHED_SUBS), .is_up_to = true }, after);
+}
+
+int sched_call(struct sched *s, sched_call_fn *fn, void *arg, const int *after)
+{
+    return add(s, (struct sched_step){ .kind = SCHED_CALL, .call = fn, .from = { arg, 0, NULL } }, after);
+}
+
+void sched_set_send(const struct sched *s, int step, struct coll_block bytes)
+{
+    s->steps[step].kind = bytes.count ? SCHED_SEND : SCHED_NOTHING;
+    s->steps[step].from = bytes;
+}
+
+void sched_set_from(const struct sched *s, int step, struct coll_block bytes)
+{
+    s->steps[step].from = bytes;
+}
+
 /* From the room in the schedule; NULL: it is used up. */
 static void *first_bytes(struct sched *s, size_t len)
 {
@@ -305,6 +327,7 @@ int sched_work(const struct sched *s, const struct sched_step *step)
     switch (step->kind) {
     case SCHED_COPY: return coll_copy(&step->from, &step->to);
     case SCHED_REDUCE: op_reduce(s->op, step->from.buf, step->to.buf, step->from.count, step->from.type); break;
+    case SCHED_CALL: return step->call(s, step->from.buf);
     default: break;
     }
     return 0;

@@ -3,8 +3,8 @@
  * algorithm builds one (this part); blocking, nonblocking and persistent calls run it (sched_run.c), and so does a
  * simulation of many ranks in one process (sim.c).
  *
- * A step is a message sent or received, a copy, or a reduction. It begins when all the steps that it was told to come
- * after are over. Steps that may begin at once do so in the order in which they were made, messages first.
+ * A step is a message sent or received, a copy, a reduction, or a call. It begins when all the steps that it was told
+ * to come after are over. Steps that may begin at once do so in the order in which they were made, messages first.
  *
  * Messages of one call between two processes are told apart by `sub`, 0 to 63: a round, a segment, the place of an
  * edge. Those in one direction with the same number match in the order in which they begin, so the builder either
@@ -23,7 +23,7 @@
 #include "obj/req.h"
 #include "p2p/p2p.h"
 
-enum sched_kind { SCHED_NOTHING, SCHED_SEND, SCHED_RECV, SCHED_COPY, SCHED_REDUCE };
+enum sched_kind { SCHED_NOTHING, SCHED_SEND, SCHED_RECV, SCHED_COPY, SCHED_REDUCE, SCHED_CALL };
 
 /* In place of a step: none. It ends lists of steps as well, where none is SCHED_NONE. */
 enum { SCHED_NONE = -1, SCHED_END = -2 };
@@ -52,6 +52,10 @@ struct sched_key {
     bool is_send_in_place, is_recv_in_place;
 };
 
+struct sched;
+/* What an algorithm does itself, in a run. Returns an error code; the rest goes on. */
+typedef int sched_call_fn(const struct sched *s, void *arg);
+
 struct sched_edge {
     int to, next; /* a step that waits; the next edge from the same step, or -1 */
 };
@@ -61,10 +65,12 @@ struct sched_step {
     struct coll_block from;    /* sent, received, copied from, or reduced in */
     struct coll_block to;      /* copied to, or reduced into */
     struct req *req;           /* of a message under way */
+    sched_call_fn *call;       /* its argument is from.buf */
     int peer;                  /* rank of a message */
     uint8_t kind;              /* enum sched_kind */
     uint8_t sub;
     bool is_local;             /* of an intercommunicator: a message in the local group */
+    bool is_up_to;             /* a receive of what may be shorter */
     bool is_put_off;           /* in this run: a receive that has given way to what may be sent */
     bool is_short;             /* of those with turns: a receive that is looked for before it is posted */
     uint8_t from_buffer, to_buffer; /* of those that are kept: which of the user's it is in; see kept.c */
@@ -143,6 +149,14 @@ int sched_copy(struct sched *s, struct coll_block from, struct coll_block to, co
 int sched_reduce(struct sched *s, struct coll_block in, struct coll_block inout, const int *after);
 /* Nothing: over when all that it comes after is. */
 int sched_join(struct sched *s, const int *after);
+/* A receive of what may be shorter: only what comes says how long it is. */
+int sched_recv_up_to(struct sched *s, struct coll_block block, int source, int sub, const int *after);
+/* Call `fn`, which may read what has come, and set blocks of steps that come after: bytes, in memory of the
+ * schedule. */
+int sched_call(struct sched *s, sched_call_fn *fn, void *arg, const int *after);
+/* In a call: what a step sends, nothing if it has no bytes; what it copies. */
+void sched_set_send(const struct sched *s, int step, struct coll_block bytes);
+void sched_set_from(const struct sched *s, int step, struct coll_block bytes);
 /* One more that `step` comes after. */
 void sched_also(struct sched *s, int step, int before);
 
@@ -175,7 +189,7 @@ bool sched_notify(const struct sched *s, int dest) COLD;
 void sched_enqueue(struct sched *s, int step);
 /* A step is over: those that waited for it alone join the queues. */
 void sched_over(struct sched *s, int step);
-/* Do a copy or a reduction. */
+/* Do a copy, a reduction or a call. */
 int sched_work(const struct sched *s, const struct sched_step *step);
 
 /* Part of a block: `count` items from number `first` on. */
