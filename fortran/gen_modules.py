@@ -57,6 +57,8 @@ def mpif_h():
         lines.append(f'      {kind} {name}')
         lines.append(f'      PARAMETER ({name}={value})')
 
+    lines.append('! A division by zero here: the library needs INTEGERs of 4 bytes (no -fdefault-integer-8).')
+    parameter('INTEGER', 'MPIF_INTEGER_OF_4_BYTES', '1/(8-KIND(0))')
     for name, value in FORTRAN_NUMBERS + KIND_NUMBERS:
         parameter('INTEGER', name, value)
     parameter('LOGICAL', 'MPI_SUBARRAYS_SUPPORTED', '.FALSE.')
@@ -74,7 +76,7 @@ def mpif_h():
         lines.append(f'      SAVE /{common}/')
     lines += [f'      EXTERNAL {name}' for name in PREDEFINED_FUNCTIONS + OLD_FUNCTIONS]
     for p in ('', 'P'):
-        for name, kind in (('WTIME', 'DOUBLE PRECISION'), ('WTICK', 'DOUBLE PRECISION'),
+        for name, kind in (('WTIME', 'REAL(KIND=8)'), ('WTICK', 'REAL(KIND=8)'),    # DOUBLE PRECISION by default
                            ('AINT_ADD', 'INTEGER(KIND=8)'), ('AINT_DIFF', 'INTEGER(KIND=8)')):
             lines += [f'      {kind} {p}MPI_{name}', f'      EXTERNAL {p}MPI_{name}']
     return '\n'.join(lines) + '\n'

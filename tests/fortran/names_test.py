@@ -17,6 +17,8 @@ NOT_IN_FORTRAN = ('_toint', '_fromint')
 # Removed by MPI 3.0: not in mpi_f08.
 REMOVED = ('address', 'errhandler_create', 'errhandler_get', 'errhandler_set', 'type_extent', 'type_hindexed',
            'type_hvector', 'type_lb', 'type_struct', 'type_ub')
+# MPI_ADDRESS_KIND and MPI_COUNT_KIND are the same kind, so that the large form is the small one (MPI 5.0 §19.2).
+SAME_LARGE = ('Type_create_resized', 'Type_get_extent', 'Type_get_true_extent', 'File_get_type_extent')
 ONLY_FORTRAN = ('f_sync_reg', 'sizeof', 'status_f2f08', 'status_f082f')
 
 
@@ -37,6 +39,8 @@ def main():
             wanted = [[prefix + low + '_']]
             if not function.is_compat:
                 wanted.append([prefix + low + '_f08_', prefix + low + '_f08ts_'])
+            if function.has_large and function.name not in SAME_LARGE:
+                wanted.append([f'{prefix}{low}_c_f08_', f'{prefix}{low}_c_f08ts_'])
             faults += [f'no symbol {" or ".join(names)}' for names in wanted if not symbols & set(names)]
             for name, text in modules.items():
                 if f"'{prefix}{low}'" not in text and not (function.is_compat and name == 'mpi_f08'):
