@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "rma/int_rma.h"
 
+enum { LISTED = 64 }; /* blocks of a datatype that are looked at together */
+
 /* Ordered by address, without overlap. Empty ones are kept too, since they are detached. */
 struct win_attached {
     struct win_attached *next;
@@ -83,6 +85,34 @@ bool win_is_attached(const struct win *win, int rank, uint64_t address, uint64_t
     return true;
 }
 
+static bool is_there(struct win *win, int rank, uint64_t address, uint64_t len)
+{
+    return rank == win->rank ? win_is_attached_here(win, address, len) : win_is_attached(win, rank, address, len);
+}
+
+bool win_is_part_attached(struct win *win, int rank, const struct win_part *part, struct win_range *missing)
+{
+    const struct type_span span = type_span(part->type, part->count);
+    struct type_block blocks[LISTED];
+
+    *missing = (struct win_range){ part->address + (uint64_t)span.low, span.len };
+    if (likely(is_there(win, rank, missing->address, missing->len)))
+        return true;
+    if (type_is_run(part->type, part->count))
+        return false;
+    for (size_t done = 0, begin; done < part->len; done += begin) {
+        const size_t n = type_next_blocks(part->type, (uintptr_t)part->address, part->at + done, part->len - done,
+                                          blocks, LISTED);
+        begin = 0;
+        for (size_t i = 0; i < n; begin = blocks[i++].end) {
+            *missing = (struct win_range){ blocks[i].address, blocks[i].end - begin };
+            if (!is_there(win, rank, missing->address, missing->len))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* --- attaching --- */
 
 static int check_dynamic(const struct win *win)
@@ -104,10 +134,11 @@ static int enter(struct win *win, uint64_t base, uint64_t size)
 {
     struct win_attached **place = &win->attached, *made;
 
-    while (*place && (*place)->base + (*place)->size <= base && (*place)->base < base)
+    for (const struct win_attached *a = *place; a; a = a->next)
+        if (size && a->size && a->base < base + size && base < a->base + a->size)
+            return overlaps(base, size, a);
+    while (*place && (*place)->base < base)
         place = &(*place)->next;
-    if (*place && size && (*place)->size && (*place)->base < base + size)
-        return overlaps(base, size, *place);
     made = mem_alloc(sizeof *made);
     if (!made)
         return err(MPI_ERR_NO_MEM, "no memory to attach some");

@@ -29,6 +29,19 @@ void win_first_info(struct win *win, struct info *info);
 bool win_is_attached_here(struct win *win, uint64_t address, uint64_t len);
 /* Is [address, address + len) attached at a target? True also if it is not known, as for a far one. */
 bool win_is_attached(const struct win *win, int rank, uint64_t address, uint64_t len);
+/* Bytes [at, at + len) of the data of `count` items at `address`. */
+struct win_part {
+    const struct type *type;
+    MPI_Count count;
+    uint64_t address;
+    size_t at, len;
+};
+struct win_range {
+    uint64_t address, len;
+};
+/* As win_is_attached, of our own memory as win_is_attached_here: gaps between the items' bytes need not be attached.
+ * *missing: what is not. */
+bool win_is_part_attached(struct win *win, int rank, const struct win_part *part, struct win_range *missing);
 void win_detach_all(struct win *win);
 
 /* --- reach.c --- */

@@ -88,11 +88,16 @@ static COLD int out_of_range(const struct win_aim *aim, const struct win_target 
                (unsigned long long)target->size, (unsigned long long)target->unit);
 }
 
-static COLD int not_attached(const struct win_aim *aim, uint64_t address, uint64_t len)
+static int check_attached(struct win *win, const struct win_aim *aim, const struct win_place *place)
 {
+    const struct win_part all = { aim->type, aim->count, place->address, 0, place->bytes };
+    struct win_range missing;
+
+    if (likely(win_is_part_attached(win, aim->rank, &all, &missing)))
+        return 0;
     return err(MPI_ERR_RMA_RANGE,
                "E0802: %llu bytes at address 0x%llx of rank %d are not attached to the window",
-               (unsigned long long)len, (unsigned long long)address, aim->rank);
+               (unsigned long long)missing.len, (unsigned long long)missing.address, aim->rank);
 }
 
 /* Does the span of so many items overflow? */
@@ -105,7 +110,7 @@ static bool is_huge(const struct win_aim *aim)
            reach < INT64_MIN / 4;
 }
 
-static int check_range(const struct win *win, const struct win_aim *aim, struct win_place *place)
+static int check_range(struct win *win, const struct win_aim *aim, struct win_place *place)
 {
     const struct win_target *target = place->target;
     struct type_span span;
@@ -113,11 +118,9 @@ static int check_range(const struct win *win, const struct win_aim *aim, struct 
     if (is_huge(aim) || (uint64_t)aim->disp > UINT64_MAX / 4 / target->unit)
         return err(MPI_ERR_RMA_RANGE, "E0802: %lld items at displacement %lld are beyond all memory",
                    (long long)aim->count, (long long)aim->disp);
+    if (win->create_flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return check_attached(win, aim, place);
     span = type_span(aim->type, aim->count);
-    if (win->create_flavor == MPI_WIN_FLAVOR_DYNAMIC) {
-        const uint64_t address = place->address + (uint64_t)span.low;
-        return win_is_attached(win, aim->rank, address, span.len) ? 0 : not_attached(aim, address, span.len);
-    }
     if ((MPI_Count)place->offset + span.low < 0 || place->offset + (uint64_t)span.low > target->size ||
         span.len > target->size - place->offset - (uint64_t)span.low)
         return out_of_range(aim, target, span.low, span.len);

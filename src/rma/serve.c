@@ -131,11 +131,14 @@ static int send_run(struct win_peer *peer, int rank, const void *data, size_t le
 static bool is_allowed(struct win_messages *m, const struct win_call_head *head, const struct type *type,
                        struct win_refusal *refusal)
 {
-    const struct type_span span = type_span(type, head->count);
+    const struct win_part piece = { type, head->count, head->address, head->at, head->len };
+    struct win_range missing;
 
-    *refusal = (struct win_refusal){ head->len, head->address + (uint64_t)span.low, span.len };
-    return m->win->create_flavor != MPI_WIN_FLAVOR_DYNAMIC ||
-           win_is_attached_here(m->win, refusal->address, refusal->len);
+    if (m->win->create_flavor != MPI_WIN_FLAVOR_DYNAMIC ||
+        likely(win_is_part_attached(m->win, m->win->rank, &piece, &missing)))
+        return true;
+    *refusal = (struct win_refusal){ head->len, missing.address, missing.len };
+    return false;
 }
 
 static COLD int refuse(struct win_messages *m, int rank, bool is_asked, const struct win_refusal *refusal)

@@ -66,9 +66,10 @@ static size_t member_size(int size, uint32_t *pair_mask)
            CACHE_LINE;
 }
 
+/* Here and where sizes are added: as much as there is at most, if it is more. */
 static size_t page_up(size_t size)
 {
-    return (size + WIN_PAGE - 1) / WIN_PAGE * WIN_PAGE;
+    return size > SIZE_MAX - WIN_PAGE ? SIZE_MAX : (size + WIN_PAGE - 1) / WIN_PAGE * WIN_PAGE;
 }
 
 /* --- what each does for itself --- */
@@ -206,8 +207,10 @@ static uint64_t segment_at(const struct making *making, int rank)
     for (int i = 0; i < making->win->size; i++)
         all_apart &= making->cards[i].is_noncontig;
     for (int i = 0; i < rank; i++)
-        if (!making->win->target[i].is_far)
-            at += is_contig && !all_apart ? making->cards[i].size : page_up(making->cards[i].size);
+        if (!making->win->target[i].is_far &&
+            __builtin_add_overflow(at, is_contig && !all_apart ? making->cards[i].size
+                                                               : page_up(making->cards[i].size), &at))
+            return UINT64_MAX;
     return at;
 }
 

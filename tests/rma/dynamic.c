@@ -45,6 +45,48 @@ static void touching(void)
     free(mem);
 }
 
+/* One datatype over two pieces with nothing between them; by far and near ones, all sorts of calls. */
+static void apart(void)
+{
+    char *mem = test_alloc(3 * LEN), data[2 * LEN], got[2 * LEN], old[2 * LEN];
+    const int peer = (test_rank + 1) % test_size, lengths[2] = { LEN, LEN };
+    MPI_Aint at[2] = { 0, 0 };
+    MPI_Datatype both;
+
+    CHECK_OK(MPI_Win_attach(win, mem, LEN));
+    CHECK_OK(MPI_Win_attach(win, mem + 2 * LEN, LEN));
+    memset(mem, 0, 3 * LEN);
+    test_fill(data, sizeof data, (uint64_t)test_rank);
+    for (int rank = 0; rank < test_size; rank++) {
+        const MPI_Aint there = address_at(rank, rank == test_rank ? mem : NULL);
+
+        if (rank == peer)
+            at[0] = there;
+    }
+    at[1] = MPI_Aint_add(at[0], 2 * LEN);
+    CHECK_OK(MPI_Type_create_hindexed(2, lengths, at, MPI_BYTE, &both));
+    CHECK_OK(MPI_Type_commit(&both));
+    CHECK_OK(MPI_Win_lock_all(0, win));
+    CHECK_OK(MPI_Put(data, 2 * LEN, MPI_BYTE, peer, 0, 1, both, win));
+    CHECK_OK(MPI_Win_flush(peer, win));
+    CHECK_OK(MPI_Get(got, 2 * LEN, MPI_BYTE, peer, 0, 1, both, win));
+    CHECK_OK(MPI_Win_flush(peer, win));
+    CHECK_BYTES(got, 2 * LEN, (uint64_t)test_rank);
+    CHECK_OK(MPI_Get_accumulate(data, 2 * LEN, MPI_BYTE, old, 2 * LEN, MPI_BYTE, peer, 0, 1, both, MPI_REPLACE, win));
+    CHECK_OK(MPI_Win_unlock_all(win));
+    CHECK_BYTES(old, 2 * LEN, (uint64_t)test_rank);
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    test_fill(data, sizeof data, (uint64_t)((test_rank + test_size - 1) % test_size));
+    CHECK(!memcmp(mem, data, LEN) && !memcmp(mem + 2 * LEN, data + LEN, LEN), "not what was put");
+    for (int i = LEN; i < 2 * LEN; i++)
+        CHECK_INT(mem[i], 0);
+    CHECK_OK(MPI_Win_detach(win, mem));
+    CHECK_OK(MPI_Win_detach(win, mem + 2 * LEN));
+    CHECK_OK(MPI_Type_free(&both));
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    free(mem);
+}
+
 /* A list of items that rank 0 attaches one by one; the others walk it. */
 struct item {
     MPI_Aint next;
@@ -96,6 +138,10 @@ static void errors(void)
     CHECK_OK(MPI_Win_attach(win, mem, LEN));
     CHECK_OK(MPI_Win_attach(win, mem + 2 * LEN, 0));
     CHECK_CLASS(MPI_Win_detach(win, mem + 1), MPI_ERR_RMA_ATTACH);
+    CHECK_OK(MPI_Win_attach(win, mem + LEN + 8, 0)); /* within; it hides nothing */
+    CHECK_CLASS(MPI_Win_attach(win, mem + LEN + 2, 2), MPI_ERR_RMA_ATTACH);
+    CHECK_CLASS(MPI_Win_attach(win, mem + LEN + 8, 2), MPI_ERR_RMA_ATTACH);
+    CHECK_OK(MPI_Win_detach(win, mem + LEN + 8));
     CHECK_OK(MPI_Win_fence(0, win));
     CHECK_CLASS(MPI_Put(&x, 1, MPI_INT, test_rank, (MPI_Aint)(mem + 2 * LEN - 3), 1, MPI_INT, win),
                 MPI_ERR_RMA_RANGE);
@@ -130,6 +176,7 @@ static void refused(void)
     int *mem = test_alloc(2 * LEN), x = 5, got = -1, old = -1;
     const int peer = (test_rank + 1) % test_size;
     MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Datatype gaps;
     MPI_Aint at = 0;
 
     memset(mem, 0, 2 * LEN);
@@ -146,6 +193,10 @@ static void refused(void)
     check_refused(MPI_Accumulate(&x, 1, MPI_INT, peer, at + LEN, 1, MPI_INT, MPI_SUM, win), peer);
     check_refused(MPI_Fetch_and_op(&x, &got, MPI_INT, peer, at + LEN, MPI_SUM, win), peer);
     check_refused(MPI_Compare_and_swap(&x, &old, &got, MPI_INT, peer, at + LEN, win), peer);
+    CHECK_OK(MPI_Type_vector(2, 1, LEN / 2, MPI_INT, &gaps)); /* the second one */
+    CHECK_OK(MPI_Type_commit(&gaps));
+    check_refused(MPI_Put(mem, 2, MPI_INT, peer, at, 1, gaps, win), peer);
+    CHECK_OK(MPI_Type_free(&gaps));
     if (!MPI_Rget(&got, 1, MPI_INT, peer, at + LEN, 1, MPI_INT, win, &request))
         CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_RMA_RANGE);
     CHECK_OK(MPI_Put(&x, 1, MPI_INT, peer, at, 1, MPI_INT, win));
@@ -165,6 +216,7 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     touching();
+    apart();
     list();
     if (test_is_parley())
         errors();

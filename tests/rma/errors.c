@@ -183,6 +183,9 @@ static void making(void)
     if (test_size > 1 && can_share(MPI_COMM_WORLD)) /* more than there can be */
         CHECK_CLASS(MPI_Win_allocate_shared((MPI_Aint)1 << 55, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
                     MPI_ERR_NO_MEM);
+    if (test_size > 1 && can_share(MPI_COMM_WORLD)) /* all of it would be 2^64, or next to nothing */
+        CHECK_CLASS(MPI_Win_allocate_shared(INT64_MAX, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
+                    MPI_ERR_NO_MEM);
 #if !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__) /* those end a program that asks for so much */
     CHECK_CLASS(MPI_Win_allocate((MPI_Aint)1 << 60, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
