@@ -109,6 +109,11 @@ def owner(function):
     return 'NULL'
 
 
+def ended_param(function):
+    """A file or a window that the call ends: it may be gone when its error is raised, for its own handler."""
+    return next((p for p in function.params if p.kind.object in ('file', 'win') and p.direction == 'free'), None)
+
+
 def owner_after_call(function):
     """After the call a request or a message may be gone; room obj remembers whose it was (bind_raise_request)."""
     if not owner_param(function) and any(p.kind.object == 'request' and p.direction in ('inout', 'free')

@@ -120,7 +120,8 @@ def implemented(entry):
     look_up_when_checked(entry, declarations, before)
     code = []
     expressions = list(before)
-    if not call.is_statement and after == owner:
+    ended = checks.ended_param(function)
+    if not call.is_statement and after == owner and not ended:
         expressions.append(assigned(entry.code))
         expressions += [assigned(text) for text in entry.results_that_must_fit()]
     if expressions:
@@ -132,6 +133,11 @@ def implemented(entry):
         if late:
             code += [conditions([assigned(text) for text in late]),
                      '    ' + raise_line(function, owner, entry.name)]
+    elif ended:
+        declarations.append('struct errhandler *errhandler;')
+        code += [f'errhandler = bind_get_errhandler({ended.name});', conditions([assigned(entry.code)]),
+                 f'    return bind_raise_ended({ended.name}, errhandler, rc, "MPI_{entry.name}");',
+                 'errhandler_unref(errhandler);']
     elif after != owner:
         if not expressions:
             declarations.append('int rc;')

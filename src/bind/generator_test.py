@@ -109,6 +109,13 @@ class Entries(unittest.TestCase):
         text = entry('Mrecv', 'p2p_mrecv(message)')
         self.assertLess(text.index('*message_handle = MPI_MESSAGE_NULL'), text.index('p2p_mrecv('))
 
+    def test_ended(self):
+        text = entry('Win_free', 'win_free(win)')
+        self.assertLess(text.index('errhandler = bind_get_errhandler(win);'), text.index('win_free('))
+        self.assertLess(text.index('win_free('), text.index('return bind_raise_ended(win, errhandler, rc'))
+        self.assertIn('errhandler_unref(errhandler);', text)
+        self.assertNotIn('bind_raise_ended', entry('Comm_free', 'comm_free(comm)'))
+
     def test_narrow_results(self):
         self.assertIn('*count_small = small_or_undefined(count[0]);', entry('Get_count', ':*count = 1;'))
         text = entry('Comm_detach_buffer', 'f(comm, buffer_addr, size)')

@@ -15,6 +15,10 @@ int bind_raise(void *object, int rc, const char *function) COLD NOINLINE;
  * handle of the communicator, may be gone (§7.4.3). */
 int bind_raise_request(int rc, const char *function) COLD NOINLINE;
 
+/* The same for a call that ends `object`, a file or a window, which may be gone; takes over its handler as it was
+ * before. The user's function gets the null handle then. */
+int bind_raise_ended(void *object, struct errhandler *errhandler, int rc, const char *function) COLD NOINLINE;
+
 /* The same for a function that is not there yet. */
 int bind_unsupported(void *object, const char *function) COLD NOINLINE;
 

@@ -89,8 +89,8 @@ static struct obj *choose_object(struct obj *object)
     return object ? object : (struct obj *)(void *)obj_comm(MPI_COMM_SELF);
 }
 
-/* The standard leaves open what follows the code; here it is the text. A handler whose object could not be made gets
- * the null handle. Returns the code, which is what the call is to return (§9.3) and which the handler may change. */
+/* The standard leaves open what follows the code; here it is the text. A handler whose object could not be made, or is
+ * gone, gets the null handle. Returns the code, which is what the call is to return (§9.3) and which the handler may change. */
 static int call_user(const struct errhandler *errhandler, struct obj *object, int code)
 {
     char text[ERR_TEXT_SIZE];
@@ -99,6 +99,10 @@ static int call_user(const struct errhandler *errhandler, struct obj *object, in
     bind_error_text(code, text, sizeof text);
     if (object->kind == OBJ_ERRHANDLER && errhandler->object_kind == OBJ_COMM)
         errhandler->function.comm(&(MPI_Comm){ MPI_COMM_NULL }, &code, text);
+    else if (object->kind == OBJ_ERRHANDLER && errhandler->object_kind == OBJ_WIN)
+        errhandler->function.win(&(MPI_Win){ MPI_WIN_NULL }, &code, text);
+    else if (object->kind == OBJ_ERRHANDLER && errhandler->object_kind == OBJ_FILE)
+        errhandler->function.file(&(MPI_File){ MPI_FILE_NULL }, &code, text);
     else if (object->kind == OBJ_ERRHANDLER && errhandler->object_kind == OBJ_SESSION)
         errhandler->function.session(&(MPI_Session){ MPI_SESSION_NULL }, &code, text);
     else if (object->kind == OBJ_COMM)
@@ -196,6 +200,18 @@ int bind_raise(void *object, int rc, const char *function)
 {
     rc = complete_text(rc, function, object);
     return call_errhandler(object, rc, "", "");
+}
+
+int bind_raise_ended(void *object, struct errhandler *errhandler, int rc, const char *function)
+{
+    const struct obj *const head = object;
+
+    if (head->kind == OBJ_FREED)
+        rc = call_errhandler(&errhandler->obj, err_prefix(rc, function), "", "");
+    else
+        rc = bind_raise(object, rc, function);
+    errhandler_unref(errhandler);
+    return rc;
 }
 
 int bind_raise_request(int rc, const char *function)

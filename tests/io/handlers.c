@@ -35,6 +35,29 @@ static void check_called(int times, int class, MPI_File file)
     calls = 0;
 }
 
+/* A file that is gone when the error is told: its own handler takes that, and no other. */
+static void fail_in_the_end(MPI_Errhandler own, MPI_Errhandler comm_handler)
+{
+    const char *const path = file_path("vanishing");
+    const int amode = MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE;
+    MPI_File fh;
+
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, comm_handler));
+    for (int is_own = 0; is_own < 2; is_own++) {
+        CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, amode, MPI_INFO_NULL, &fh));
+        CHECK_OK(MPI_File_set_errhandler(fh, is_own ? own : MPI_ERRORS_RETURN));
+        if (!test_rank)
+            CHECK_INT(unlink(path), 0);
+        CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+        CHECK_CLASS(MPI_File_close(&fh), MPI_ERR_NO_SUCH_FILE);
+        CHECK_INT(calls, is_own);
+    }
+    if (test_is_parley())
+        check_called(1, MPI_ERR_NO_SUCH_FILE, MPI_FILE_NULL);
+    calls = 0;
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+}
+
 int main(int argc, char *argv[])
 {
     const char *path, *nowhere;
@@ -85,6 +108,7 @@ int main(int argc, char *argv[])
     CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, nowhere, MPI_MODE_RDWR, MPI_INFO_NULL, &(MPI_File){ MPI_FILE_NULL }),
                 MPI_ERR_NO_SUCH_FILE);
     CHECK_INT(calls, 0);
+    fail_in_the_end(own, comm_handler);
     CHECK_OK(MPI_Errhandler_free(&own)); /* two files still have it */
     CHECK_CLASS(MPI_File_set_size(fh, -1), MPI_ERR_ARG);
     check_called(1, MPI_ERR_ARG, fh);
