@@ -185,7 +185,7 @@ static int rewrite(const struct io_access *a, struct window *w, size_t *moved)
     return number;
 }
 
-/* Not done, and no error: the file system has no locks. */
+/* Not done, and no error: the file system has no locks, or another handle writes there without them. */
 static int write_window(const struct io_access *a, struct window *w, bool *is_done, size_t *moved)
 {
     const MPI_Offset at = (MPI_Offset)w->blocks[0].address;
@@ -196,7 +196,9 @@ static int write_window(const struct io_access *a, struct window *w, bool *is_do
         atomic_store_explicit(&a->file->has_no_locks, true, memory_order_relaxed);
         return 0;
     }
-    number = rewrite(a, w, moved);
+    *is_done = io_may_write_back(a->file);
+    if (*is_done)
+        number = rewrite(a, w, moved);
     if (!a->is_locked)
         io_unlock_range(a->file, at, (MPI_Offset)w->span);
     return number;
@@ -254,8 +256,9 @@ static bool lock_own(const struct io_access *a, MPI_Offset from, MPI_Offset len)
 static int move_single(const struct io_access *a, const struct window *w, size_t n, size_t *moved)
 {
     const MPI_Offset first = (MPI_Offset)w->blocks[0].address;
-    const MPI_Offset len = (MPI_Offset)(w->blocks[n - 1].address + block_len(w, n - 1)) - first;
-    const bool is_locked = lock_own(a, a->view->is_rising ? first : 0, a->view->is_rising ? len : 0);
+    const MPI_Offset end = (MPI_Offset)(w->blocks[n - 1].address + block_len(w, n - 1));
+    const MPI_Offset len = a->view->is_rising ? end - first : IO_DATA_END;
+    const bool is_locked = lock_own(a, a->view->is_rising ? first : 0, len);
     size_t begin = 0, now;
     int number = 0;
 
@@ -266,7 +269,7 @@ static int move_single(const struct io_access *a, const struct window *w, size_t
             break;
     }
     if (is_locked)
-        io_unlock_range(a->file, a->view->is_rising ? first : 0, a->view->is_rising ? len : 0);
+        io_unlock_range(a->file, a->view->is_rising ? first : 0, len);
     return number;
 }
 
@@ -345,7 +348,7 @@ int io_move(const struct io_access *a, size_t from, size_t len, size_t *moved)
 static void range_of(const struct io_access *a, MPI_Offset *from, MPI_Offset *len)
 {
     *from = 0;
-    *len = 0; /* all */
+    *len = IO_DATA_END; /* all */
     if (a->view->is_rising) {
         *from = io_view_place(a->view, a->at);
         *len = io_view_place(a->view, a->at + a->len - 1) + 1 - *from;

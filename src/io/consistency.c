@@ -24,8 +24,8 @@ int io_sync_own(struct file *file)
 
 void io_refresh(struct file *file)
 {
-    if (file->is_lazy && !io_lock_range(file, file->can_read ? IO_LOCK_READ : IO_LOCK_WRITE, 0, 0))
-        io_unlock_range(file, 0, 0);
+    if (file->is_lazy && !io_lock_range(file, file->can_read ? IO_LOCK_READ : IO_LOCK_WRITE, 0, IO_DATA_END))
+        io_unlock_range(file, 0, IO_DATA_END);
 }
 
 int io_sync(struct file *file)

@@ -169,6 +169,7 @@ static int step(struct io_op *op)
     case IO_READY:
         return after_ready(op);
     case IO_ROUND:
+        io_skip_rounds(op);
         if (x->round == x->rounds)
             return after_rounds(op);
         x->stage = IO_EXCHANGED;

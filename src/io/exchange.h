@@ -32,7 +32,8 @@ struct io_exchange {
     MPI_Offset low, high;         /* what anybody wants */
     MPI_Offset domain;            /* bytes of the file for each aggregator */
     size_t window;                /* of these in a round */
-    int rounds, round;
+    int64_t rounds, round;
+    bool is_sparse;               /* there may be rounds in which nobody has anything */
     /* the file's memory: */
     char *own, *others;           /* data of this process; those of all in a window */
     char *bytes, *old;            /* the window; what it was before */
@@ -102,6 +103,8 @@ int io_read_outlines(struct io_op *op);
 /* Which aggregator has what, in how many rounds; the memory for it. Error: MPI_ERR_NO_MEM. */
 void io_lay_out(struct io_op *op);
 int io_get_memory(struct io_op *op);
+/* Rounds in which nobody has anything are left out. */
+void io_skip_rounds(struct io_op *op);
 /* Send and receive what belongs to a round; then use it. */
 int io_begin_round(struct io_op *op);
 void io_end_round(struct io_op *op);
@@ -113,6 +116,8 @@ int io_aggregator_number(const struct io_exchange *x, int rank);
 /* The part of the stream of `rank` that lies in this round's window of an aggregator: *from counts from its first byte.
  * Returns its length. */
 size_t io_window_part(const struct io_exchange *x, int number, int rank, size_t *from);
+/* The first round from this one on in which `rank` has something in the window of an aggregator; x->rounds: none. */
+int64_t io_next_round(const struct io_exchange *x, int number, int rank);
 /* Read this round's window of this process and put what each rank gets in `others`. */
 void io_window_read(struct io_op *op, int number);
 /* Put what has come in `others` into the window, and write it. */

@@ -8,6 +8,8 @@
 #include "coll/coll.h"
 #include "io/exchange.h"
 
+enum { SPARSE = 64 }; /* of so many bytes of the file, less than one is wanted */
+
 /* --- views of the others --- */
 
 /* This process's view in bytes, in front of it where the view begins. */
@@ -106,7 +108,21 @@ void io_lay_out(struct io_op *op)
     /* what several want is sent several times */
     x->window = size_max(hints->buffer / (size_t)(1 + sum / (span + 1)), IO_BUFFER_MIN);
     x->window = (size_t)(x->domain < (MPI_Offset)x->window ? x->domain : (MPI_Offset)x->window);
-    x->rounds = (int)((x->domain + (MPI_Offset)x->window - 1) / (MPI_Offset)x->window);
+    x->rounds = x->domain / (MPI_Offset)x->window + (x->domain % (MPI_Offset)x->window != 0);
+    x->is_sparse = sum < span / SPARSE;
+}
+
+void io_skip_rounds(struct io_op *op)
+{
+    struct io_exchange *const x = op->exchange;
+    int64_t next = x->is_sparse ? x->rounds : x->round;
+
+    for (int i = 0; i < x->aggregators && next > x->round; i++)
+        for (int rank = 0; rank < io_comm_of(op)->size && next > x->round; rank++) {
+            const int64_t round = io_next_round(x, i, rank);
+            next = round < next ? round : next;
+        }
+    x->round = next;
 }
 
 /* New memory is taken page by page when it is touched, which costs as much as the copies: it stays with the file. */

@@ -18,12 +18,19 @@ int io_aggregator_number(const struct io_exchange *x, int rank)
     return -1;
 }
 
+/* The part of the file of an aggregator; it may begin beyond the end. */
+static void domain_of(const struct io_exchange *x, int number, MPI_Offset *begin, MPI_Offset *end)
+{
+    *begin = x->low + number * x->domain;
+    *end = *begin + x->domain < x->high ? *begin + x->domain : x->high;
+}
+
 /* This round's window of an aggregator; empty beyond the end. */
 static void window_of(const struct io_exchange *x, int number, MPI_Offset *from, MPI_Offset *to)
 {
-    const MPI_Offset begin = x->low + number * x->domain;
-    const MPI_Offset end = begin + x->domain < x->high ? begin + x->domain : x->high;
+    MPI_Offset begin, end;
 
+    domain_of(x, number, &begin, &end);
     *from = begin + (MPI_Offset)x->round * (MPI_Offset)x->window;
     *to = *from + (MPI_Offset)x->window < end ? *from + (MPI_Offset)x->window : end;
     if (*from > *to)
@@ -44,6 +51,20 @@ size_t io_window_part(const struct io_exchange *x, int number, int rank, size_t 
     last = end >= s->end ? s->at + s->len : io_view_before(x->views[rank], end);
     *from = first - s->at;
     return last - first;
+}
+
+int64_t io_next_round(const struct io_exchange *x, int number, int rank)
+{
+    const struct io_summary *const s = &x->all[rank];
+    MPI_Offset from, to, begin, end, place = s->first;
+
+    window_of(x, number, &from, &to);
+    domain_of(x, number, &begin, &end);
+    if (!s->len || from >= s->end || from >= end)
+        return x->rounds;
+    if (from > s->first)
+        place = io_view_place(x->views[rank], io_view_before(x->views[rank], from));
+    return place < end ? (place - begin) / (MPI_Offset)x->window : x->rounds;
 }
 
 /* --- between the window and a rank's data --- */
@@ -196,13 +217,13 @@ static int write_runs(struct io_op *op, MPI_Offset base, size_t low, size_t high
     return rc;
 }
 
-/* With holes: as one piece if that is cheaper, under a lock; else each run. */
+/* With holes, or where somebody may write back: as one piece if that is cheaper, under a lock; else each run. */
 static int write_with_holes(struct io_op *op, MPI_Offset base, size_t low, size_t high)
 {
     struct io_exchange *const x = op->exchange;
     struct file *const file = op->access.file;
-    const bool is_one = file->can_read && atomic_load(&file->is_rewritten) &&
-                        io_is_dense(true, high - low, count_runs(x->covered, low, high));
+    bool is_one = file->can_read && atomic_load(&file->is_rewritten) &&
+                  io_is_dense(true, high - low, count_runs(x->covered, low, high));
     const MPI_Offset at = base + (MPI_Offset)low;
     const int lock = is_one || !file->can_read ? IO_LOCK_WRITE : IO_LOCK_READ;
     const bool is_locked = !atomic_load(&file->has_no_locks) &&
@@ -212,7 +233,8 @@ static int write_with_holes(struct io_op *op, MPI_Offset base, size_t low, size_
 
     if (!is_locked)
         atomic_store(&file->has_no_locks, true);
-    if (is_one && is_locked) {
+    is_one = is_one && is_locked && io_may_write_back(file);
+    if (is_one) {
         rc = fill_holes(op, base, low, high);
         if (!rc)
             rc = io_transfer_run(file, true, x->bytes + low, high - low, at, &moved);
@@ -234,7 +256,7 @@ static int write_covered(struct io_op *op, MPI_Offset base, size_t size)
         high = find_bit(x->covered, next, size, false);
     if (low == high)
         return 0;
-    if (find_bit(x->covered, low, high, false) == high)
+    if (find_bit(x->covered, low, high, false) == high && !atomic_load(&op->access.file->is_rewritten))
         return io_transfer_run(op->access.file, true, x->bytes + low, high - low, base + (MPI_Offset)low, &moved);
     return write_with_holes(op, base, low, high);
 }

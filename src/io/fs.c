@@ -74,9 +74,9 @@ static int posix_lock(int fd, enum io_lock kind, MPI_Offset from, MPI_Offset len
     return result(fcntl(fd, F_OFD_SETLKW, &lock));
 }
 
-static int posix_is_locked(int fd, MPI_Offset at)
+static int posix_is_locked(int fd, MPI_Offset from, MPI_Offset len)
 {
-    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1 };
+    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = from, .l_len = len };
     const int rc = result(fcntl(fd, F_OFD_GETLK, &lock));
 
     return rc ? rc : lock.l_type != F_UNLCK;

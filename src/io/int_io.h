@@ -43,6 +43,7 @@ struct file {
     bool can_read;                 /* the descriptor, also when the amode is write-only */
     struct io_machines machines;   /* where the processes are */
     bool is_lazy;                  /* they are on several, which see what others have written after both have locked */
+    MPI_Offset shown;              /* a byte that the handle has locked (handles.c); 0: none */
     char *name;                    /* without a prefix like "ufs:"; owned */
     struct io_hints hints;
     _Atomic bool is_atomic;
@@ -93,6 +94,20 @@ void io_refresh(struct file *file);
 /* Other bits for other texts, whatever their length. */
 uint64_t io_hash(const void *bytes, size_t size);
 
+/* --- other handles of the file (handles.c) --- */
+
+/* Data end here, at last: locks on bytes behind stand for something else, and whoever takes one takes one of so many
+ * places by chance. */
+#define IO_DATA_END   (INT64_MAX - ((MPI_Offset)1 << 42))
+#define IO_PLACES     ((MPI_Offset)1 << 40)
+#define IO_MARKS      IO_DATA_END                 /* same_file.c */
+#define IO_HANDLES    (IO_DATA_END + 2 * IO_PLACES) /* handles.c */
+
+/* At the first process, which has it open; the others are told where (`shown`). Waits for what others write back. */
+void io_show_handle(struct file *file);
+/* May bytes be written back that are not those of the call? With the lock of the range they lie in. */
+bool io_may_write_back(const struct file *file);
+
 /* --- views (view.c) --- */
 
 /* Error: as io_set_view. */
@@ -127,7 +142,7 @@ int io_transfer(const struct file *file, bool is_write, struct iovec *vectors, i
                 size_t *moved);
 /* The same as an error, for one run of bytes. */
 int io_transfer_run(struct file *file, bool is_write, void *bytes, size_t len, MPI_Offset at, size_t *moved);
-/* Nobody else is in [from, from + len) until io_unlock_range. An errno. */
+/* Nobody else is in [from, from + len) until io_unlock_range; all of it: [0, IO_DATA_END). An errno. */
 int io_lock_range(struct file *file, enum io_lock kind, MPI_Offset from, MPI_Offset len);
 void io_unlock_range(struct file *file, MPI_Offset from, MPI_Offset len);
 

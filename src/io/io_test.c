@@ -24,7 +24,8 @@ static struct {
     int fail_at, number;  /* the call of that number fails so; -1: none does */
     int interrupted;      /* every so many calls; 0: never */
     int lock_number, open_number, sync_number, close_number, size_number;
-    int locks;            /* held */
+    int locks;            /* of data, held */
+    MPI_Offset other;     /* somebody else's lock behind the data; 0: none */
     bool is_removed;
 } fake;
 
@@ -125,16 +126,24 @@ static int fake_sync(int fd)
 
 static int fake_lock(int fd, enum io_lock kind, MPI_Offset from, MPI_Offset len)
 {
-    (void)fd, (void)from, (void)len;
+    (void)fd, (void)len;
     if (fake.lock_number)
         return -fake.lock_number;
-    fake.locks += kind == IO_UNLOCK ? -1 : 1;
+    if (from < IO_DATA_END)
+        fake.locks += kind == IO_UNLOCK ? -1 : 1;
     return 0;
+}
+
+static int fake_is_locked(int fd, MPI_Offset from, MPI_Offset len)
+{
+    (void)fd;
+    return fake.other >= from && fake.other - from < len;
 }
 
 static const struct io_fs faulty = {
     .open = fake_open, .close = fake_close, .remove = fake_remove, .read = fake_read, .write = fake_write,
     .stat = fake_stat, .resize = fake_resize, .reserve = fake_resize, .sync = fake_sync, .lock = fake_lock,
+    .is_locked = fake_is_locked,
 };
 
 /* --- accesses --- */
@@ -297,6 +306,27 @@ static void test_no_locks(void)
     CHECK_INT(io_close(file), 0);
 }
 
+/* While somebody else has the file open to write, nothing is written back that was read. */
+static void test_other_handles(void)
+{
+    unsigned calls[3];
+
+    for (int i = 0; i < 3; i++) {
+        struct file *file;
+
+        reset();
+        file = open_file(&layouts[3], i == 2 ? MPI_MODE_RDWR | MPI_MODE_UNIQUE_OPEN : MPI_MODE_RDWR);
+        CHECK(file->shown ? file->shown >= IO_HANDLES && file->shown < IO_HANDLES + IO_PLACES : i == 2);
+        fake.other = i ? IO_HANDLES + 1 : file->shown; /* that is our own */
+        CHECK_INT(write_and_check(file, &layouts[3], 1), 0);
+        calls[i] = fake.calls;
+        CHECK_INT(io_close(file), 0);
+    }
+    CHECK_INT(calls[0], 2);
+    CHECK(calls[1] > layouts[3].len / 4);
+    CHECK_INT(calls[2], 2);
+}
+
 /* Nothing is made when opening fails; the system's numbers become classes. */
 static void test_open_errors(void)
 {
@@ -396,6 +426,7 @@ int main(void)
     test_failing(true, EIO, MPI_ERR_IO);
     test_failing(false, EIO, MPI_ERR_IO);
     test_no_locks();
+    test_other_handles();
     test_open_errors();
     test_other_calls();
     test_memory();

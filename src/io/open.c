@@ -27,6 +27,7 @@ struct found {
     int32_t number;      /* errno, 0: it is open */
     uint64_t device;
     struct io_mark mark;
+    MPI_Offset shown;    /* as in struct file */
     struct io_hints hints; /* the same at all */
 };
 
@@ -144,13 +145,17 @@ static int open_together(struct file *file)
         found.number = open_descriptor(file, &st);
         found.device = (uint64_t)st.st_dev;
         found.hints = file->hints;
+        if (!found.number)
+            io_show_handle(file);
+        found.shown = file->shown;
         if (found.number)
             rc = io_system_error(file->name, 0, "opening", found.number);
         else
-            io_mark(file, &st, &found.mark);
+            io_mark(file, &st, &found.mark); /* holds a lock from now on */
     }
     told = io_share(file, "MPI_File_open", &found, sizeof found);
     file->hints = found.hints;
+    file->shown = found.shown;
     if (!told && file->comm->rank)
         rc = open_other(file, &found);
     if (!told && !rc)

@@ -11,9 +11,6 @@
 
 #include "base/err.h"
 
-enum { PLACE_BITS = 40 };
-#define PLACE_MIN ((MPI_Offset)1 << 61) /* where no file reaches */
-
 void io_mark(struct file *file, const struct stat *st, struct io_mark *mark)
 {
     uint64_t random = 0;
@@ -25,7 +22,7 @@ void io_mark(struct file *file, const struct stat *st, struct io_mark *mark)
         return;
     if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
         return;
-    mark->place = PLACE_MIN + (MPI_Offset)(random >> (64 - PLACE_BITS));
+    mark->place = IO_MARKS + (MPI_Offset)(random % (uint64_t)IO_PLACES);
     if (io_lock_range(file, file->amode & MPI_MODE_RDONLY ? IO_LOCK_READ : IO_LOCK_WRITE, mark->place, 1))
         mark->place = 0;
 }
@@ -53,7 +50,7 @@ int io_check_mark(struct file *file, const struct io_mark *mark, const struct st
     if (!mark->is_regular && !S_ISREG(st->st_mode))
         return 0;
     if (mark->is_regular && S_ISREG(st->st_mode)) {
-        if (mark->place && file->fs->is_locked(file->fd, mark->place) > 0)
+        if (mark->place && file->fs->is_locked(file->fd, mark->place, 1) > 0)
             return 0;
         if (is_equal(mark, st) || is_copy(file, mark, st))
             return 0;
