@@ -90,7 +90,8 @@ static struct obj *choose_object(struct obj *object)
 }
 
 /* The standard leaves open what follows the code; here it is the text. A handler whose object could not be made, or is
- * gone, gets the null handle. Returns the code, which is what the call is to return (§9.3) and which the handler may change. */
+ * gone, gets the null handle. Returns the code, which is what the call is to return (§9.3) and which the handler may
+ * change. */
 static int call_user(const struct errhandler *errhandler, struct obj *object, int code)
 {
     char text[ERR_TEXT_SIZE];

@@ -58,14 +58,16 @@ static int check_offset(const struct file *file, const struct io_view *view, MPI
     return 0;
 }
 
-/* The pointer moves on by what is asked for, before it is moved: so several calls get what lies one after the other. */
-static MPI_Offset advance(struct file *file, MPI_Offset etypes)
+/* The pointer moves on by what is asked for, before it is moved: so several calls get what lies one after the other.
+ * It stays where it cannot move. */
+static MPI_Offset advance(struct file *file, MPI_Offset etypes, MPI_Count etype_size)
 {
-    MPI_Offset position;
+    MPI_Offset position, next, bytes;
 
     pthread_mutex_lock(&file->lock);
     position = file->position;
-    file->position += etypes;
+    if (!__builtin_add_overflow(position, etypes, &next) && !__builtin_mul_overflow(next, etype_size, &bytes))
+        file->position = next;
     pthread_mutex_unlock(&file->lock);
     return position;
 }
@@ -91,7 +93,7 @@ static int find_place(struct io_op *op, const struct io_call *call, size_t bytes
     int rc = 0;
 
     if (call->where == IO_POINTER)
-        offset = advance(call->file, etypes);
+        offset = advance(call->file, etypes, view->etype_size);
     else if (call->where == IO_SHARED)
         rc = io_shared_add(call->file, etypes, &offset);
     if (rc)

@@ -96,6 +96,7 @@ static void test_wrong(void)
     const int ones[2] = { 1, 1 }, back[2] = { 4, 0 }, below[2] = { -1, 3 }, twice[2] = { 0, 1 }, lengths[2] = { 2, 1 };
     MPI_Datatype types[3] = { indexed(2, ones, back), indexed(2, ones, below), indexed(2, lengths, twice) };
     MPI_Datatype pair, three;
+    MPI_Offset position = -1;
 
     for (int i = 0; i < 3; i++) {
         CHECK_CLASS(MPI_File_set_view(fh, 0, MPI_INT, types[i], "native", MPI_INFO_NULL), MPI_ERR_IO);
@@ -122,6 +123,11 @@ static void test_wrong(void)
                     MPI_ERR_ARG);
     }
     CHECK_OK(MPI_File_set_view(fh, 0, pair, pair, "native", MPI_INFO_NULL));
+    CHECK_OK(MPI_File_seek(fh, INT64_MAX - 1, MPI_SEEK_SET));
+    CHECK_CLASS(MPI_File_read(fh, (int[4]){ 0 }, 4, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+    CHECK_OK(MPI_File_get_position(fh, &position));
+    CHECK(position == INT64_MAX - 1, "the pointer is at %lld", (long long)position);
+    CHECK_OK(MPI_File_seek(fh, 0, MPI_SEEK_SET));
     CHECK_CLASS(MPI_File_read(fh, (int[3]){ 0 }, 3, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
     CHECK_OK(MPI_Type_free(&pair));
     CHECK_OK(MPI_Type_free(&three));
