@@ -22,7 +22,7 @@ void bsend_space_init(struct bsend_space *space, void *address, size_t size)
     if (space->is_automatic)
         return;
     space->size = space->free = size;
-    if (size < MPI_BSEND_OVERHEAD)
+    if (size < sizeof(struct bsend_segment) + BSEND_ALIGN)
         return;
     space->start = align_up(address);
     space->end = (char *)address + size;
@@ -78,11 +78,11 @@ struct bsend_segment *bsend_space_take(struct bsend_space *space, size_t len)
     const size_t need = sizeof(struct bsend_segment) + len;
     struct bsend_segment *segment = space->is_automatic ? NULL : take_inside(space, need);
 
-    if (!segment)
+    if (!segment && bsend_space_has(space, len))
         segment = take_outside(need);
     if (!segment)
         return NULL;
-    segment->charge = space->is_automatic ? 0 : len + MPI_BSEND_OVERHEAD;
+    segment->charge = space->is_automatic ? 0 : size_min(len + MPI_BSEND_OVERHEAD, space->free);
     space->free -= segment->charge;
     return segment;
 }

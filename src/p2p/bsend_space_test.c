@@ -182,6 +182,30 @@ static void test_exact(void)
     CHECK_INT(space.free, sizeof buffer - 1);
 }
 
+/* A program that does not reckon with MPI_BSEND_OVERHEAD has as many messages as find a place, and not one more. */
+static void test_more(void)
+{
+    enum { LEN = 40, MOST = 100 };
+    static char buffer[2000];
+    struct bsend_segment *segments[MOST];
+    struct bsend_space space;
+    int count = 0;
+
+    bsend_space_init(&space, buffer, sizeof buffer);
+    for (int round = 0; round < 2; round++) {
+        while (count < MOST && (segments[count] = bsend_space_take(&space, LEN))) {
+            CHECK(lies_inside(&space, segments[count], LEN));
+            memset(segments[count++]->data, 'x', LEN);
+        }
+        CHECK(count >= 10 && count < MOST && space.free < MPI_BSEND_OVERHEAD);
+        CHECK(!bsend_space_has(&space, 0));
+        while (count)
+            bsend_space_give(&space, segments[--count]);
+        CHECK_INT(space.free, sizeof buffer);
+        CHECK(bsend_space_has(&space, sizeof buffer - MPI_BSEND_OVERHEAD));
+    }
+}
+
 static void test_small(void)
 {
     char byte;
@@ -238,6 +262,7 @@ int main(void)
 {
     test_model();
     test_exact();
+    test_more();
     test_small();
     test_automatic();
     test_no_memory();

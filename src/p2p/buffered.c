@@ -427,11 +427,9 @@ static void make_room(const struct comm *comm, size_t len)
 /* Space for a message, which is the youngest of the buffer from now on. With the lock of the buffers. */
 static int take_space(struct send_buffer *buffer, size_t len, struct p2p_req *r, struct bsend_segment **out)
 {
-    if (!buffer || !bsend_space_has(&buffer->space, len))
-        return no_room(buffer, len);
-    *out = bsend_space_take(&buffer->space, len);
+    *out = buffer ? bsend_space_take(&buffer->space, len) : NULL;
     if (!*out)
-        return no_memory(len);
+        return buffer && bsend_space_has(&buffer->space, len) ? no_memory(len) : no_room(buffer, len);
     (*out)->buffer = buffer;
     (*out)->r = r;
     (*out)->handle = NULL;

@@ -46,7 +46,7 @@ struct bsend_space {
 /* `address` may be MPI_BUFFER_AUTOMATIC, of any alignment, and NULL if size is 0. */
 void bsend_space_init(struct bsend_space *space, void *address, size_t size);
 
-/* May a message of `len` bytes be taken? It may as long as len + MPI_BSEND_OVERHEAD of it and of each message that is
+/* Must a message of `len` bytes be taken? It must as long as len + MPI_BSEND_OVERHEAD of it and of each message that is
  * in there fit into the size. The model of the standard never takes more than that, whatever order its messages lie
  * and go in, so what it takes is taken here. */
 static inline bool bsend_space_has(const struct bsend_space *space, size_t len)
@@ -54,8 +54,9 @@ static inline bool bsend_space_has(const struct bsend_space *space, size_t len)
     return space->is_automatic || (len <= space->free && space->free - len >= MPI_BSEND_OVERHEAD);
 }
 
-/* Take it: contiguous space in the buffer or, where there is none in one piece, memory of our own. NULL: no memory.
- * Constant time. */
+/* Take it: contiguous space in the buffer or, where there is none in one piece, memory of our own. One that need not be
+ * taken is if it finds a place in the buffer, since we take less for ourselves than programs are told to reckon with,
+ * and some reckon with nothing. NULL: no memory, or no place. Constant time. */
 struct bsend_segment *bsend_space_take(struct bsend_space *space, size_t len);
 /* Give a place back. */
 void bsend_space_give(struct bsend_space *space, struct bsend_segment *segment);
