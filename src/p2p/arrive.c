@@ -88,7 +88,7 @@ static NOINLINE int keep(struct lane *lane, struct channel *channel, uint32_t ct
     struct message *message;
     struct peer *peer;
 
-    if (!channel && arrive_is_too_late(lane, ctx))
+    if (!channel && arrive_is_too_late(lane, ctx) && !message_may_be_cancelled(a->kind, a->sync_id))
         return 0;
     if (peer_get(lane, a->proc, &peer))
         return NET_AGAIN;

@@ -221,10 +221,18 @@ int p2p_comm_open(struct comm *comm)
     return rc;
 }
 
+/* One that waits for an answer stays: its sender may yet cancel it. */
 static void drop_message(struct match_arrival *arrival, void *arg)
 {
+    struct message *message = CONTAINER_OF(arrival, struct message, arrival);
+
     (void)arg;
-    message_destroy(CONTAINER_OF(arrival, struct message, arrival));
+    if (message_may_be_cancelled(message->kind, message->sync_id)) {
+        message->channel = NULL;
+        list_append(&message->lane->orphans, &message->out.link);
+    } else {
+        message_destroy(message);
+    }
 }
 
 /* A receive that nothing can satisfy any more: the communicator is gone from under it. */

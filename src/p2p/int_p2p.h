@@ -244,6 +244,12 @@ static inline size_t message_data(unsigned kind, size_t len, uint64_t blocks)
     return kind == WIRE_EAGER ? len : kind == WIRE_FOREIGN ? blocks : 0;
 }
 
+/* Does its sender, by the id that came with it, wait for an answer, which a cancellation has a right to (§3.8.4)? */
+static inline bool message_may_be_cancelled(unsigned kind, uint64_t sync_id)
+{
+    return sync_id && (kind == WIRE_EAGER || kind == WIRE_RTS);
+}
+
 enum { P2P_POOLED_DATA = CACHE_LINE };
 
 /* To allocate for a message that is not from the pool, wherever the memory begins. */
