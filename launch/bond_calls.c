@@ -14,7 +14,7 @@
 #include "slots.h"
 #include "sys/control.h"
 
-enum { THEIRS_MAX = 256, FIRST_NODE = JOB_SLOTS_MAX, TAG_SIDE = 1 << 16 };
+enum { THEIRS_MAX = 256, FIRST_NODE = JOB_SLOTS_MAX, TAG_SIDE = 1 << 16, NO_HOME = BOND_GROUP_MAX };
 
 struct abroad_call {
     struct abroad_call *next;
@@ -58,6 +58,17 @@ static int find_place(const struct job *job, const struct bond *bond, uint32_t h
     return -1;
 }
 
+/* The process there has ended: another one may be at its home. The place in which contexts are counted is not had again
+ * before the bond is over. */
+static void retire(struct job *job, const struct bond *bond, int place)
+{
+    job_proc(job->head, place)->abroad.home = NO_HOME;
+    if (place == bond->first)
+        atomic_store_explicit(&job_proc(job->head, place)->state, JOB_EXITED, memory_order_relaxed);
+    else
+        worlds_dismiss(job, place);
+}
+
 /* Those that have none yet get a row of them. The place of the first one; -1: there is no room, or one is nonsense. */
 static int give_places(struct job *job, struct bond *bond, const char *members, int count)
 {
@@ -87,7 +98,8 @@ static uint32_t room_for(struct job *job, const struct bond *bond)
     int room = worlds_room(job);
 
     for (int place = 0; place < job->used; place++)
-        room += bond->number && job_proc(job->head, place)->abroad.bond == bond->number;
+        room += bond->number && job_proc(job->head, place)->abroad.bond == bond->number &&
+                job_proc(job->head, place)->abroad.home != NO_HOME;
     return (uint32_t)room;
 }
 
@@ -330,6 +342,8 @@ void bonds_rank_over(struct job *job, int rank)
 {
     struct abroad_call *next;
 
+    for (struct bond *bond = bonds_first(job); bond && job->ranks[rank].is_clean; bond = bond->next)
+        bond_put(bond, BOND_GONE, rank, 0, NULL, 0);
     for (struct abroad_call *call = job->abroad_calls; call; call = next) {
         next = call->next;
         if (call->rank != rank)
@@ -477,6 +491,11 @@ bool bond_take(struct job *job, struct bond *bond, const struct frame *frame, co
         place = find_place(job, bond, (uint32_t)frame->rank);
         if (place >= 0)
             end_with(job, bond, place, frame->value & 0xff ? (int)(frame->value & 0xff) : 1, "has failed");
+        return true;
+    case BOND_GONE:
+        place = find_place(job, bond, (uint32_t)frame->rank);
+        if (place >= 0)
+            retire(job, bond, place);
         return true;
     default:
         bond->has_left = true;

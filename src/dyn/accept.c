@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: dyn. MPI_Comm_accept: of all who wait at the port, on this machine and others, the one that came first.
  * Knows: sys (the segment), progress, comm, ports. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include "comm/comm.h"
 #include "dyn/int_port.h"
@@ -25,6 +27,8 @@ struct accept {
     int visitor;               /* … or one of another machine or job; -1: none */
     bool is_abroad;            /* he is of another job */
     uint32_t tag;
+    int fd;                    /* something that comes from there ends it; -1: nothing does */
+    bool is_ended;
 };
 
 /* The one that came first, among all who wait at the port; NULL: nobody. */
@@ -80,6 +84,16 @@ static bool take_caller(struct accept *accept, struct job_caller *caller, int vi
     return accept->caller;
 }
 
+/* Nobody waits: is there something else to see, be it the end? It stays there. */
+static bool has_news(struct accept *accept)
+{
+    char first;
+
+    accept->is_ended = accept->fd >= 0 && (recv(accept->fd, &first, sizeof first, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
+                                           (errno != EAGAIN && errno != EINTR));
+    return accept->is_ended;
+}
+
 static bool has_caller(void *arg)
 {
     struct accept *accept = arg;
@@ -89,7 +103,7 @@ static bool has_caller(void *arg)
     int visitor;
 
     if (accept->has_looked && called == accept->called)
-        return false;
+        return has_news(accept);
     accept->has_looked = true;
     accept->called = called;
     pthread_mutex_lock(&accepts.lock);
@@ -99,7 +113,7 @@ static bool has_caller(void *arg)
         is_taken = (caller || visitor >= 0) && take_caller(accept, caller, visitor);
     } while (!is_taken && (caller || visitor >= 0));
     pthread_mutex_unlock(&accepts.lock);
-    return is_taken;
+    return is_taken || has_news(accept);
 }
 
 /* He who is accepted is of another job. */
@@ -131,21 +145,24 @@ static int greet_visitor(struct accept *accept)
     return rc;
 }
 
-static int wait_for_caller(const char *name, struct finding *finding)
+/* finding->proc is -1 if something has come from the socket before. */
+static int wait_for_caller(const char *name, int fd, struct finding *finding)
 {
-    struct accept accept = { .proc = -1, .visitor = -1 };
+    struct accept accept = { .proc = -1, .visitor = -1, .fd = fd };
     int rc = dyn_need_job("MPI_Comm_accept");
 
     if (!rc)
         rc = port_read_own(name, &accept.port);
-    while (!rc && accept.proc < 0) {
+    while (!rc && accept.proc < 0 && !accept.is_ended) {
         progress_wait_look(has_caller, &accept);
-        if (!accept.caller)
+        if (!accept.caller && !accept.is_ended)
             rc = greet_visitor(&accept);
     }
     if (rc)
         return rc;
     finding->proc = accept.proc;
+    if (accept.is_ended)
+        return 0;
     finding->is_abroad = accept.is_abroad;
     finding->tag = accept.is_abroad ? (int)accept.tag : port_tag(dyn_job->proc, accept.proc, accept.tag);
     if (accept.caller)
@@ -153,7 +170,7 @@ static int wait_for_caller(const char *name, struct finding *finding)
     return 0;
 }
 
-int dyn_accept(const char *name, int root, struct comm *comm, struct comm **out)
+static int accept_at(const char *name, int fd, int root, struct comm *comm, struct comm **out)
 {
     struct finding finding = { 0 };
     int rc = p2p_check_within(comm, "MPI_Comm_accept");
@@ -162,11 +179,23 @@ int dyn_accept(const char *name, int root, struct comm *comm, struct comm **out)
         rc = comm_check_one_job(comm, "MPI_Comm_accept");
     if (rc)
         return rc;
-    rc = comm->rank == root ? wait_for_caller(name, &finding) : 0;
+    rc = comm->rank == root ? wait_for_caller(name, fd, &finding) : 0;
     rc = finding_share(comm, root, "MPI_Comm_accept", rc, &finding);
-    if (!rc && finding.is_abroad)
+    if (rc || finding.proc < 0)
+        return rc;
+    if (finding.is_abroad)
         return meet_abroad(comm, root, &finding, out);
-    return rc ? rc : comm_inter_with(comm, root, finding.proc, finding.tag, "MPI_Comm_accept", out);
+    return comm_inter_with(comm, root, finding.proc, finding.tag, "MPI_Comm_accept", out);
+}
+
+int dyn_accept(const char *name, int root, struct comm *comm, struct comm **out)
+{
+    return accept_at(name, -1, root, comm, out);
+}
+
+int accept_beside(const char *name, int fd, struct comm **out)
+{
+    return accept_at(name, fd, 0, obj_comm(MPI_COMM_SELF), out);
 }
 
 bool accept_describe_wait(const struct progress_long *wait, struct blocked *out)
@@ -175,9 +204,9 @@ bool accept_describe_wait(const struct progress_long *wait, struct blocked *out)
 
     if (wait->is_done != has_caller)
         return false;
-    *out = (struct blocked){ .call = "MPI_Comm_accept", .way = BLOCKED_RECEIVING, .peer = MPI_ANY_SOURCE,
-                             .is_of_anyone = true, .count = -1 };
+    *out = (struct blocked){ .call = accept->fd < 0 ? "MPI_Comm_accept" : "MPI_Comm_join", .way = BLOCKED_RECEIVING,
+                             .peer = MPI_ANY_SOURCE, .is_of_anyone = true, .count = -1 };
     if (*accept->port.reach) /* anybody may call */
-        *out = (struct blocked){ .call = "MPI_Comm_accept", .way = BLOCKED_OTHERWISE, .count = -1 };
+        *out = (struct blocked){ .call = out->call, .way = BLOCKED_OTHERWISE, .count = -1 };
     return true;
 }

@@ -47,6 +47,9 @@ static inline int port_tag(int owner, int caller, uint32_t number)
     return finding_tag(owner < caller ? TAG_ACCEPT_LOW : TAG_ACCEPT_HIGH, number);
 }
 
+/* accept.c: accept over MPI_COMM_SELF until something comes from that socket: *out is NULL then. */
+int accept_beside(const char *name, int fd, struct comm **out);
+
 /* As dyn_describe_wait: of accept, and of connect. */
 bool accept_describe_wait(const struct progress_long *wait, struct blocked *out) COLD;
 bool connect_describe_wait(const struct progress_long *wait, struct blocked *out) COLD;

@@ -224,19 +224,63 @@ static void call(const char *path, int rounds)
     MPI_Info_free(&info);
 }
 
+enum { PLACES = 128 }; /* that mpiexec has for processes that are started later */
+
+static void spawn_one(const char *program, char **words)
+{
+    MPI_Comm child;
+
+    MPI_Comm_spawn(program, words, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &child, MPI_ERRCODES_IGNORE);
+    MPI_Comm_disconnect(&child);
+}
+
+/* One process after the other connects, or accepts at PATH.ROUND, in places that others have had before. */
+static void spawn(char **argv, int rounds)
+{
+    const int are_servers = is("servers");
+    char path[4200], *words[] = { are_servers ? "server" : "client", path, "1", "talk", NULL };
+    char *nothing[] = { "nobody", argv[2], "0", "nothing", NULL };
+
+    for (int i = 0; i < PLACES; i++)
+        spawn_one(argv[0], nothing);
+    for (int round = 0; round < rounds; round++) {
+        snprintf(path, sizeof path, are_servers ? "%s.%d" : "%s", argv[2], round);
+        spawn_one(argv[0], words);
+    }
+}
+
+static void call_each(const char *path, int rounds)
+{
+    char name[4200];
+
+    for (int round = 0; round < rounds; round++) {
+        snprintf(name, sizeof name, "%s.%d", path, round);
+        call(name, 1);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    MPI_Comm parent;
+
     MPI_Init(&argc, &argv);
+    MPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL)
+        MPI_Comm_disconnect(&parent);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     which = argv[4];
     is_server = !strcmp(argv[1], "server");
     if (is_server)
         serve(argv[2], atoi(argv[3]));
-    else
+    else if (is("clients") || is("servers"))
+        spawn(argv, atoi(argv[3]));
+    else if (is("each"))
+        call_each(argv[2], atoi(argv[3]));
+    else if (!is("nothing"))
         call(argv[2], atoi(argv[3]));
     MPI_Finalize();
-    if (!rank)
+    if (!rank && !is("nothing"))
         printf("%s is done\n", argv[1]);
     return argc != 5;
 }

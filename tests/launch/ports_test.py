@@ -12,6 +12,7 @@ import random
 import re
 import signal
 import socket
+import struct
 import sys
 import threading
 import time
@@ -84,6 +85,20 @@ def test_many_clients():
         out, err = finish(process)
         equal((process.returncode, err), (0, ''), out)
     none_left(path)
+
+
+def test_places_there():
+    """Processes of the other job that have the place of one before; with --full more of them than there are places."""
+    rounds = 6 if launch_test.SCALE == 1 else 150
+    for how, other, case in ('server', 'clients', 'talk'), ('client', 'servers', 'each'):
+        path = place()
+        one = side(how, 2, path, rounds, case)
+        spawner = side('client', 1, path, rounds, other)
+        said, err = finish(spawner)
+        expected = sorted([f'{other[:-1]} is done'] * rounds + ['client is done'])
+        equal((spawner.returncode, sorted(said.splitlines()), err), (0, expected, ''), other)
+        equal((finish(one), one.returncode), ((f'{how} is done\n', ''), 0), how)
+        none_left(path)
 
 
 def test_fails():
@@ -406,6 +421,76 @@ def test_names_all_taken():
     for holder in held:
         holder.close()
     equal(let_end(path, publisher), [['publish ok', 'lookup ok y']], 'there')
+
+
+# --- sockets of processes of different jobs ---
+
+
+def joiner(how, ranks, path, rounds, **more):
+    """In a job of so many ranks; 0: without mpiexec."""
+    program = launch_test.compiled('joins', '-g')
+    if ranks:
+        return start('-timeout', 50, '-n', ranks, program, how, path, rounds, **more)
+    return launch_test.subprocess.Popen([program, how, path, str(rounds)], stdout=-1, stderr=-1, text=True, **more)
+
+
+def joined(joined_each, listeners, callers, **envs):
+    path, rounds = place(), 3
+    sides = {'listen': joiner('listen', listeners, path, rounds, env={**os.environ, **envs.get('listen', {})}),
+             'call': joiner('call', callers, path, rounds, env={**os.environ, **envs.get('call', {})})}
+    for how, process in sides.items():
+        out, err = finish(process)
+        expected = [f'{how} {rank}: {joined_each * rounds}' for rank in range(max(listeners, 1))]
+        equal((process.returncode, sorted(out.splitlines()), err), (0, expected, ''), f'{how} {listeners}, {callers}')
+    none_left(path)
+
+
+def test_joins():
+    """Two processes with a socket, each of a job of its own; all ranks of two jobs at a time."""
+    for listeners, callers in (1, 1), (2, 2), (0, 1), (1, 0), (0, 0):
+        joined(1, listeners, callers)
+
+
+def test_joins_in_vain():
+    """Where there is no way both sides are told so, and the socket is as it was."""
+    spread = {'PARLEY_NODES': '2'}
+    for envs in {'listen': spread}, {'call': spread}, {'listen': spread, 'call': spread}:
+        for _ in range(2): # which of the two opens the port is chance
+            joined(0, 2, 2, **envs)
+
+
+JOIN = struct.Struct('=QQQiI')
+
+
+def test_joins_with_strangers():
+    """Who is at the other end may say anything, and leave at any time."""
+    for is_lower in False, True:
+        for left_after in 0, 1, 2:
+            path = place()
+            process = joiner('listen', 1, path, 1)
+            launch_test.wait_until(lambda: os.path.exists(path + '.0'), 20, 'the listener')
+            with open(path + '.0') as file:
+                partner = socket.create_connection(('127.0.0.1', int(file.read())), 20)
+            own = JOIN.unpack(partner.recv(JOIN.size, socket.MSG_WAITALL))
+            if left_after > 0:
+                token = (0, 1) if is_lower else ((1 << 64) - 1,) * 2
+                partner.sendall(JOIN.pack(own[0], *token, 0, 0))
+            if left_after > 1 and is_lower: # its turn to open a port: one that cannot be
+                partner.sendall(b'parley:1:2:3:4@05:06'.ljust(1024, b'x'))
+                equal(partner.recv(4, socket.MSG_WAITALL), bytes(4), 'the answer')
+                partner.sendall(bytes(1))
+            elif left_after > 1:
+                contains(partner.recv(1024, socket.MSG_WAITALL), b'@')
+                partner.sendall(bytes(5))
+            if left_after > 1:
+                equal(partner.recv(1), bytes([1]), 'what the program sends')
+            partner.close()
+            out, err = finish(process)
+            if left_after < 2:
+                contains(err, 'E1012: ')
+            else:
+                equal((process.returncode, out, err), (0, 'listen 0: 0\n', ''), 'what it says')
+            none_left(path)
 
 
 if __name__ == '__main__':
