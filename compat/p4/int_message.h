@@ -119,6 +119,8 @@ bool route_is_gone(int id);
 int route_proc(int id);
 /* Is it a process that the engine reaches through a network? */
 bool route_is_far(int id);
+/* Connect to such a process, once, by a message that its program does not see: then its end will be known. */
+void route_knock(int id);
 /* Send it, wherever it is. With `gone` the bytes stay where they are until that is called, perhaps during
  * this call; without, they are copied if need be. 0; or -1, and then `gone` is not called: the process has ended. */
 int route_send(int to, const struct envelope *e, const void *data, size_t len, void (*gone)(void *arg), void *arg);

@@ -7,6 +7,7 @@
 #include "p4/int_door.h"
 #include "p4/int_message.h"
 #include "p4/int_start.h"
+#include "sys/clock.h"
 
 /* By the linker: where this library is. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -14,6 +15,8 @@ extern const char etext[] __attribute__((visibility("hidden")));
 
 static struct match match;
 static struct match_ctx user_queue, inner_queue;
+
+#define KNOCK_NS UINT64_C(1000000000) /* a wait that is long */
 
 enum wait_for { FOR_NOTHING, FOR_MESSAGE, FOR_NEWS, FOR_ACK };
 
@@ -24,6 +27,7 @@ static struct {
     struct message *message; /* has come, or is on its way; NULL: not yet */
     uint32_t ack;
     bool is_deserted;        /* nobody is left who might end it */
+    uint64_t since;          /* when that was first looked for; 0: not yet */
 } waiting;
 
 static uint32_t last_ack; /* number of the last acknowledgement that was asked for */
@@ -143,15 +147,25 @@ static void *begin_letter(const struct p2p_letter *letter)
 
 /* --- waiting --- */
 
-/* Who might still send what is waited for? */
+/* Might it still send what is waited for? Of a process of another machine that is known by its connection; where there
+ * has been none, one is made when the wait is long. */
+static bool is_there(int id)
+{
+    if (route_is_gone(id))
+        return false;
+    if (waiting.since && clock_ns() - waiting.since > KNOCK_NS)
+        route_knock(id);
+    return true;
+}
+
 static bool is_deserted(int from)
 {
     if (from == p4_own.id)
         return true;
     if (from >= 0)
-        return route_is_gone(from);
+        return !is_there(from);
     for (int id = 0; id < p4_own.total; id++) {
-        if (id != p4_own.id && !route_is_gone(id))
+        if (id != p4_own.id && is_there(id))
             return false;
     }
     return true;
@@ -171,6 +185,8 @@ static int look_for_deserted(void *arg)
         return 0;
     finish_check_keeper();
     is_gone = is_deserted(waiting.pattern.from);
+    if (!waiting.since)
+        waiting.since = clock_ns();
     if (is_gone && is_suspected) {
         waiting.is_deserted = true;
         door->wait_is_over();
@@ -285,6 +301,7 @@ struct message *intake_take(const struct pattern *p, const char *call)
     waiting.pattern = *p;
     waiting.message = m;
     waiting.is_deserted = false;
+    waiting.since = 0;
     message_unlock();
     wait_for(p);
     m = waiting.message && waiting.message->is_here ? waiting.message : NULL;
@@ -303,6 +320,7 @@ bool intake_await(const struct pattern *p, const char *call)
         waiting.what = FOR_NEWS;
         waiting.pattern = *p;
         waiting.is_deserted = false;
+        waiting.since = 0;
     }
     message_unlock();
     if (is_there)
@@ -323,6 +341,7 @@ uint32_t intake_ack_begin(int from, int type, const char *call)
     waiting.pattern = p;
     waiting.ack = last_ack;
     waiting.is_deserted = false;
+    waiting.since = 0;
     message_unlock();
     return last_ack;
 }

@@ -23,7 +23,7 @@ import p4_test  # noqa: E402
 # Runs the command here: HOST [-l LOGIN] COMMAND
 SHELL = '#!/bin/sh\nshift; [ "$1" = -l ] && shift 2\nexec /bin/sh -c "$*"\n'
 AT_ONCE = 4  # runs: most of them wait for somebody to be given up
-LAST = {'F': '3', 'L': '3', 'R': '4', 'H': '4'}  # id of the last process
+LAST = {'F': '3', 'L': '3', 'N': '3', 'R': '4', 'H': '4'}  # id of the last process
 
 # What goes wrong, where this is tried, exit code (None: any but 0), and what stands in the output once. {last}: LAST.
 CASES = [
@@ -41,6 +41,8 @@ CASES = [
     ('child', 'FRH', 1, r'^p4_create_\d+:  p4_error: child: 1$'),
     ('gone', 'FRH', 1, r'E0612: process 0 waits in p4_recv for type 7 from {last}, which has ended'),
     ('gone', 'L', None, r'E0612: process 0 waits in p4_recv for type 7 from {last}, which has ended'),
+    ('gone', 'N', None, r'E0612: process 0 waits in p4_recv for type 7 from {last}, which has ended'),
+    ('gone-any', 'N', None, r'E0612: process 0 waits in p4_recv for type 7 from anybody, and all others have ended'),
     ('gone-any', 'FRH', 1, r'E0612: process 0 waits in p4_recv for type 7 from anybody, and all others have ended'),
     ('gone-send', 'FRH', 0, ''),
     ('gone-long', 'FRH', 0, ''),
@@ -106,7 +108,7 @@ class Tests:
         return path
 
     def command(self, what, way):
-        if way == 'L':
+        if way in 'LN':
             return [self.mpiexec, '-n', '4', self.program, what]
         lines = {'F': 'local 3\n', 'R': f'local 1\nhostB 2 {self.program}\nhostC 1 {self.program} me\n',
                  'H': f'local 1\nlocalhost 2 {self.program}\nlocalhost 1 {self.program}\n'}[way]
@@ -120,6 +122,8 @@ class Tests:
         env = {**self.env, **env}
         if name.startswith('H '):
             del env['P4_RSHCOMMAND']  # then this host is known for one
+        if name.startswith('N '):  # two machines without a connection; nobody is to be told of a hang before
+            env.update({'PARLEY_NODES': '2', 'PARLEY_TCP_TIMEOUT': '1', 'PARLEY_HANG_REPORT': '0'})
         got, out, err, has_left = p4_test.run(words, env=env)
         said = re.findall(pattern, out + err, re.M) if pattern else []
         fault = None

@@ -44,6 +44,12 @@ struct tcp_dial {
     char last[160];             /* why the last try has failed */
 };
 
+/* The segment tells that of processes which share it, as those of one machine do that stands for several. */
+static bool has_left(const struct tcp *tcp, int proc)
+{
+    return atomic_load_explicit(&job_proc(tcp->segment, proc)->state, memory_order_acquire) >= JOB_FINALISED;
+}
+
 int tcp_dial(struct tcp_peer *peer)
 {
     struct tcp *tcp = tcp_of(peer);
@@ -51,9 +57,9 @@ int tcp_dial(struct tcp_peer *peer)
     const uint32_t size = atomic_load_explicit(&place->size, memory_order_acquire); /* pairs with publish */
     struct tcp_dial *dial;
 
-    if (!size)
+    if (!size && !has_left(tcp, peer->ep.proc))
         return NET_AGAIN;
-    if (place->address[0] != TCP_ADDRESS_VERSION) {
+    if (size && place->address[0] != TCP_ADDRESS_VERSION) {
         tcp_end(peer, err(MPI_ERR_OTHER, "E0368: process %d does not use TCP between machines, and process %d does",
                           peer->ep.proc, tcp->proc));
         return 0;
@@ -64,9 +70,11 @@ int tcp_dial(struct tcp_peer *peer)
     dial->peer = peer;
     dial->looked_at = clock_ns();
     dial->again_ns = AGAIN_NS;
-    dial->count = tcp_address_read(tcp_port_ifaces(tcp->port), place->address,
-                                   size_min(size, sizeof place->address), dial->targets);
-    snprintf(dial->last, sizeof dial->last, "it has published no address that can be reached from here");
+    if (size) /* else it may have connected to this process before: so it is not given up at once */
+        dial->count = tcp_address_read(tcp_port_ifaces(tcp->port), place->address,
+                                       size_min(size, sizeof place->address), dial->targets);
+    snprintf(dial->last, sizeof dial->last, size ? "it has published no address that can be reached from here"
+                                                 : "it has left MPI");
     for (int i = 0; i < TCP_TRIES; i++)
         dial->tries[i] = (struct try){ .watch = { TCP_WATCH_TRY }, .fd = -1, .dial = dial };
     peer->dial = dial;
