@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a host of another client of IMPI sends over its connection: it may be of any implementation, or gone mad.
- * Packets come to host 0 (rank 0) from host 1, which has ranks 1 and 2; names are the rank + 1 and 23 zeros. */
+ * Packets come to host 0 (rank 0) from host 1, which has ranks 1 and 2; names are the rank + 1 and 23 zeros. With the
+ * highest bit of the first byte it has not said yet which host it is. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -70,21 +72,45 @@ static void adopt(struct impi *impi, int fd)
     MUST(!impi_watch(impi, fd, &host->watch, false));
 }
 
+/* As somebody who has just connected. */
+static void receive_caller(struct impi *impi, int fd)
+{
+    struct impi_caller *caller = &impi->callers[0];
+
+    caller->fd = fd;
+    caller->got = 0;
+    caller->ticks = 0;
+    MUST(!impi_watch(impi, fd, &caller->watch, false));
+}
+
+static void check_end(struct net *net, bool has_called)
+{
+    int rc;
+
+    if (impi_of(net)->hosts[1]->state == IMPI_EXPECTED)
+        MUST(has_called && !lost && impi_of(net)->callers[0].fd < 0 && *impi_of(net)->stranger);
+    else
+        MUST(impi_has_left(net, &rc) && (lost == 0 || lost == 2));
+}
+
 /* The bytes come in two parts, then the connection ends. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct impi_config config = { .rank = 0, .listener = -1, .packet = take, .lost = lose };
     const size_t half = size ? data[0] * 4 % (size + 1) : 0;
     struct impi_config own = config;
+    const bool has_called = size && data[0] & 128;
     struct net *net;
-    int fds[2], rc;
+    int fds[2];
 
-    if (!joint)
+    if (!joint) {
+        setenv("PARLEY_IMPI_CHECK_ADDRESS", "0", 1); /* they have none here */
         make_joint();
+    }
     own.joint = joint;
     lost = 0;
     MUST(!impi_open(&own, &net) && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds));
-    adopt(impi_of(net), fds[0]);
+    (has_called ? receive_caller : adopt)(impi_of(net), fds[0]);
     (void)!send(fds[1], data + (size > 0), half ? half - 1 : 0, MSG_NOSIGNAL);
     for (int i = 0; i < 3; i++)
         impi_ops.poll(net);
@@ -96,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     close(fds[1]);
     for (int i = 0; i < 3; i++)
         impi_ops.poll(net);
-    MUST(impi_has_left(net, &rc) && (lost == 0 || lost == 2));
+    check_end(net, has_called);
     impi_ops.close(net);
     return 0;
 }
