@@ -148,6 +148,18 @@ static MPI_Count elements_of(const struct type *type, MPI_Count count, size_t by
     return elements;
 }
 
+/* Elements that the first `len` of `all` bytes hold whole. Elements of several types may have different lengths in the
+ * file, so of those only whole items count. */
+static MPI_Count whole_elements(const struct type *type, MPI_Count count, size_t all, size_t len)
+{
+    const struct type *const element = type_element(type);
+    const MPI_Count of_item = type_count_elements(type, type->size);
+    const bool is_even = element && type_count_elements(element, element->size) == 1;
+    const size_t part = all / (size_t)(is_even ? of_item * count : count);
+
+    return part ? (MPI_Count)(len / part) * (is_even ? 1 : of_item) : 0;
+}
+
 int io_datarep_out(const struct io_datarep *datarep, struct type *type, const void *buf, MPI_Count count,
                    char *stream, size_t len)
 {
@@ -181,14 +193,13 @@ int io_datarep_in(const struct io_datarep *datarep, struct type *type, void *buf
         return 0;
     }
     elements_of(type, count, all, &size);
-    return size ? call_user(datarep, false, type, buf, (MPI_Count)(len / size), (char *)(uintptr_t)stream, size) : 0;
+    return call_user(datarep, false, type, buf, whole_elements(type, count, all, len), (char *)(uintptr_t)stream, size);
 }
 
 MPI_Count io_datarep_memory_bytes(const struct io_datarep *datarep, const struct type *type, MPI_Count count,
                                   size_t all, size_t len)
 {
     MPI_Count bytes = 0;
-    size_t size;
 
     if (len == all)
         return type->size * count;
@@ -196,6 +207,5 @@ MPI_Count io_datarep_memory_bytes(const struct io_datarep *datarep, const struct
         return (MPI_Count)len;
     if (datarep->kind == IO_EXTERNAL32)
         return (MPI_Count)external_memory_bytes(type, len);
-    elements_of(type, count, all, &size);
-    return size && !type_element_bytes(type, (MPI_Count)(len / size), &bytes) ? bytes : 0;
+    return type_element_bytes(type, whole_elements(type, count, all, len), &bytes) ? 0 : bytes;
 }

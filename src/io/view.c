@@ -167,7 +167,7 @@ static size_t before_in_turn(const struct io_view *view, MPI_Offset place)
         type_next_blocks(view->layout, (uintptr_t)view->disp, at, SIZE_MAX / 2, &block, 1);
         if ((MPI_Offset)block.address >= place)
             return at;
-        if ((MPI_Offset)(block.address + block.end) >= place)
+        if ((MPI_Offset)(block.address + block.end) > place)
             return at + (size_t)(place - (MPI_Offset)block.address);
         at += block.end;
     }

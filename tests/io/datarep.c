@@ -158,6 +158,79 @@ static void test_plain(void)
     CHECK_OK(MPI_File_close(&fh));
 }
 
+struct mixed {
+    double first;
+    int second;
+};
+
+static int twice(MPI_Datatype type, MPI_Aint *extent, void *extra)
+{
+    int size;
+
+    (void)extra;
+    CHECK_OK(MPI_Type_size(type, &size));
+    *extent = 2 * size;
+    return MPI_SUCCESS;
+}
+
+/* Elements of struct mixed, each with as many bytes behind it as it has. */
+static int move_mixed(void *user, MPI_Datatype type, int count, void *file, MPI_Offset position, void *extra)
+{
+    struct mixed *const items = user;
+    char *at = file;
+
+    (void)type;
+    for (MPI_Offset i = position; i < position + count; i++) {
+        void *const value = i % 2 ? (void *)&items[i / 2].second : (void *)&items[i / 2].first;
+        const size_t size = i % 2 ? sizeof(int) : sizeof(double);
+
+        memcpy(extra ? at : value, extra ? value : at, size);
+        at += 2 * size;
+    }
+    return MPI_SUCCESS;
+}
+
+static int write_mixed(void *user, MPI_Datatype type, int count, void *file, MPI_Offset position, void *extra)
+{
+    (void)extra;
+    return move_mixed(user, type, count, file, position, file);
+}
+
+/* Where the file ends within an item, nothing of that is taken for data. */
+static void test_mixed(void)
+{
+    const MPI_Datatype parts[2] = { MPI_DOUBLE, MPI_INT };
+    const MPI_Aint places[2] = { 0, sizeof(double) };
+    struct mixed items[3] = { { 1.5, 1 }, { 2.5, 2 }, { 3.5, 3 } }, got[3];
+    MPI_Datatype type;
+    MPI_Status status;
+    MPI_File fh;
+    char name[16];
+    int elements = -1;
+
+    snprintf(name, sizeof name, "mixed%d", test_rank);
+    CHECK_OK(MPI_Type_create_struct(2, (int[2]){ 1, 1 }, places, parts, &type));
+    CHECK_OK(MPI_Type_commit(&type));
+    CHECK_OK(MPI_Register_datarep("mixed", move_mixed, write_mixed, twice, NULL));
+    CHECK_OK(MPI_File_open(MPI_COMM_SELF, file_path(name), MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &fh));
+    CHECK_OK(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "mixed", MPI_INFO_NULL));
+    CHECK_OK(MPI_File_write_at(fh, 0, items, 3, type, MPI_STATUS_IGNORE));
+    CHECK_INT(file_size(file_path(name)), 72);
+    for (int cut = 72; cut >= 0; cut--) {
+        CHECK_OK(MPI_File_set_size(fh, cut));
+        memset(got, 0x55, sizeof got);
+        CHECK_OK(MPI_File_read_at(fh, 0, got, 3, type, &status));
+        CHECK_OK(MPI_Get_elements(&status, type, &elements));
+        CHECK(elements >= cut / 24 * 2 && elements <= cut / 24 * 2 + (cut % 24 >= 16), "%d elements in %d bytes",
+              elements, cut);
+        for (int i = 0; i < elements; i++)
+            CHECK(i % 2 ? got[i / 2].second == items[i / 2].second : got[i / 2].first == items[i / 2].first,
+                  "element %d, with %d bytes", i, cut);
+    }
+    CHECK_OK(MPI_File_close(&fh));
+    CHECK_OK(MPI_Type_free(&type));
+}
+
 int main(int argc, char *argv[])
 {
     static char name[MPI_MAX_DATAREP_STRING + 10];
@@ -172,5 +245,6 @@ int main(int argc, char *argv[])
     test_rep("small");
     test_rep("large");
     test_plain();
+    test_mixed();
     return file_finish();
 }

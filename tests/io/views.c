@@ -172,6 +172,26 @@ static void test_odd(const char *path)
     CHECK_OK(MPI_Type_free(&twice));
 }
 
+/* Tiles that lie in each other: the end is behind all bytes, of which some come before others that lie in front. */
+static void test_tiles(const char *path)
+{
+    const int ones[2] = { 1, 1 }, places[2] = { 0, 3 };
+    MPI_Datatype type = indexed(2, ones, places), filetype;
+    MPI_Offset end = -1;
+
+    CHECK_OK(MPI_Type_create_resized(type, 0, 2 * sizeof(int), &filetype));
+    CHECK_OK(MPI_Type_commit(&filetype));
+    CHECK_OK(MPI_File_set_size(fh, 4 * sizeof(int)));
+    CHECK_INT(file_size(path), 4 * sizeof(int));
+    CHECK_OK(MPI_File_set_view(fh, 0, MPI_INT, filetype, "native", MPI_INFO_NULL)); /* shows 0, 3, 2, 5, 4, ... */
+    CHECK_OK(MPI_File_seek(fh, 0, MPI_SEEK_END));
+    CHECK_OK(MPI_File_get_position(fh, &end));
+    if (test_is_parley())
+        CHECK_INT(end, 3);
+    CHECK_OK(MPI_Type_free(&type));
+    CHECK_OK(MPI_Type_free(&filetype));
+}
+
 int main(int argc, char *argv[])
 {
     const char *path;
@@ -182,6 +202,7 @@ int main(int argc, char *argv[])
     test_places();
     test_extents();
     test_wrong();
+    test_tiles(path);
     test_odd(path);
     CHECK_OK(MPI_File_close(&fh));
     return file_finish();
