@@ -27,6 +27,7 @@ struct reduction {
     struct coll_temp incoming, result; /* for items with gaps; for a result that has no other place */
     int first, end;                    /* whose operands go into the result of this member */
     bool is_scan, is_exclusive;
+    bool has_own;                      /* the operand of this member, without gaps, is not where its result goes */
     MPI_Count skip, count;             /* items of the operand that this member gets the result of */
 };
 
@@ -40,17 +41,32 @@ static void unpack_items(const struct reduction *r, void *to, const char *from, 
         type_unpack(r->type, to, (MPI_Count)(len / (size_t)r->type->size), 0, from, len);
 }
 
-/* `len` bytes at `at` in the places of members first to end - 1 in a round of `part` bytes, as items at `to`. */
-static void combine(const struct reduction *r, uint32_t round, size_t part, size_t at, size_t len, void *to)
+/* A part of the operands in the places of members, in a round. */
+struct part {
+    uint32_t round;
+    size_t begin, len; /* of the whole operand */
+};
+
+/* Bytes from `at` on in a part of a member's operand. Its own is read where it has it, if nothing is written there: the
+ * lines of its place have gone to the others. */
+static const char *operand_at(const struct reduction *r, const struct part *part, int rank, size_t at)
+{
+    if (rank == r->call.comm->rank && r->has_own)
+        return coll_address(coll_own(r->args), (MPI_Count)(part->begin + at));
+    return (char *)node_place(&r->call, rank, part->round, part->len) + at;
+}
+
+/* `len` bytes at `at` of a part of the operands of members first to end - 1, as items at `to`. */
+static void combine(const struct reduction *r, const struct part *part, size_t at, size_t len, void *to)
 {
     const struct type *type = r->type;
     int rank = r->end - 1;
 
     if (!len)
         return;
-    unpack_items(r, to, (char *)node_place(&r->call, rank, round, part) + at, len);
+    unpack_items(r, to, operand_at(r, part, rank, at), len);
     while (--rank >= r->first) {
-        const void *operand = (char *)node_place(&r->call, rank, round, part) + at;
+        const void *operand = operand_at(r, part, rank, at);
 
         if (unlikely(!type->is_contig)) {
             unpack_items(r, r->incoming.buf, operand, len);
@@ -85,7 +101,7 @@ static void drain_result(void *arg, uint32_t round, size_t at, size_t len)
 {
     const struct reduction *r = arg;
 
-    combine(r, round, len, 0, len, item_at(r, r->args->recv.buf, at));
+    combine(r, &(struct part){ round, at, len }, 0, len, item_at(r, r->args->recv.buf, at));
 }
 
 /* --- slices --- */
@@ -101,14 +117,14 @@ static size_t slice_at(const struct reduction *r, int rank, size_t len)
 }
 
 /* Combine this member's slice of the part and leave the result in its place. */
-static void combine_slice(const struct reduction *r, uint32_t round, size_t len)
+static void combine_slice(const struct reduction *r, const struct part *part)
 {
     const int rank = r->call.comm->rank;
-    const size_t from = slice_at(r, rank, len), to = slice_at(r, rank + 1, len);
+    const size_t from = slice_at(r, rank, part->len), to = slice_at(r, rank + 1, part->len);
     const struct type *type = r->type;
-    char *place = (char *)node_place(&r->call, rank, round, len) + from;
+    char *place = (char *)node_place(&r->call, rank, part->round, part->len) + from;
 
-    combine(r, round, len, from, to - from, r->result.buf);
+    combine(r, part, from, to - from, r->result.buf);
     if (likely(type->is_contig))
         memcpy(place, r->result.buf, to - from);
     else
@@ -152,7 +168,7 @@ static int pass_slices(struct reduction *r, uint32_t first, size_t at, size_t le
         if (!rc && r->is_scan)
             scan_slice(r, round, size_min(part, len - done));
         else if (!rc)
-            combine_slice(r, round, size_min(part, len - done));
+            combine_slice(r, &(struct part){ round, at + done, size_min(part, len - done) });
     }
     if (rc)
         return rc;
@@ -199,7 +215,8 @@ static size_t part_of(const struct type *type)
 
 static int begin(struct reduction *r, struct comm *comm, const struct coll_args *args, enum coll_operation op, int root)
 {
-    *r = (struct reduction){ .args = args, .type = args->recv.type, .end = comm->size };
+    *r = (struct reduction){ .args = args, .type = args->recv.type, .end = comm->size,
+                             .has_own = args->recv.type->is_contig && !coll_is_in_place(args->send.buf) };
     return node_begin(&r->call, comm, op, root, type_bytes(r->type, args->recv.count));
 }
 
@@ -334,7 +351,7 @@ static void drain_block(void *arg, uint32_t round, size_t at, size_t len)
     void *out = r->result.memory ? r->result.buf : r->args->recv.buf;
 
     if (from < to)
-        combine(r, round, len, from - at, to - from, item_at(r, out, from - first));
+        combine(r, &(struct part){ round, at, len }, from - at, to - from, item_at(r, out, from - first));
 }
 
 /* In place and in several turns, operands that are still to go out lie where the result belongs. Who has an empty block

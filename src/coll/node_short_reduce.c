@@ -21,7 +21,12 @@ struct operands {
     const struct op *op;
 };
 
-/* The operands of members in the present round, in their lines. */
+/* The operand of a member in the present round, in its line; the own one, if nothing is written there, where it is. */
+static ALWAYS_INLINE const char *operand(const struct node_call *call, const struct operands *o, int rank)
+{
+    return rank == call->comm->rank && o->send != MPI_IN_PLACE ? o->send : short_place(call, rank);
+}
+
 static ALWAYS_INLINE void combine(const struct node_call *call, const struct reduction *r, const struct operands *o)
 {
     const size_t at = type_bytes(o->type, o->skip), len = type_bytes(o->type, o->own);
@@ -29,9 +34,9 @@ static ALWAYS_INLINE void combine(const struct node_call *call, const struct red
 
     if (!len)
         return;
-    copy_bytes(o->recv, (char *)short_place(call, rank) + at, len);
+    copy_bytes(o->recv, operand(call, o, rank) + at, len);
     while (--rank >= r->first)
-        op_reduce(o->op, (char *)short_place(call, rank) + at, o->recv, o->own, o->type);
+        op_reduce(o->op, operand(call, o, rank) + at, o->recv, o->own, o->type);
 }
 
 static ALWAYS_INLINE int reduce(struct comm *comm, const struct reduction *r, const struct operands *o)
