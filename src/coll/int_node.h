@@ -209,6 +209,9 @@ static ALWAYS_INLINE int node_run(struct node_call *call, const struct node_work
  * with a processor each; the third where both of two members do in an allreduce (combine_twice in node_large.c). */
 enum { NODE_COPY_MIN = 65536, NODE_COPY_MIN_ALL = 32768, NODE_COPY_MIN_TWICE = 12288 };
 
+/* Where calls of the system are dear, many bytes are faster through cells, too: from here on pages are large. */
+enum { NODE_COPY_MIN_DEAR = 2097152 };
+
 static inline size_t node_copy_min_all(void)
 {
     return progress_is_oversubscribed() ? NODE_COPY_MIN : NODE_COPY_MIN_ALL;
@@ -238,6 +241,12 @@ static inline bool node_copies(struct node_call *call, int *rc)
     if (unlikely(!call->comm->shelf_copies))
         *rc = node_ask_copies(call);
     return !*rc && call->comm->shelf_copies > 0;
+}
+
+/* The same for so many bytes, which are enough where copies are cheap: do they pay here? */
+static inline bool node_copies_pay(struct node_call *call, size_t bytes, int *rc)
+{
+    return node_copies(call, rc) && bytes >= call->comm->shelf_copy_min;
 }
 
 /* Tell the window, as a round in which all wait for all. Error: E0700. */
@@ -316,9 +325,20 @@ static inline bool node_is_long_for(const struct node_blocks *b, size_t bytes, i
 /* The block for itself, if there is one. Errors: those of coll_copy; E0702. */
 int node_copy_own(const struct node_blocks *b);
 
-/* Who takes a block reads it in the memory of who brings it; few bytes go through the cell. Lengths may differ. Errors:
- * E0700, E0701, MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE. */
-int node_copy_blocks(const struct node_blocks *b);
+/* Of a block of so many bytes: what to compare with shelf_copy_min. Who scatters to many would write all their blocks
+ * into cells, so there the others read long ones anyway. */
+static inline size_t node_pays_as(const struct node_blocks *b, size_t bytes)
+{
+    const bool is_scatter = !b->has_one && !node_is_mutual(b);
+
+    return is_scatter && b->call->comm->size > 4 && bytes >= NODE_COPY_MIN_ALL ? SIZE_MAX : bytes;
+}
+
+/* Who takes a block reads it in the memory of who brings it; few bytes go through the cell. Lengths may differ.
+ * *longest: 0, or nothing has been moved but the own block of who does not both bring and take, because none is so long
+ * that it pays here: the bytes of the longest, of which all members know by now. Errors: E0700, E0701, MPI_ERR_NO_MEM,
+ * MPI_ERR_TRUNCATE. */
+int node_copy_blocks(const struct node_blocks *b, size_t *longest);
 /* The same for who only takes, or has brought its blocks in a line of its own, when all lines that it waits for are
  * there. */
 int node_take_blocks(const struct node_blocks *b);

@@ -181,15 +181,23 @@ static int ask_longest(const struct node_blocks *b, size_t *bytes)
 /* `bytes` of a block; where lengths vary: of the longest, if all members know that it is long and read by all, or 0. */
 static int move(const struct node_blocks *b, size_t bytes, int blocks)
 {
+    struct node_blocks rest = *b;
     int rc = 0;
 
     if (b->varies && bytes)
         return run_rounds(b, bytes, blocks > 1);
-    if ((b->varies || (node_is_long_for(b, bytes, blocks) && !node_is_read_by_all(b))) && node_copies(b->call, &rc))
-        return node_copy_blocks(b);
-    if (!rc && b->varies)
+    if (b->varies && node_copies(b->call, &rc)) {
+        rc = node_copy_blocks(b, &bytes);
+        if (rc || !bytes)
+            return rc;
+        rest.has_own = rest.has_own && node_is_mutual(b); /* else it is there */
+    } else if (!rc && b->varies) {
         rc = ask_longest(b, &bytes);
-    return rc ? rc : run_rounds(b, bytes, blocks > 1);
+    } else if (!rc && node_is_long_for(b, bytes, blocks) && !node_is_read_by_all(b) &&
+               node_copies_pay(b->call, node_pays_as(b, bytes), &rc)) {
+        return node_copy_blocks(b, &bytes);
+    }
+    return rc ? rc : run_rounds(&rest, bytes, blocks > 1);
 }
 
 /* --- the calls --- */

@@ -93,6 +93,19 @@ static size_t count_packed(const struct node_blocks *b)
     return packed;
 }
 
+static size_t longest_out(const struct node_blocks *b)
+{
+    size_t longest = 0;
+
+    for (int rank = 0; rank < count_boxes(b); rank++) {
+        const struct coll_block block = node_out(b, rank);
+
+        if (is_brought(b, rank))
+            longest = size_max(longest, type_bytes(block.type, block.count));
+    }
+    return longest;
+}
+
 /* Fill the table and what it points to: packed to `temp` or where they lie. */
 static void fill_boxes(const struct node_blocks *b, char *temp)
 {
@@ -217,6 +230,7 @@ static bool push_twice(const struct node_blocks *b, int *rc)
 static int show(const struct node_blocks *b, char **temp)
 {
     const size_t packed = b->out ? count_packed(b) : 0;
+    const uint64_t longest = b->out ? longest_out(b) : 0;
     struct node_head head = { 0, NODE_SLOTS_NONE };
     struct shelf_line *line;
 
@@ -233,8 +247,30 @@ static int show(const struct node_blocks *b, char **temp)
     else if (!b->out)
         head.len = 0;
     memcpy(line->data, &head, sizeof head);
+    memcpy((char *)line->data + sizeof head, &longest, sizeof longest);
     node_post(b->call, line);
     return 0;
+}
+
+/* Where lengths vary: is there a longest block that all members know of by now, and does it not pay to copy it here?
+ * Its bytes, else 0. All that bring and take have heard of each other; of a scatter and of two, from who brings. */
+static size_t longest_shown(const struct node_blocks *b)
+{
+    const struct comm *comm = b->call->comm;
+    size_t longest = 0;
+
+    if (!b->varies || !comm->shelf_copy_min || !(node_is_mutual(b) || !b->has_one || comm->size == 2))
+        return 0;
+    for (int rank = 0; rank < comm->size; rank++) {
+        const bool brings = rank == comm->rank ? b->out != NULL : rank >= b->first && rank < b->end;
+        uint64_t bytes;
+
+        if (!brings || !has_table(b, rank))
+            continue;
+        memcpy(&bytes, (char *)shelf_line(comm, rank, b->call->round)->data + sizeof(struct node_head), sizeof bytes);
+        longest = size_max(longest, (size_t)bytes);
+    }
+    return node_pays_as(b, longest) < comm->shelf_copy_min ? longest : 0;
 }
 
 /* In slots, if that goes; *rounds is how many rounds it takes. */
@@ -387,14 +423,19 @@ int node_take_blocks(const struct node_blocks *b)
     return finish(b, 1, 0);
 }
 
-int node_copy_blocks(const struct node_blocks *b)
+int node_copy_blocks(const struct node_blocks *b, size_t *longest)
 {
     char *temp = NULL;
     int rounds, rc = bring(b, &temp, &rounds), failed = rc || node_is_mutual(b) ? 0 : node_copy_own(b);
 
+    *longest = 0;
     if (!rc)
         rc = meet(b);
-    if (!rc) /* else who disagrees does not read; nobody may read what is gone */
+    if (!rc)
+        *longest = longest_shown(b);
+    if (!rc && *longest)
+        node_slots_follow(b, rounds);
+    else if (!rc) /* else who disagrees does not read; nobody may read what is gone */
         rc = finish(b, rounds, failed); /* after an error, too, others get what they wait for */
     mem_free(temp);
     return rc;

@@ -80,12 +80,14 @@ int node_bcast(struct comm *comm, void *buf, MPI_Count count, struct type *type,
                                     .wakes = is_root ? NODE_WAKES_ALL : NODE_WAKES_NOBODY };
     int rc = node_begin(&b.call, comm, COLL_BCAST, root, bytes);
 
-    if (!rc && bytes >= NODE_COPY_MIN && !node_copies_clash(&b.call) && node_copies(&b.call, &rc)) {
+    if (!rc && bytes >= NODE_COPY_MIN && !node_copies_clash(&b.call) && node_copies_pay(&b.call, bytes, &rc)) {
         const struct coll_data *data = &COLL_SAME(buf, count, type);
+        size_t longest;
+
         return node_copy_blocks(&(struct node_blocks){
             .call = &b.call, .out = is_root ? data : NULL, .in = data, .first = root,
             .end = is_root ? root : root + 1, .readers_end = is_root ? comm->size : 0,
-            .has_one = true });
+            .has_one = true }, &longest);
     }
     if (rc)
         return rc;

@@ -191,9 +191,9 @@ static void await_written(struct around *a)
 /* --- slots and messages --- */
 
 /* Bytes of a block; slots take up to `most`. */
-static bool is_better_shown(size_t len, size_t most)
+static bool is_better_shown(const struct around *a, size_t len, size_t most)
 {
-    return len >= (len > most ? SHOWN_MIN : node_copy_min_all());
+    return a->can_copy && len >= (len > most ? SHOWN_MIN : node_copy_min_all()) && len >= a->call.comm->shelf_copy_min;
 }
 
 /* What goes into slots: blocks up to a share of a cell, all of them or none if lengths need too much room. */
@@ -214,7 +214,7 @@ static void plan(struct around *a)
             continue;
         first = first < 0 ? i : first;
         out->len[i] = type_bytes(out->block[i].type, out->block[i].count);
-        a->is_shown = a->is_shown || (a->can_copy && is_better_shown(out->len[i], most));
+        a->is_shown = a->is_shown || is_better_shown(a, out->len[i], most);
         if (out->len[i] > most)
             out->len[i] = NODE_SLOTS_NONE;
         else

@@ -252,11 +252,24 @@ static bool is_sliced(const struct reduction *r)
     return r->call.bytes >= least && r->call.comm->size > 2 && (!r->is_scan || r->type->is_contig);
 }
 
+/* Bytes to compare with shelf_copy_min: these need few copies by the system, and far lines make many of cells. */
+static size_t pays_as(const struct reduction *r)
+{
+    switch (r->call.what >> NODE_WHAT_OP) {
+    case COLL_EXSCAN:
+    case COLL_REDUCE_SCATTER:
+    case COLL_REDUCE_SCATTER_BLOCK:
+        return r->call.bytes * 8;
+    default:
+        return r->call.bytes;
+    }
+}
+
 /* Directly from memory to memory? The same at all members, since they have the same arguments. */
 static bool is_large(struct reduction *r, size_t least, int *rc)
 {
     *rc = 0;
-    return r->call.bytes >= least && r->type->is_contig && node_copies(&r->call, rc);
+    return r->call.bytes >= least && r->type->is_contig && node_copies_pay(&r->call, pays_as(r), rc);
 }
 
 static int run(struct reduction *r, const struct node_work *work)

@@ -68,7 +68,8 @@ bool node_slots_plan(const struct node_blocks *b, struct node_slots *slots)
         longest = size_max(longest, slots->len[i]);
         shortest = size_min(shortest, slots->len[i]);
     }
-    if (node_is_long_for(b, longest, b->has_one ? 1 : size) && !node_is_read_by_all(b))
+    if (node_is_long_for(b, longest, b->has_one ? 1 : size) && !node_is_read_by_all(b) &&
+        node_pays_as(b, longest) >= b->call->comm->shelf_copy_min)
         return false;
     slots->head = (struct node_head){ (uint32_t)longest, longest == shortest ? (uint32_t)longest : NODE_SLOTS_VARY };
     slots->rounds = layout_of(b->call, &slots->head, slots->count).rounds;

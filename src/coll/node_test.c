@@ -607,8 +607,14 @@ int main(void)
     run(4, true, UINT32_MAX - 100, barriers); /* numbers go around */
     run(17, false, 0, barriers);              /* a tree of two floors */
     run(MAX_RANKS, true, 0, barriers);        /* also when crowded */
+    setenv("PARLEY_SHARED_COLL_COPY_MIN", "1", 1); /* as where copies by the system are cheap … */
     for (int size = 2; size <= 8; size++)
         run(size, size % 2, UINT32_MAX - 100, calls);
+    setenv("PARLEY_SHARED_COLL_COPY_MIN", "100k", 1); /* … and where they are dear */
+    for (int size = 2; size <= 6; size++)
+        run(size, size % 2, 0, calls);
+    unsetenv("PARLEY_SHARED_COLL_COPY_MIN");
+    run(2, false, 0, calls);
     setenv("PARLEY_SINGLE_COPY", "0", 1);
     run(2, true, 0, calls);
     run(3, true, 0, calls);

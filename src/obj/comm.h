@@ -76,6 +76,7 @@ struct comm {
     struct comm_shelf shelf;
     uint32_t shelf_known;            /* a round that all members have come to */
     int8_t shelf_copies;             /* may members copy from each other's memory? 1 yes, -1 no, 0 not asked yet */
+    size_t shelf_copy_min;           /* bytes from which that pays here, and if fewer would elsewhere; known with it */
     uint32_t shelf_short;            /* operations whose short calls go straight through it, a bit each */
     char *shelf_memory, *shelf_cells; /* where it is, if there is one */
     char *shelf_scratch;             /* for intermediate results; owned; NULL: none yet */
