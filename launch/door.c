@@ -102,7 +102,7 @@ struct wants {
 
 static void note_library(const char *name, struct wants *wants)
 {
-    wants->is_native |= !strncmp(name, "libmpi_abi.", 11);
+    wants->is_native |= strstr(name, "libmpi_abi.") == name;
     for (int d = 0; d < DOORS; d++)
         for (int i = 0; i < NAMES; i++)
             if (!strcmp(name, doors[d].needed[i])) {
