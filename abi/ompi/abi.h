@@ -118,7 +118,6 @@ PREDEFINED_VARIABLE(ompi_mpi_lb, 512);
 PREDEFINED_VARIABLE(ompi_mpi_ub, 512);
 PREDEFINED_VARIABLE(ompi_mpi_2cplex, 512);
 PREDEFINED_VARIABLE(ompi_mpi_2dblcplex, 512);
-PREDEFINED_VARIABLE(ompi_mpi_real2, 512);
 
 static inline bool is_marker_lb(F_Datatype type)
 {

@@ -13,7 +13,6 @@ PREDEFINED(ompi_mpi_c_complex, 512, 530, 69); /* MPI_C_FLOAT_COMPLEX under anoth
 /* Datatypes that the standard ABI has not: no handle of the library. */
 PREDEFINED_HERE(ompi_mpi_2cplex, 0, 26);
 PREDEFINED_HERE(ompi_mpi_2dblcplex, 0, 27);
-PREDEFINED_HERE(ompi_mpi_real2, 714, 28);
 PREDEFINED(ompi_mpi_ldblcplex, 512, 0, -1);
 PREDEFINED(ompi_mpi_unavailable, 512, 0, -1);
 

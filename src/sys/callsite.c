@@ -49,7 +49,8 @@ static bool is_own(const void *address)
  * functions that Fortran programs call, with what these call in their library. */
 static bool is_between(const void *address)
 {
-    static const char *const fortran[] = { "/libmpifort_abi.so", "/libmpi_mpifh.so", "/libmpi_usempif08.so" };
+    static const char *const fortran[] = { "/libmpifort_abi.so", "/libmpi_mpifh.so", "/libmpi_usempif08.so",
+                                           "/libmpifort.so", "/libmpichfort.so" };
     Dl_info info;
 
     if (!dladdr((const char *)address - 1, &info))

@@ -73,6 +73,22 @@ program ring
   call MPI_Finalize(ierror)
 end program
 '''
+IGNORED = r'''
+module c_side
+  use iso_c_binding
+  type(c_ptr), bind(C, name="MPI_F_STATUS_IGNORE") :: status_ignore
+  type(c_ptr), bind(C, name="MPI_F_STATUSES_IGNORE") :: statuses_ignore
+end module
+program ignored
+  use mpi
+  use c_side
+  integer :: ierror
+  call MPI_Init(ierror)
+  if (transfer(status_ignore, 0_c_intptr_t) /= loc(MPI_STATUS_IGNORE)) stop 2
+  if (transfer(statuses_ignore, 0_c_intptr_t) /= loc(MPI_STATUSES_IGNORE)) stop 3
+  call MPI_Finalize(ierror)
+end program
+'''
 build = scratch = mpiexec = None
 
 
@@ -226,6 +242,15 @@ def test_fortran_names():
     check(len(names) > 380 and not missing, len(names), 'not exported:', *missing)
     stray = [n for n in have if not n.lower().startswith(('mpi_', 'pmpi_', 'mpix_', 'pmpix_', 'ompi_', 'ompix_'))]
     check(not stray, 'exported, but of no use:', *stray)
+
+
+def test_fortran_addresses():
+    """C finds MPI_STATUS_IGNORE of Fortran where the program has it."""
+    path = os.path.join(scratch, 'ignored.f90')
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(IGNORED)
+    done = run(mpiexec, '-n', 1, fortran_program('ompi', 'ignored', path))
+    check(done.returncode == 0, done.returncode, done.stderr)
 
 
 def test_fortran_own_order():

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What handles are in Fortran: C functions of a program tell it, and get handles from it. The functions are not in our
- * table; those that are macros in the header of that MPI are not tried. */
+/* What handles and attributes are in Fortran: C functions of a program tell it, and get handles from it. The functions
+ * are not in our table; those that are macros in the header of that MPI are not tried. */
 #include "mpitest.h"
 
 extern int MPI_File_c2f(MPI_File);
@@ -33,6 +33,28 @@ static void test_predefined(void)
     CHECK(MPI_Info_c2f(MPI_INFO_ENV) == 1 && MPI_Info_c2f(MPI_INFO_NULL) == 0, "another number or handle");
 }
 
+/* What came with Open MPI 5.0. */
+static void test_newer(void)
+{
+    MPI_Session session = MPI_SESSION_NULL;
+    MPI_Comm part;
+    int size, rc;
+
+    CHECK(MPI_Errhandler_c2f(MPI_ERRORS_ABORT) == 3, "another number or handle");
+    CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+    CHECK(session != MPI_SESSION_NULL, "no session");
+    CHECK_OK(MPI_Session_finalize(&session));
+    CHECK(session == MPI_SESSION_NULL, "a session that has ended");
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    rc = MPI_Session_finalize(&session);
+    CHECK_CLASS(rc, MPI_ERR_SESSION);
+    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &part));
+    if (part != MPI_COMM_NULL)
+        MPI_Comm_free(&part);
+    CHECK_OK(MPI_Type_size(MPI_LOGICAL16, &size));
+    CHECK_INT(size, 16);
+}
+
 static void test_objects(void)
 {
     MPI_Comm copy;
@@ -49,8 +71,70 @@ static void test_objects(void)
 static void test_predefined(void)
 {
 }
+static void test_newer(void)
+{
+}
+
+/* What MPICH's library for Fortran calls: values are numbers, by the last argument. */
+extern int MPII_Comm_set_attr(MPI_Comm, int, void *, int), MPII_Comm_get_attr(MPI_Comm, int, void *, int *, int);
+typedef int copy_proxy(void (*)(void), int, int, void *, int, void *, void **, int *);
+typedef int delete_proxy(void (*)(void), int, int, int, void *, void *);
+extern void MPII_Keyval_set_proxy(int, copy_proxy *, delete_proxy *);
+
+static intptr_t deleted;
+
+static int any_copy(MPI_Comm comm, int keyval, void *extra_state, void *in, void *out, int *flag)
+{
+    (void)comm, (void)keyval, (void)extra_state, (void)in, (void)out, (void)flag;
+    return MPI_ERR_OTHER; /* the proxy is called in its place */
+}
+
+static int any_delete(MPI_Comm comm, int keyval, void *value, void *extra_state)
+{
+    (void)comm, (void)keyval, (void)value, (void)extra_state;
+    return MPI_ERR_OTHER;
+}
+
+static int copy_next(void (*user)(void), int comm, int keyval, void *extra_state, int way, void *in, void **out,
+                     int *flag)
+{
+    (void)user, (void)comm, (void)keyval, (void)extra_state, (void)way;
+    *out = (char *)in + 1;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+static int note_deletion(void (*user)(void), int comm, int keyval, int way, void *value, void *extra_state)
+{
+    (void)user, (void)comm, (void)keyval, (void)way, (void)extra_state;
+    deleted = (intptr_t)value;
+    return MPI_SUCCESS;
+}
+
 static void test_objects(void)
 {
+    int keyval, flag = 0;
+    void *found = NULL;
+    MPI_Comm copy;
+
+    MPI_Comm_create_keyval(any_copy, any_delete, &keyval, NULL);
+    MPII_Keyval_set_proxy(keyval, copy_next, note_deletion);
+    CHECK_OK(MPII_Comm_set_attr(MPI_COMM_WORLD, keyval, (void *)4711, 1));
+    CHECK_OK(MPII_Comm_get_attr(MPI_COMM_WORLD, keyval, &found, &flag, 1));
+    CHECK(flag && (intptr_t)found == 4711, "not the number that Fortran has set");
+    CHECK_OK(MPI_Comm_get_attr(MPI_COMM_WORLD, keyval, &found, &flag));
+    CHECK(flag && *(intptr_t *)found == 4711, "no pointer to the number that Fortran has set");
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &copy));
+    CHECK_OK(MPI_Comm_get_attr(copy, keyval, &found, &flag));
+    CHECK(flag && *(intptr_t *)found == 4712, "no pointer to the number that a function of Fortran has made");
+    CHECK_OK(MPI_Comm_set_attr(copy, keyval, &keyval));
+    CHECK_INT(deleted, 4712);
+    CHECK_OK(MPII_Comm_get_attr(copy, keyval, &found, &flag, 1));
+    CHECK(flag && found == &keyval, "not the pointer that C has set, as a number");
+    CHECK_OK(MPI_Comm_free(&copy));
+    CHECK(deleted == (intptr_t)&keyval, "not the pointer that C has set, as a number");
+    CHECK_OK(MPI_Comm_delete_attr(MPI_COMM_WORLD, keyval));
+    MPI_Comm_free_keyval(&keyval);
 }
 #endif
 
@@ -60,5 +144,6 @@ int main(int argc, char **argv)
     CHECK(MPI_File_c2f(MPI_FILE_NULL) == 0 && MPI_File_f2c(0) == MPI_FILE_NULL, "another number or handle");
     test_predefined();
     test_objects();
+    test_newer();
     return test_end();
 }

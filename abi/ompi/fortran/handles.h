@@ -18,9 +18,6 @@ enum { TEXT_ROOM = MPI_MAX_PORT_NAME }; /* the longest text that C gives */
 
 /* --- handles --- */
 
-#ifndef MPI_SESSION_NULL /* came with 5.0 */
-#define MPI_SESSION_NULL ((MPI_Session)0)
-#endif
 #define HANDLE_PAIR(room, Class, Type)            \
     extern Type PMPI_##Class##_f2c(int number);   \
     extern int PMPI_##Class##_c2f(Type handle);   \
