@@ -40,9 +40,11 @@ static void put_all(struct job *job, enum frame_kind kind, uint32_t value, const
             channel_put(&job->links[i].channel, kind, -1, value, data, size);
 }
 
+/* Before its processes have been started there is nobody to get it, as on this machine. */
 void far_signal(struct job *job, int rank, int signal)
 {
-    put(job, rank, FRAME_SIGNAL, (uint32_t)signal, NULL, 0);
+    if (job->links && link_of(job, rank)->state == LINK_RUNS)
+        put(job, rank, FRAME_SIGNAL, (uint32_t)signal, NULL, 0);
 }
 
 bool far_look_there(struct job *job, int node, uint32_t value, const void *data, size_t size)

@@ -278,6 +278,20 @@ def test_stopped_agent():
     expect_gone(mark)
 
 
+def test_early_signals():
+    """A machine is ready, another one is not yet: signals find nobody, and do no harm."""
+    go = os.path.join(launch.scratch, unique())
+    host('slow', f'until test -e {go}; do sleep 0.02; done\n')
+    process = start('-host', 'a,slow', '-n', 2, 'echo', 'well')
+    launch.wait_until(lambda: agents(process), 20, 'an agent')
+    for _ in range(40):
+        process.send_signal(signal.SIGCONT)
+        process.send_signal(signal.SIGUSR1)
+        time.sleep(0.02)
+    open(go, 'w').close()
+    equal((finish(process), process.returncode), (('well\nwell\n', ''), 0), 'the job')
+
+
 def test_random_kills():
     """mpiexec, an agent, a rank here or there, at any moment: the job ends, and nothing is left."""
     seed = int(os.environ.get('PARLEY_SEED', time.time()))
