@@ -27,7 +27,9 @@ struct abroad_call {
     int owner;           /* … and who owns the port, at home */
     bool is_accepted;    /* theirs: our group is awaited */
     uint32_t room;       /* theirs: places that they have for it */
-    char *data;          /* ours: what is to be sent, until it has been. Theirs: the members of their group */
+    bool is_sent;        /* ours; and that the caller waits no more, too */
+    bool has_left;
+    char *data;          /* ours: what is sent. Theirs: the members of their group */
     size_t size;
 };
 
@@ -179,8 +181,21 @@ static void send_call(struct job *job, struct abroad_call *call)
     memcpy(call->data, &port, sizeof port);
     call->tag = call->bond->side * TAG_SIDE + call->bond->calls++ % TAG_SIDE;
     bond_put(call->bond, BOND_CALL, call->owner, call->tag, call->data, call->size);
-    mem_free(call->data);
-    call->data = NULL;
+    call->is_sent = true;
+    if (call->has_left)
+        bond_put(call->bond, BOND_LEAVE, -1, call->tag, NULL, 0);
+}
+
+void bonds_move_calls(struct job *job, const struct bond *from, struct bond *to)
+{
+    for (struct abroad_call *call = job->abroad_calls; call; call = call->next) {
+        if (call->bond != from || call->is_theirs)
+            continue;
+        call->bond = to;
+        call->is_sent = false;
+        if (to->state == BOND_IS_OPEN)
+            send_call(job, call);
+    }
 }
 
 static bool read_words(const char *text, uint64_t words[2])
@@ -256,7 +271,8 @@ bool bonds_withdraw(struct job *job, int rank, uint32_t number)
         call = call->next;
     if (!call)
         return false;
-    if (!call->data) {
+    if (call->is_sent) {
+        call->has_left = true;
         bond_put(call->bond, BOND_LEAVE, -1, call->tag, NULL, 0); /* the answer says whether that was too late */
         return false;
     }
@@ -352,7 +368,7 @@ void bonds_rank_over(struct job *job, int rank)
             bonds_refuse(job, call->bond, call->tag, JOB_PORT_CLOSED);
             continue;
         }
-        if (!call->data)
+        if (call->is_sent)
             bond_put(call->bond, BOND_LEAVE, -1, call->tag, NULL, 0);
         drop(job, call);
     }
@@ -404,7 +420,7 @@ void bond_opened(struct job *job, struct bond *bond)
 
     for (struct abroad_call *call = job->abroad_calls; call; call = next) {
         next = call->next;
-        if (call->bond == bond && !call->is_theirs && call->data)
+        if (call->bond == bond && !call->is_theirs && !call->is_sent)
             send_call(job, call);
     }
 }
@@ -465,7 +481,7 @@ static bool take_answer(struct job *job, struct bond *bond, const struct frame *
     const int count = bond_members(frame, data, &members);
     int leader;
 
-    if (!call || call->data) /* its caller has ended */
+    if (!call || !call->is_sent) /* its caller has ended */
         return count >= 0;
     if (count < 1) {
         answer_ours(job, call, -1, (enum job_refusal)(-1 - frame->rank));

@@ -138,6 +138,40 @@ static void open_bond(struct job *job, struct bond *bond)
     bond_opened(job, bond);
 }
 
+/* --- both call each other at the same time --- */
+
+/* Another one with the same mpiexec, made from that side. */
+static struct bond *find_twin(const struct job *job, const struct bond *bond, uint32_t side)
+{
+    struct bond *twin = job->bonds->all;
+
+    while (twin && (twin == bond || twin->job != bond->job || twin->side != side || twin->state == BOND_IS_OVER ||
+                    twin->has_left))
+        twin = twin->next;
+    return twin;
+}
+
+/* They have called us, and have proved who they are: for them this one is open. Ours may be open for us, too, and their
+ * answer to that on its way. Then the one which the lower token has called for stays; the other side gets nothing by
+ * its own and leaves it. One that is in use stays in any case. */
+static bool is_left_for_ours(const struct job *job, const struct bond *bond)
+{
+    const struct bond *ours = find_twin(job, bond, 0);
+
+    return ours && ours->state == BOND_IS_OPEN && (ours->first >= 0 || job->head->token[0] < bond->job);
+}
+
+/* This one stays. */
+static void leave_ours(struct job *job, struct bond *bond)
+{
+    struct bond *ours;
+
+    while ((ours = find_twin(job, bond, 0))) {
+        bonds_move_calls(job, ours, bond);
+        bond_close(job, ours);
+    }
+}
+
 static void take_name(struct bond *bond, const struct bond_greeting *greeting)
 {
     snprintf(bond->name, sizeof bond->name, "mpiexec %u on %s", greeting->pid, greeting->host);
@@ -153,9 +187,11 @@ static bool take_greeting(struct job *job, struct bond *bond, const struct bond_
     if (!bond_is_greeting(greeting))
         return false;
     if (bond->side == 1 && bond->secret.nonce[0]) { /* the third */
-        if (greeting->proof != bond_proof(&bond->secret, BOND_PROVES) || !is_range_free(job, bond, bond->secret.range))
+        if (greeting->proof != bond_proof(&bond->secret, BOND_PROVES) ||
+            !is_range_free(job, bond, bond->secret.range) || is_left_for_ours(job, bond))
             return false;
         open_bond(job, bond);
+        leave_ours(job, bond);
         return true;
     }
     if (!greeting->nonce || greeting->job == job->head->token[0])
@@ -210,9 +246,13 @@ static bool dial_next(struct job *job, struct bond *bond);
 /* It is at its end; of one that is being made the next address is tried. */
 static void hang_up(struct job *job, struct bond *bond)
 {
+    struct bond *twin;
+
     channel_close(job, &bond->channel);
     if (bond->state == BOND_GREETS && bond->side == 0 && dial_next(job, bond))
         return;
+    if (bond->state == BOND_IS_OPEN && bond->side == 0 && (twin = find_twin(job, bond, 1)))
+        bonds_move_calls(job, bond, twin); /* it has been refused for that one, which is about to be open */
     bond_close(job, bond);
 }
 

@@ -5,7 +5,8 @@
  *   bond_calls.c  what goes over them: calls to ports, groups, the ends of processes
  *   bond_wire.c   the bytes
  *
- * A bond is made by the first call to a port of the other job and lasts until one of the two mpiexecs ends. Processes
+ * A bond is made by the first call to a port of the other job and lasts until one of the two mpiexecs ends; when both
+ * call at the same time, both come to the same one of the two. Processes
  * of the other job that are or were connected with ours have places in our segment meanwhile (struct job_abroad), as
  * processes of another machine have. */
 #ifndef LAUNCH_BONDS_H
@@ -76,6 +77,8 @@ void bonds_refuse(struct job *job, struct bond *bond, uint32_t tag, enum job_ref
 int bonds_accept(struct job *job, struct bond *bond, uint32_t tag, int owner);
 /* Ranks are to end: tell those that are connected with them. */
 void bonds_tell_ends(struct job *job);
+/* Our calls over the one go over the other, from the beginning. */
+void bonds_move_calls(struct job *job, const struct bond *from, struct bond *to);
 /* A frame has come. False: it makes no sense. */
 bool bond_take(struct job *job, struct bond *bond, const struct frame *frame, const char *data);
 /* It is open: what has waited for that goes. It is over: what belongs to it goes. */

@@ -259,6 +259,50 @@ static void call_each(const char *path, int rounds)
     }
 }
 
+static void wait_for_port(const char *path, char *port)
+{
+    FILE *file;
+
+    while (!(file = fopen(path, "r")))
+        usleep(1000);
+    MUST(fgets(port, MPI_MAX_PORT_NAME, file) != NULL);
+    fclose(file);
+}
+
+/* Rank 1 of each job connects to rank 0 of the other one, at the same time; then all of both are connected. */
+static void cross(const char *path)
+{
+    char port[MPI_MAX_PORT_NAME] = "", theirs[MPI_MAX_PORT_NAME], own_path[4200], their_path[4200], begun[4300];
+    MPI_Comm inter, bridge, all;
+    FILE *file;
+
+    snprintf(own_path, sizeof own_path, "%s.%d", path, is_server);
+    snprintf(their_path, sizeof their_path, "%s.%d", path, !is_server);
+    if (!rank) {
+        MPI_Open_port(MPI_INFO_NULL, port);
+        snprintf(begun, sizeof begun, "%s.new", own_path);
+        file = fopen(begun, "w");
+        fputs(port, file);
+        fclose(file);
+        rename(begun, own_path);
+    }
+    wait_for_port(their_path, theirs);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!rank)
+        MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+    else
+        MPI_Comm_connect(theirs, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+    MPI_Intercomm_merge(inter, is_server, &bridge);
+    MPI_Barrier(MPI_COMM_WORLD); /* all know all */
+    MPI_Intercomm_create(MPI_COMM_WORLD, is_server, bridge, !is_server, 3, &all);
+    talk(all);
+    MPI_Comm_disconnect(&all);
+    MPI_Comm_disconnect(&bridge);
+    MPI_Comm_disconnect(&inter);
+    if (!rank)
+        MPI_Close_port(port);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm parent;
@@ -271,7 +315,9 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     which = argv[4];
     is_server = !strcmp(argv[1], "server");
-    if (is_server)
+    if (is("crossed"))
+        cross(argv[2]);
+    else if (is_server)
         serve(argv[2], atoi(argv[3]));
     else if (is("clients") || is("servers"))
         spawn(argv, atoi(argv[3]));

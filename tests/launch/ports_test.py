@@ -101,6 +101,12 @@ def test_places_there():
         none_left(path)
 
 
+def test_crossed():
+    """Both call each other at the same time: they have one bond all the same."""
+    for _ in range(10 * launch_test.SCALE):
+        all_well(2, 2, 1, 'crossed')
+
+
 def test_fails():
     """A process, an MPI_Abort, mpiexec itself: the other side ends, and says whose end it is."""
     for case, code, why in (('dies', 137, 'has failed'), ('aborts', 7, 'has failed'), ('killed', None, 'is lost: its')):
