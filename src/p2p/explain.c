@@ -73,22 +73,32 @@ static void add_gaps(struct text *text, const struct speed *speed)
     }
 }
 
+static void add_long(struct text *text, const struct speed_long *known, bool is_alone)
+{
+    if (speed_is_streamed(known))
+        add(text, "offered; in pieces through cells");
+    else if (is_alone)
+        add(text, "offered; the receiver copies, alone");
+    else
+        add(text, "offered; both copy, the halves of what is left");
+    add_speed(text, ": by the system ", known->together);
+    add_speed(text, known->together > 0 ? ", in pieces " : ": in pieces ", known->stream);
+}
+
 /* From `first` bytes on, when the system lets the two processes copy. */
 static void add_copies(struct text *text, struct peer *peer, size_t first)
 {
-    struct speed *speed = &peer->speed;
-    const float copy = speed_copy_cost(speed, 1 << 20), stream = speed_stream_cost(speed, 1 << 20);
+    const struct speed *speed = &peer->speed;
+    size_t end = SPEED_LONG_MIN;
 
     add_range(text, first, SPEED_TOGETHER - 1);
-    add(text, "offered; the receiver copies, alone");
-    add_speed(text, ": ", speed->alone[SPEED_CLASSES - 1]);
-    add_range(text, SPEED_TOGETHER, 0);
-    if (stream > 0 && copy > 0 && stream < copy)
-        add(text, "offered; in pieces through cells");
-    else
-        add(text, "offered; both copy, the halves of what is left");
-    add_speed(text, "; a part takes ", speed->part);
-    add_speed(text, ", pieces ", speed->stream);
+    add_long(text, speed_of_long(speed, first), true);
+    for (first = SPEED_TOGETHER; end <= SPEED_LONG_MIN << (SPEED_LONG_CLASSES - 1); first = end + 1, end *= 2) {
+        const bool is_last = end == SPEED_LONG_MIN << (SPEED_LONG_CLASSES - 1);
+
+        add_range(text, first, is_last ? 0 : end);
+        add_long(text, speed_of_long(speed, first), false);
+    }
     add_gaps(text, speed);
 }
 

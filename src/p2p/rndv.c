@@ -26,7 +26,6 @@ enum {
     PART_AHEAD = 8192,    /* where lines are far the sender hears of it so much later */
     PART_ALIGN = 4096,
     BOUNCE = 4096,       /* copy between two layouts in one process */
-    STREAM_TIMED = 131072, /* a stream this long is measured */
     STREAM_BATCH = 8,    /* records of one stream before the others have their turn */
     STREAM_RUN = 1 << 20, /* of a record that is sent from where it lies */
 };
@@ -104,17 +103,12 @@ static int copy_part(struct p2p_req *r, uint64_t at, size_t len)
 {
     const struct net_ops *ops = r->peer->ops;
     char *const own = type_run(r->type, r->buf) + r->moved + at;
-    uint64_t start;
-    int failed;
 
     if (r->flags & P2P_LISTS)
         return lists_copy(r, at, len);
     if (r->req.is_send)
         return ops->copy_to(r->peer->ep, own, r->record->address + at, len);
-    start = speed_start(&r->peer->speed);
-    failed = ops->copy_from(r->peer->ep, own, r->remote_address + at, len);
-    speed_part(&r->peer->speed, len, start);
-    return failed;
+    return ops->copy_from(r->peer->ep, own, r->remote_address + at, len);
 }
 
 /* Does this side not know where the other one's bytes lie? Then that one copies alone. */
@@ -159,6 +153,8 @@ static void all_copied(struct p2p_req *r)
 
     if (!(r->flags & P2P_LISTS)) {
         memcheck_written(type_run(r->type, r->buf) + r->moved, len);
+        if (r->started)
+            speed_long(&r->peer->speed, len, r->started, false);
         return;
     }
     lists_written(r);
@@ -198,6 +194,8 @@ static void copy_alone(struct p2p_req *r)
     const int failed = r->peer->ops->copy_from(r->peer->ep, own, r->remote_address, len);
 
     speed_alone(&r->peer->speed, len, start, r->peer->ops->eager_max);
+    if (r->started)
+        speed_long(&r->peer->speed, len, r->started, false);
     ask_limit(r->peer);
     if (failed && !r->req.error)
         r->req.error = copy_failed(r, failed);
@@ -280,7 +278,7 @@ static void stream_measured(const struct p2p_req *r)
     struct speed *speed = &r->peer->speed;
 
     if (is_plain(r))
-        speed_stream(speed, r->wanted, r->started);
+        speed_long(speed, r->wanted, r->started, true);
     else
         speed_gaps(speed, lists_block(r, r->wanted), r->wanted, r->started, true);
 }
@@ -335,16 +333,17 @@ static bool choose_copy(struct p2p_req *r)
 {
     struct speed *speed = &r->peer->speed;
     const size_t len = r->wanted - r->moved;
+    bool is_stream;
 
-    if (is_plain(r))
-        return r->peer->ops->can_copy(r->peer->ep) && !speed_prefers_stream(speed, len);
+    r->started = 0;
+    if (is_plain(r)) {
+        if (!r->peer->ops->can_copy(r->peer->ep))
+            return false;
+        is_stream = speed_prefers_stream(speed, len);
+        r->started = r->moved ? 0 : speed_long_start(speed, len);
+        return !is_stream;
+    }
     return has_choice(r) && !speed_prefers_packing(speed, lists_block(r, len)) && prepare_lists(r);
-}
-
-/* Is the time of this stream worth knowing? */
-static bool is_measured(const struct p2p_req *r)
-{
-    return is_plain(r) ? !r->moved && r->wanted >= STREAM_TIMED : has_choice(r);
 }
 
 /* The sender takes part: it must know where the bytes of both sides lie. */
@@ -373,7 +372,8 @@ void rndv_begin(struct p2p_req *r)
         else if (!copy_begin(r))
             work_add(r->channel->lane, &r->channel->lane->no_record, &r->link);
     } else {
-        r->started = is_measured(r) ? clock_ns() : 0;
+        if (!is_plain(r) && has_choice(r))
+            r->started = clock_ns();
         r->control.cts = (struct wire_cts){ .id = r->remote_id, .recv_id = (uintptr_t)r, .len = r->wanted };
         list_append(&r->channel->lane->landings, &r->link);
         control_send(r, WIRE_CTS_STREAM, sizeof r->control.cts, THEN_NOTHING);

@@ -10,8 +10,9 @@ enum {
     TRIAL_EVERY = 512,    /* messages between trials of the way not chosen … */
     TRIAL = 8,            /* … and how many of them are asked for; so the first ones are a trial */
     OFFER_NS = 150,       /* what an offer costs more than an eager message, besides the copy */
-    ANSWER_NS = 300,      /* what asking the sender to take part costs, and finding the end */
     STREAM_MARGIN = 20,   /* per cent by which a stream must be faster: it needs the sender's attention */
+    STREAM_TRIAL = 16,    /* long messages of a trial, of which … */
+    STREAM_COLD = 8,      /* … so many bring memory into the cache, or touch it for the first time */
 };
 
 /* Quick to believe that something is fast, slow to believe the contrary: most slow copies were disturbed. */
@@ -33,14 +34,14 @@ static bool is_trial(const struct speed *speed)
 }
 
 /* One in eight, in no pattern that a program's own could fall in step with. */
-static bool is_sample(const struct speed *speed)
+static bool is_sample(uint32_t number)
 {
-    return (speed->seen + speed->offers) * UINT32_C(2654435761) >> 29 == 0;
+    return number * UINT32_C(2654435761) >> 29 == 0;
 }
 
 uint64_t speed_start(const struct speed *speed)
 {
-    return is_trial(speed) || is_sample(speed) ? clock_ns() : 0;
+    return is_trial(speed) || is_sample(speed->seen) ? clock_ns() : 0;
 }
 
 /* Longest length of a class; a class begins behind the one before. */
@@ -111,38 +112,59 @@ void speed_alone(struct speed *speed, size_t len, uint64_t start, uint32_t eager
     count(speed, eager_max);
 }
 
-void speed_part(struct speed *speed, size_t len, uint64_t start)
+/* --- long ones --- */
+
+static int long_class(size_t len)
 {
-    if (start && len >= SPEED_TOGETHER)
-        learn(&speed->part, len, start);
+    int class = 0;
+
+    while (class < SPEED_LONG_CLASSES - 1 && len > (size_t)SPEED_LONG_MIN << class)
+        class++;
+    return class;
 }
 
-void speed_stream(struct speed *speed, size_t len, uint64_t start)
+const struct speed_long *speed_of_long(const struct speed *speed, size_t len)
 {
-    learn(&speed->stream, len, start);
+    return &speed->longs[long_class(len)];
 }
 
-float speed_copy_cost(const struct speed *speed, size_t len)
+bool speed_is_streamed(const struct speed_long *known)
 {
-    if (len < SPEED_TOGETHER)
-        return speed->alone[class_of(len)] * (float)len;
-    return speed->part ? ANSWER_NS + speed->part * (float)len / 2 : 0;
+    return known->together && known->stream && known->stream * (100 + STREAM_MARGIN) / 100 < known->together;
 }
 
-float speed_stream_cost(const struct speed *speed, size_t len)
+/* The first row is the way by the system, the second one a trial, and so is one in each 512 messages from there on, unless
+ * it has turned out to be hopeless. */
+static bool is_long_trial(const struct speed_long *known)
 {
-    return speed->stream * (float)len;
+    const bool is_hopeless = known->together && known->stream > 3 * known->together;
+
+    return known->offers % TRIAL_EVERY / STREAM_TRIAL == 1 && (!is_hopeless || known->offers < 4 * TRIAL_EVERY);
 }
 
 bool speed_prefers_stream(struct speed *speed, size_t len)
 {
-    const float copy = speed_copy_cost(speed, len), stream = speed_stream_cost(speed, len);
-    const bool is_faster = copy && stream && stream * (100 + STREAM_MARGIN) / 100 < copy;
+    struct speed_long *const known = &speed->longs[long_class(len)];
 
-    /* Some in a row, for the first one touches memory for the first time. Not if it has turned out to be hopeless. */
-    if (speed->offers++ % TRIAL_EVERY / TRIAL == 1)
-        return !is_faster && (stream < 3 * copy || speed->offers < 4 * TRIAL_EVERY);
-    return is_faster;
+    known->offers++;
+    return is_long_trial(known) ? !speed_is_streamed(known) : speed_is_streamed(known);
+}
+
+uint64_t speed_long_start(const struct speed *speed, size_t len)
+{
+    const struct speed_long *const known = speed_of_long(speed, len);
+    const bool is_known = known->together && (known->stream || known->offers / STREAM_TRIAL > 1);
+
+    if (is_long_trial(known) || !is_known)
+        return known->offers % STREAM_TRIAL >= STREAM_COLD ? clock_ns() : 0;
+    return is_sample(known->offers) ? clock_ns() : 0;
+}
+
+void speed_long(struct speed *speed, size_t len, uint64_t start, bool is_stream)
+{
+    struct speed_long *const known = &speed->longs[long_class(len)];
+
+    learn(is_stream ? &known->stream : &known->together, len, start);
 }
 
 /* --- with gaps --- */

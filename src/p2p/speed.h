@@ -17,6 +17,8 @@ enum {
     SPEED_TIMED_MIN = 8192,     /* shorter copies are not worth two looks at the clock */
     SPEED_TOGETHER = 49152,     /* from here on both processes copy */
     SPEED_CLASSES = 3,          /* lengths from SPEED_TIMED_MIN on, doubling, to SPEED_TOGETHER */
+    SPEED_LONG_MIN = 65536,     /* longest length of the first class of long messages … */
+    SPEED_LONG_CLASSES = 6,     /* … whose lengths double; the last one has no end */
     SPEED_BLOCK_MIN = 1024,     /* shorter blocks are packed: the system copies them one by one */
     SPEED_BLOCK_CLASSES = 4,    /* lengths of blocks from there on, doubling */
 };
@@ -28,15 +30,20 @@ struct speed_gaps {
     uint32_t offers;            /* messages that could have gone either way */
 };
 
+/* Of long messages that are one run, of a class of lengths; each from the choice until all is there. */
+struct speed_long {
+    float together;             /* copied by the system, by both processes, or by this one alone */
+    float stream;               /* in pieces through shared memory, both sides at work */
+    uint32_t offers;            /* messages that could have gone either way */
+};
+
 /* Of one peer, in ns per byte; 0: not seen yet. */
 struct speed {
     float eager[SPEED_CLASSES]; /* reading what the peer has just written to shared memory */
     float alone[SPEED_CLASSES]; /* a copy by the system, by this process alone */
-    float part;                 /* the same of a long part, while the peer copies another */
-    float stream;               /* a long message in pieces through shared memory, both sides at work */
     uint32_t seen;              /* messages that could have been eager or offered */
-    uint32_t offers;            /* long messages that could have been copied or streamed */
     uint32_t limit;             /* what is asked of the peer: offer what is longer than this; 0: nothing is asked */
+    struct speed_long longs[SPEED_LONG_CLASSES];
     struct speed_gaps gaps[SPEED_BLOCK_CLASSES];
 };
 
@@ -45,23 +52,25 @@ uint64_t speed_start(const struct speed *speed);
 
 /* A copy of `len` bytes (shorter ones than SPEED_TIMED_MIN do not count) is over that began at `start`; 0: it was not
  * measured. The first is of an eager message out of shared memory, the second of one through the system by this process
- * alone. Both may change `limit`. The third is of a part that was copied while the peer copied others. */
+ * alone. Both may change `limit`. */
 void speed_eager(struct speed *speed, size_t len, uint64_t start, uint32_t eager_max);
 void speed_alone(struct speed *speed, size_t len, uint64_t start, uint32_t eager_max);
-void speed_part(struct speed *speed, size_t len, uint64_t start);
-/* A stream of `len` bytes was asked for at `start` and is in. */
-void speed_stream(struct speed *speed, size_t len, uint64_t start);
 
-/* Is a message of `len` bytes, which the system could copy, faster in pieces through shared memory? */
+/* Is an offered message of `len` bytes, which the system could copy, faster in pieces through shared memory? Counts. */
 bool speed_prefers_stream(struct speed *speed, size_t len);
+/* After that, when the message begins to move: the time if it is to be measured, else 0. */
+uint64_t speed_long_start(const struct speed *speed, size_t len);
+/* It is in that began at `start`, not 0: in pieces or by the system. */
+void speed_long(struct speed *speed, size_t len, uint64_t start, bool is_stream);
 
 /* Is a message with gaps, of blocks of about this length (not less than SPEED_BLOCK_MIN), faster packed? Counts. */
 bool speed_prefers_packing(struct speed *speed, size_t block);
 /* Such a message of `len` bytes that was begun at `start` is in, packed or copied block by block. */
 void speed_gaps(struct speed *speed, size_t block, size_t len, uint64_t start, bool is_packed);
 
-/* What the model says, in ns, 0 if it cannot say: copying by the system (alone or together), and by stream. */
-float speed_copy_cost(const struct speed *speed, size_t len);
-float speed_stream_cost(const struct speed *speed, size_t len);
+/* What is known of messages as long as this one. */
+const struct speed_long *speed_of_long(const struct speed *speed, size_t len);
+/* Do they go in pieces? */
+bool speed_is_streamed(const struct speed_long *known);
 
 #endif

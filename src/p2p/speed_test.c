@@ -77,7 +77,7 @@ static void test_nothing_seen(void)
 
     CHECK_INT(speed.limit, 0);
     CHECK(!speed_prefers_stream(&speed, 1 << 20));
-    CHECK(speed_copy_cost(&speed, 1 << 20) <= 0 && speed_stream_cost(&speed, 1 << 20) <= 0);
+    CHECK(speed_of_long(&speed, 1 << 20)->together <= 0 && speed_of_long(&speed, 1 << 20)->stream <= 0);
     offered(&speed, &far, 32768, 1000);
     CHECK(speed.limit > 0 && speed.limit <= EAGER_MAX);
 }
@@ -88,12 +88,11 @@ static int streamed(struct speed *speed, const struct machine *m, size_t len, in
     int count = 0;
 
     for (int i = 0; i < n; i++) {
-        if (speed_prefers_stream(speed, len)) {
-            speed_stream(speed, len, ago(m->stream * (double)len));
-            count++;
-        } else {
-            speed_part(speed, len, ago(m->byte * (double)len));
-        }
+        const bool is_stream = speed_prefers_stream(speed, len);
+
+        if (speed_long_start(speed, len))
+            speed_long(speed, len, ago((is_stream ? m->stream : m->byte) * (double)len), is_stream);
+        count += is_stream;
     }
     return count;
 }
@@ -103,9 +102,25 @@ static void test_stream(void)
     struct speed speed = { 0 };
 
     CHECK(streamed(&speed, &near, 1 << 20, 20000) > 10000);
-    CHECK(streamed(&speed, &near, 1 << 20, 5120) > 5000);
+    CHECK(streamed(&speed, &near, 1 << 20, 5120) > 4900);
     streamed(&speed, &far, 1 << 20, 20000);
-    CHECK(streamed(&speed, &far, 1 << 20, 5120) < 100);
+    CHECK(streamed(&speed, &far, 1 << 20, 5120) < 200);
+}
+
+/* Lengths of different classes go different ways, and what is hopeless is not tried for ever. */
+static void test_long_classes(void)
+{
+    const struct machine hopeless = { 8, 400e3, 10, 50 };
+    struct speed speed = { 0 };
+
+    for (int i = 0; i < 4000; i++) {
+        streamed(&speed, &near, 40000, 1);
+        streamed(&speed, &far, 1 << 20, 1);
+        streamed(&speed, &hopeless, 100000, 1);
+    }
+    CHECK(streamed(&speed, &near, 40000, 512) > 400);
+    CHECK(streamed(&speed, &far, 1 << 20, 512) < 100);
+    CHECK_INT(streamed(&speed, &hopeless, 100000, 5120), 0);
 }
 
 /* Messages with gaps go the faster way, by the length of their blocks, also when it becomes another one. */
@@ -139,6 +154,7 @@ int main(void)
     test_classes();
     test_nothing_seen();
     test_stream();
+    test_long_classes();
     test_gaps();
     return 0;
 }
