@@ -133,8 +133,8 @@ bool speed_is_streamed(const struct speed_long *known)
     return known->together && known->stream && known->stream * (100 + STREAM_MARGIN) / 100 < known->together;
 }
 
-/* The first row is the way by the system, the second one a trial, and so is one in each 512 messages from there on, unless
- * it has turned out to be hopeless. */
+/* The first row is the way by the system, the second one a trial, and so is one in each 512 messages from there on,
+ * unless it has turned out to be hopeless. */
 static bool is_long_trial(const struct speed_long *known)
 {
     const bool is_hopeless = known->together && known->stream > 3 * known->together;
