@@ -62,21 +62,26 @@ static int posix_sync(int fd)
     return result(fsync(fd));
 }
 
-static int posix_lock(int fd, enum io_lock kind, MPI_Offset from, MPI_Offset len)
+static struct flock lock_of(enum io_lock kind, MPI_Offset from, MPI_Offset len)
 {
-    struct flock lock = {
+    return (struct flock){
         .l_type = kind == IO_UNLOCK ? F_UNLCK : kind == IO_LOCK_READ ? F_RDLCK : F_WRLCK,
         .l_whence = SEEK_SET,
         .l_start = from,
         .l_len = len,
     };
+}
+
+static int posix_lock(int fd, enum io_lock kind, MPI_Offset from, MPI_Offset len)
+{
+    struct flock lock = lock_of(kind, from, len);
 
     return result(fcntl(fd, F_OFD_SETLKW, &lock));
 }
 
-static int posix_is_locked(int fd, MPI_Offset from, MPI_Offset len)
+static int posix_is_locked(int fd, enum io_lock kind, MPI_Offset from, MPI_Offset len)
 {
-    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = from, .l_len = len };
+    struct flock lock = lock_of(kind, from, len);
     const int rc = result(fcntl(fd, F_OFD_GETLK, &lock));
 
     return rc ? rc : lock.l_type != F_UNLCK;

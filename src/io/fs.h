@@ -31,8 +31,8 @@ struct io_fs {
     /* Blocks until nobody else holds a lock that is in the way, which others do for one access only. The locks are of
      * the open file, not of the process: two handles in one process exclude each other. */
     int (*lock)(int fd, enum io_lock kind, MPI_Offset from, MPI_Offset len);
-    /* 1: somebody else, on whatever machine, has a lock on one of these bytes. */
-    int (*is_locked)(int fd, MPI_Offset from, MPI_Offset len);
+    /* 1: somebody else, on whatever machine, has a lock on one of these bytes that such a lock would wait for. */
+    int (*is_locked)(int fd, enum io_lock kind, MPI_Offset from, MPI_Offset len);
     /* Each machine keeps data that it has read or is to write, until it locks and unlocks (NFS)? */
     bool (*is_lazy)(int fd);
 };

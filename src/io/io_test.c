@@ -26,6 +26,8 @@ static struct {
     int lock_number, open_number, sync_number, close_number, size_number;
     int locks;            /* of data, held */
     MPI_Offset other;     /* somebody else's lock behind the data; 0: none */
+    bool is_all_locked;   /* by somebody else, for ever */
+    int writers;          /* so many times more somebody is found who locks data to write */
     bool is_removed;
 } fake;
 
@@ -134,9 +136,13 @@ static int fake_lock(int fd, enum io_lock kind, MPI_Offset from, MPI_Offset len)
     return 0;
 }
 
-static int fake_is_locked(int fd, MPI_Offset from, MPI_Offset len)
+static int fake_is_locked(int fd, enum io_lock kind, MPI_Offset from, MPI_Offset len)
 {
     (void)fd;
+    if (fake.is_all_locked)
+        return 1;
+    if (kind == IO_LOCK_READ)
+        return fake.writers > 0 && fake.writers--;
     return fake.other >= from && fake.other - from < len;
 }
 
@@ -327,6 +333,26 @@ static void test_other_handles(void)
     CHECK_INT(calls[2], 2);
 }
 
+/* Opening waits for who may not have seen us yet, and not for somebody who has locked all. */
+static void test_locked_by_others(void)
+{
+    struct file *file;
+
+    reset();
+    fake.writers = 3;
+    file = open_file(&layouts[3], MPI_MODE_RDWR);
+    CHECK(file->shown);
+    CHECK_INT(fake.writers, 0);
+    CHECK_INT(io_close(file), 0);
+    reset();
+    fake.is_all_locked = true;
+    file = open_file(&layouts[3], MPI_MODE_RDWR);
+    CHECK(!file->shown);
+    CHECK_INT(write_and_check(file, &layouts[3], 1), 0);
+    CHECK(fake.calls > layouts[3].len / 4);
+    CHECK_INT(io_close(file), 0);
+}
+
 /* Nothing is made when opening fails; the system's numbers become classes. */
 static void test_open_errors(void)
 {
@@ -427,6 +453,7 @@ int main(void)
     test_failing(false, EIO, MPI_ERR_IO);
     test_no_locks();
     test_other_handles();
+    test_locked_by_others();
     test_open_errors();
     test_other_calls();
     test_memory();

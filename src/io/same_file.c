@@ -23,7 +23,8 @@ void io_mark(struct file *file, const struct stat *st, struct io_mark *mark)
     if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
         return;
     mark->place = IO_MARKS + (MPI_Offset)(random % (uint64_t)IO_PLACES);
-    if (io_lock_range(file, file->amode & MPI_MODE_RDONLY ? IO_LOCK_READ : IO_LOCK_WRITE, mark->place, 1))
+    if (file->fs->is_locked(file->fd, IO_LOCK_WRITE, mark->place, 1) || /* by the program: not to be waited for */
+        io_lock_range(file, file->amode & MPI_MODE_RDONLY ? IO_LOCK_READ : IO_LOCK_WRITE, mark->place, 1))
         mark->place = 0;
 }
 
@@ -50,7 +51,7 @@ int io_check_mark(struct file *file, const struct io_mark *mark, const struct st
     if (!mark->is_regular && !S_ISREG(st->st_mode))
         return 0;
     if (mark->is_regular && S_ISREG(st->st_mode)) {
-        if (mark->place && file->fs->is_locked(file->fd, mark->place, 1) > 0)
+        if (mark->place && file->fs->is_locked(file->fd, IO_LOCK_WRITE, mark->place, 1) > 0)
             return 0;
         if (is_equal(mark, st) || is_copy(file, mark, st))
             return 0;

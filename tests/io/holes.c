@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI 5.0 §14.6.1: writes to different bytes do not touch each other, whichever way the library takes: by several
  * handles of one file, by a thread beside collective calls. And holes that are larger than anything else cost nothing.
- *   holes handles | beside | far */
+ *   holes handles | beside | locked | far */
 #include "mpifile.h"
 
 #include <pthread.h>
@@ -152,6 +152,26 @@ static void far(void)
     CHECK_OK(MPI_Info_free(&info));
 }
 
+/* The program's own lock of the file is not waited for. */
+static void locked(void)
+{
+    struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    const char *const path = file_path("locked");
+    int fd = -1;
+    MPI_File fh;
+
+    if (!test_rank) {
+        fd = open(path, O_RDWR | O_CREAT, 0666);
+        CHECK(fd >= 0 && !fcntl(fd, F_SETLK, &all), "%s: %s", path, strerror(errno));
+    }
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR, MPI_INFO_NULL, &fh));
+    CHECK_OK(MPI_File_write_at(fh, (MPI_Offset)sizeof(int) * test_rank, &test_rank, 1, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_File_close(&fh));
+    if (!test_rank)
+        close(fd);
+}
+
 int main(int argc, char *argv[])
 {
     const char *const what = argc > 1 ? argv[1] : "";
@@ -161,6 +181,8 @@ int main(int argc, char *argv[])
         handles();
     else if (!strcmp(what, "beside"))
         beside();
+    else if (!strcmp(what, "locked"))
+        locked();
     else
         far();
     return file_finish();
