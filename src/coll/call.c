@@ -8,9 +8,9 @@
  *   bits    nonpersistent                            persistent
  *   29      0                                        1
  *   28      which call on the communicator …         which one was made on it …
- *   15 11   … (14 bits)                              … (18 bits)
- *   14 10   the operation                            10 … 6: the operation
- *    9  6   hash of what all must give alike         -
+ *   15 11   … (14 bits)                              …
+ *   14 10   the operation                            …
+ *    9  6   hash of what all must give alike         … (23 bits)
  *    5  0   `sub`                                    `sub`
  *
  * A persistent operation keeps its tags, since processes may start several of them in any order. */
@@ -68,10 +68,9 @@ static int tag_of_call(uint32_t sequence, enum coll_operation operation, unsigne
                                    (hash & 15) << COLL_SUB_BITS);
 }
 
-static int tag_of_persistent(uint32_t number, enum coll_operation operation)
+static int tag_of_persistent(uint32_t number)
 {
-    return -COLL_TAG_FIRST - (int)(1U << COLL_PERSISTENT_BIT | (number & COLL_PERSISTENT_MASK) << 11 |
-                                   (unsigned)operation << COLL_SUB_BITS);
+    return -COLL_TAG_FIRST - (int)(1U << COLL_PERSISTENT_BIT | (number & COLL_PERSISTENT_MASK) << COLL_SUB_BITS);
 }
 
 int coll_begin(struct comm *comm, enum coll_operation operation, const char *call)
@@ -193,7 +192,7 @@ static void number(struct sched *s, enum coll_form form)
     if (unlikely(s->spans_clients))
         clients_number(s, form);
     if (form == COLL_PERSISTENT)
-        s->tag = tag_of_persistent(comm->coll_persistent++, s->operation);
+        s->tag = tag_of_persistent(comm->coll_persistent++);
     else
         s->tag = tag_of_call(s->sequence, s->operation, s->hash);
     if (unlikely(s->spans_clients) && form == COLL_BLOCKING)
@@ -201,7 +200,7 @@ static void number(struct sched *s, enum coll_form form)
     if (!comm->is_inter)
         return;
     if (form == COLL_PERSISTENT)
-        s->local_tag = tag_of_persistent(comm->local->coll_persistent++, COLL_INTERNAL);
+        s->local_tag = tag_of_persistent(comm->local->coll_persistent++);
     else
         s->local_tag = tag_of_call(coll_count_call(comm->local, s->call), COLL_INTERNAL, 0);
 }

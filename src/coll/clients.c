@@ -22,6 +22,7 @@
 
 /* Of tags from CLIENTS_OWN_TAGS on, in bits. */
 enum { SUB_BITS = 8, OPERATION_BIT = 22, PERSISTENT_OPERATION_BIT = 26, OWN_PERSISTENT_BIT = 29 };
+enum { PERSISTENT_MASK = (1 << 18) - 1 };
 
 static struct {
     const struct joint *joint;
@@ -103,7 +104,7 @@ void clients_number(struct sched *s, enum coll_form form)
     uint32_t tag;
 
     if (form == COLL_PERSISTENT)
-        tag = (s->comm->coll_persistent & COLL_PERSISTENT_MASK) << SUB_BITS | 1U << OWN_PERSISTENT_BIT |
+        tag = (s->comm->coll_persistent & PERSISTENT_MASK) << SUB_BITS | 1U << OWN_PERSISTENT_BIT |
               ((unsigned)s->operation & 7) << PERSISTENT_OPERATION_BIT;
     else
         tag = (s->sequence & COLL_SEQUENCE_MASK) << SUB_BITS | (unsigned)s->operation << (OPERATION_BIT + 2) |

@@ -13,7 +13,7 @@ enum {
     COLL_PERSISTENT_BIT = 29,
     COLL_SEQUENCE_BIT = 15,
     COLL_SEQUENCE_MASK = (1 << 14) - 1,
-    COLL_PERSISTENT_MASK = (1 << 18) - 1,
+    COLL_PERSISTENT_MASK = (1 << 23) - 1,
     COLL_SUB_BITS = 6,
 };
 
