@@ -122,8 +122,7 @@ static _Noreturn void bye(struct job *job)
 {
     if (job->ranks)
         job_clean(job);
-    for (int i = 0; i < job->used; i++)
-        forward_rank_over(job, i);
+    forward_empty(job);
     loop_until(job, is_said);
     exit(0);
 }

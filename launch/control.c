@@ -22,8 +22,6 @@
 #include "sys/pass.h"
 #include "sys/wake.h"
 
-#define HELD_SECONDS 2.0
-
 enum { PEER_HAS_ENDED = 338, WAY_HAS_ENDED = 362, REPLY_PART = 16384, REQUEST_MAX = 64 << 20 };
 
 /* An abort for want of another process comes before we know of that one's end, which is the cause. */

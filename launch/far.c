@@ -313,6 +313,7 @@ static void take_over(struct job *job, int rank, const char *data, size_t size)
 
     memcpy(&over, data, sizeof over);
     snprintf(r->other_mpi, sizeof r->other_mpi, "%.*s", (int)(size - sizeof over), data + sizeof over);
+    r->lost = (int)over.lost;
     feed_rank_over(job, rank);
     job_judge(job, rank, over.status, (enum job_state)over.state, (enum oom)over.oom);
 }
@@ -476,6 +477,14 @@ void link_lost(struct job *job, struct link *link, const char *why)
     report_rank(job, -1, "E0152: the connection to %s is lost, and with it %s: %s", job->nodes.at[link->node].name,
                 processes, why);
     job_failed(job, -2, EXIT_SYSTEM, true);
+}
+
+bool far_has_gone(const struct job *job)
+{
+    for (int i = 0; job->links && i < job->nodes.count; i++)
+        if (job->links[i].channel.in.fd >= 0)
+            return false;
+    return true;
 }
 
 static bool are_gone(struct job *job)

@@ -20,6 +20,8 @@ struct job;
 void far_start(struct job *job);
 /* The ranks there start now. */
 void far_go(struct job *job);
+/* No agent has anything more to say. */
+bool far_has_gone(const struct job *job);
 /* All is over: the agents clean and go; comes back when they have gone. */
 void far_close(struct job *job);
 

@@ -13,6 +13,7 @@
  * stream before mpiexec has taken them; lines, prefixes and sinks are here. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -452,6 +453,22 @@ void forward_close(struct job *job)
         for (size_t s = 0; s < ARRAY_LEN(streams); s++)
             if (streams[s]->sink)
                 stream_end(job, streams[s]);
+    }
+}
+
+bool forward_is_held_up(const struct job *job)
+{
+    for (int i = 0; i < job->used; i++)
+        if (job->ranks[i].out.is_paused || job->ranks[i].err.is_paused)
+            return true;
+    return false;
+}
+
+void forward_empty(struct job *job)
+{
+    for (int i = 0; i < job->used; i++) {
+        read_stream(job, &job->ranks[i].out, INT_MAX);
+        read_stream(job, &job->ranks[i].err, INT_MAX);
     }
 }
 

@@ -51,7 +51,7 @@
 #include "sys/job.h"
 
 enum {
-    FRAME_PROTOCOL = 2,
+    FRAME_PROTOCOL = 3,
     FRAME_HELLO_SIZE = 160,
     FRAME_PIECE = 65536,         /* of output and input, at most */
     OUTPUT_WINDOW = 128 << 10,   /* bytes of a stream that may be on their way */
@@ -105,6 +105,7 @@ struct frame_over {
     int32_t status; /* as from waitpid */
     uint32_t state; /* enum job_state, before it was over */
     uint32_t oom;   /* enum oom */
+    uint32_t lost;  /* of its job_proc */
 };
 
 enum frame_side { FRAME_FROM_ROOT, FRAME_FROM_AGENT };

@@ -29,7 +29,7 @@
 #define LINGER_SECONDS  1.0 /* pipes that descendants of a rank hold open after all ranks are over */
 #define GIVE_UP_SECONDS 0.2 /* after those have been killed */
 
-enum { CLEAN_ROUNDS = 500 };
+enum { CLEAN_ROUNDS = 500, GIVE_UP_LOOKS = 25 };
 
 static bool was_sent(const struct job *job, int signal)
 {
@@ -42,6 +42,7 @@ void job_failed(struct job *job, int rank, int exit_code, bool ends_others)
         job->failed_rank = rank;
         job->exit_code = exit_code;
         control_held(job);
+        job_judge_held(job);
         mpir_aborting("a rank has failed");
     }
     if (!ends_others || job->is_ending || job->is_signalled)
@@ -94,11 +95,17 @@ static void report_killed(struct job *job, int rank, enum oom oom)
                 *more ? more : "\nsomebody has killed it; it was not for want of memory");
 }
 
+/* It had found another process to be gone, and that has been told. */
+static bool is_consequence(const struct job *job, int rank)
+{
+    return job->ranks[rank].lost && job->failed_rank != -1;
+}
+
 static void ended_by_signal(struct job *job, int rank, int status, enum oom oom)
 {
     const int signal = WTERMSIG(status);
     const bool is_expected = job->is_ending || job->ranks[rank].is_doomed || was_sent(job, signal) ||
-                             job->ranks[rank].has_aborted ||
+                             job->ranks[rank].has_aborted || is_consequence(job, rank) ||
                              (signal == SIGPIPE && job->has_broken_sink);
 
     if (!is_expected && signal == SIGKILL)
@@ -122,7 +129,8 @@ static bool report_not_found(struct job *job, int rank, int code)
 static void ended_by_exit(struct job *job, int rank, int code, enum job_state state)
 {
     const bool is_expected = job->is_ending || job->ranks[rank].is_doomed || job->is_signalled ||
-                             job->ranks[rank].has_aborted || debug_has_people(job, rank);
+                             job->ranks[rank].has_aborted || is_consequence(job, rank) ||
+                             debug_has_people(job, rank);
 
     if (state == JOB_INITIALISED) {
         if (!is_expected)
@@ -143,6 +151,38 @@ static void ended_by_exit(struct job *job, int rank, int code, enum job_state st
     }
 }
 
+static void judge(struct job *job, int rank, enum job_state state, enum oom oom)
+{
+    const int status = job->ranks[rank].status;
+
+    if (WIFSIGNALED(status))
+        ended_by_signal(job, rank, status, oom);
+    else
+        ended_by_exit(job, rank, WEXITSTATUS(status), state);
+}
+
+void job_judge_held(struct job *job)
+{
+    for (int i = 0; i < job->used; i++) {
+        struct rank *r = &job->ranks[i];
+        if (!r->end.is_held)
+            continue;
+        r->end.is_held = false;
+        judge(job, i, r->end.state, r->end.oom);
+    }
+}
+
+/* Has it failed because another one has, whose end is still to be seen? */
+static bool is_early(const struct job *job, int rank, enum job_state state)
+{
+    const struct rank *r = &job->ranks[rank];
+    const bool has_failed = WIFSIGNALED(r->status) || WEXITSTATUS(r->status) || state == JOB_INITIALISED;
+    const int lost = r->lost - 1;
+
+    return has_failed && job->failed_rank == -1 && job->running > 0 && lost >= 0 && lost < job->used &&
+           (!job->ranks[lost].is_over || job->ranks[lost].end.is_held);
+}
+
 void job_judge(struct job *job, int rank, int status, enum job_state state, enum oom oom)
 {
     struct rank *r = &job->ranks[rank];
@@ -154,10 +194,14 @@ void job_judge(struct job *job, int rank, int status, enum job_state state, enum
     names_drop(job, rank);
     calls_rank_over(job, rank);
     bonds_rank_over(job, rank);
-    if (!r->world->is_cancelled && WIFSIGNALED(status))
-        ended_by_signal(job, rank, status, oom);
-    else if (!r->world->is_cancelled)
-        ended_by_exit(job, rank, WEXITSTATUS(status), state);
+    if (!r->world->is_cancelled && is_early(job, rank, state)) {
+        r->end.is_held = true;
+        r->end.state = state;
+        r->end.oom = oom;
+        timer_set(job, TIMER_HELD, HELD_SECONDS);
+    } else if (!r->world->is_cancelled) {
+        judge(job, rank, state, oom);
+    }
     if (job->running == 0 && job->streams_open > 0)
         timer_set(job, TIMER_LINGER, LINGER_SECONDS);
 }
@@ -175,6 +219,7 @@ static void rank_over(struct job *job, int rank, int status)
     if (r->group && kill(-r->group, 0) && errno == ESRCH)
         r->group = 0; /* nothing of it is left; the number may mean another group soon */
     proc->exit_status = status;
+    r->lost = (int)atomic_load(&proc->lost);
     state = atomic_exchange(&proc->state, JOB_EXITED);
     oom = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? memory_verdict(job) : OOM_UNKNOWN;
     if (!job->root) {
@@ -183,7 +228,7 @@ static void rank_over(struct job *job, int rank, int status)
     }
     r->is_over = true;
     job->running--;
-    agent_over(job, rank, &(struct frame_over){ status, state, oom });
+    agent_over(job, rank, &(struct frame_over){ status, state, oom, (uint32_t)r->lost });
 }
 
 /* Whoever has started it sees how it has ended; we know whether it had left MPI. */
@@ -272,14 +317,21 @@ static void end_doomed(struct job *job, int signal)
         timer_set(job, TIMER_DOOM_KILL, KILL_SECONDS);
 }
 
-/* All ranks are over, but someone they started holds their pipes. */
+/* All ranks are over, but someone they started holds their pipes; or what they have written waits for our reader, who
+ * may take his time. */
 static void linger(struct job *job)
 {
-    if (job->has_lingered) {
-        forward_close(job);
+    if (forward_is_held_up(job)) {
+        timer_set(job, TIMER_LINGER, LINGER_SECONDS);
         return;
     }
-    job->has_lingered = true;
+    if (job->lingers++ > 0) {
+        if (far_has_gone(job) || job->lingers > GIVE_UP_LOOKS)
+            forward_close(job);
+        else /* what it has still read is on its way */
+            timer_set(job, TIMER_LINGER, GIVE_UP_SECONDS);
+        return;
+    }
     far_bye(job);
     job_clean(job);
     timer_set(job, TIMER_LINGER, GIVE_UP_SECONDS);
@@ -303,11 +355,15 @@ void job_timer(struct job *job, enum timer timer)
     case TIMER_DOOM: end_doomed(job, SIGTERM); break;
     case TIMER_DOOM_KILL: end_doomed(job, SIGKILL); break;
     case TIMER_KILL:
+        job->forwarded |= UINT64_C(1) << SIGKILL; /* it is ours, and nobody asks who it was */
         for (int i = 0; i < job->used; i++)
             signals_send(job, i, SIGKILL);
         break;
     case TIMER_LINGER: linger(job); break;
-    case TIMER_HELD: control_held(job); break;
+    case TIMER_HELD:
+        control_held(job);
+        job_judge_held(job);
+        break;
     case TIMER_MPIR: mpir_poll(job); break;
     case TIMER_CONSOLE: console_look(job); break;
     case TIMER_LIMIT:

@@ -88,6 +88,9 @@ struct app {
     struct strings kept; /* what of env is its own */
 };
 
+/* What may be the consequence of the end of a rank that we do not know of yet waits so long before it is told. */
+#define HELD_SECONDS 2.0
+
 enum { DEBUG_PORT_MAX = 65535 };
 
 /* Ranks under a tool (debug.c). */
@@ -210,6 +213,9 @@ struct feed {
 
 enum { OTHER_MPI_SIZE = 64 };
 
+/* What the counters of the out-of-memory killer say about a rank that was killed. */
+enum oom { OOM_UNKNOWN, OOM_NONE, OOM_MACHINE, OOM_GROUP };
+
 /* Processes that have one MPI_COMM_WORLD: those of the command line, or of one call of MPI_Comm_spawn. */
 struct world {
     int number;      /* 0: those of the command line */
@@ -244,6 +250,12 @@ struct rank {
     bool has_aborted; /* it told so */
     bool has_written; /* to one of its pipes */
     char other_mpi[OTHER_MPI_SIZE]; /* library of another MPI that it uses; "": none is known of */
+    int lost;         /* as in its job_proc, once it has ended */
+    struct { /* its end may be the consequence of another one, of which first we must know: what is to be judged then */
+        bool is_held;
+        enum job_state state;
+        enum oom oom;
+    } end;
     struct control_message *held; /* it aborts because another has ended: first we must know of that */
     bool has_tool;    /* it runs under options.debug.tool */
     struct strings words; /* the command line, if so */
@@ -311,9 +323,6 @@ struct oom_kills {
     int64_t machine; /* of all; looked at if the group does not tell */
 };
 
-/* What they say about a rank that was killed. */
-enum oom { OOM_UNKNOWN, OOM_NONE, OOM_MACHINE, OOM_GROUP };
-
 struct bonds;
 
 struct job {
@@ -352,6 +361,7 @@ struct job {
     struct sink **files;    /* more of them */
     int file_count, file_room;
     bool has_broken_sink;
+    bool has_lost_output;   /* and not because its reader wanted no more */
     struct input *input;    /* feed.c: our stdin on its way to several ranks; NULL: it is not */
     bool is_direct;         /* one rank that writes to our stdout and stderr itself */
     int stdin_rank;         /* has our own stdin; -1: none has */
@@ -364,7 +374,7 @@ struct job {
     int failed_rank; /* first rank that failed, -1: none, -2: mpiexec itself */
     int exit_code;
     bool is_ending;     /* we have begun to end the ranks */
-    bool has_lingered;  /* pipes stay open after all ranks are over, and we have seen to it */
+    int lingers;        /* looks since all ranks are over and pipes have stayed open */
     bool has_judged;    /* ranks of another MPI have been looked for, at the end */
     bool is_signalled;  /* the user's INT or TERM is on its way through */
     uint64_t forwarded; /* bit per signal number that was passed on */
@@ -527,6 +537,9 @@ void forward_credit(struct job *job, int rank, bool is_error, size_t size);
 void forward_unwanted(struct job *job, int rank, bool is_error);
 void forward_flush_partial(struct job *job, int64_t now); /* lines that began a while ago */
 void forward_close(struct job *job);                      /* give up on pipes still open */
+bool forward_is_held_up(const struct job *job);           /* a stream waits for a slow reader of ours */
+/* Of an agent: all of its ranks are killed; take what is in their pipes, however much mpiexec has not taken yet. */
+void forward_empty(struct job *job);
 void forward_print(struct job *job, const char *text);    /* mpiexec's own words on stderr, a whole line */
 void forward_write(struct job *job, const char *text);    /* on stdout, as it is */
 bool forward_is_done(const struct job *job);              /* nothing waits to be written */
@@ -580,6 +593,7 @@ void signals_quit(struct job *job); /* the report is out: now SIGQUIT goes on */
 /* job.c */
 void job_reap(struct job *job);
 /* The end of a rank is known, and all that it has said before. */
+void job_judge_held(struct job *job); /* ends whose cause is known now, or has not shown in time */
 void job_judge(struct job *job, int rank, int status, enum job_state state, enum oom oom);
 void job_adopted_over(struct job *job, int rank); /* a process that is not our child has ended */
 void job_failed(struct job *job, int rank, int exit_code, bool ends_others);

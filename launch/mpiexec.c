@@ -180,6 +180,8 @@ void loop_until(struct job *job, bool (*is_so)(struct job *job))
 /* What can be told when all have ended is told before the last output has gone. */
 static bool is_over(struct job *job)
 {
+    if (job->running == 0)
+        job_judge_held(job);
     if (job->running == 0 && job->streams_open == 0) {
         if (!job->has_judged)
             other_mpi_report(job);
@@ -349,5 +351,5 @@ int main(int argc, char **argv)
     far_close(&job);
     signals_close(&job);
     job_clean(&job);
-    return job.exit_code;
+    return job.exit_code == 0 && job.has_lost_output ? EXIT_SYSTEM : job.exit_code;
 }

@@ -40,6 +40,7 @@ static void break_sink(struct job *job, struct sink *sink, int error)
 {
     sink->is_broken = job->has_broken_sink = true;
     sink->length = 0;
+    job->has_lost_output |= error != EPIPE;
     if (error != EPIPE)
         report_rank(job, -1, "E0130: output cannot be written to %s: %s",
                     sink->path           ? sink->path

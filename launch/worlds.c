@@ -70,8 +70,8 @@ static bool is_free(const void *arg, int place)
 
     if (place >= job->used)
         return true;
-    return place >= job->size && is_world_over(job, r->world) && r->is_clean && worlds_is_done_with(job, place) &&
-           !r->is_used_there && !is_linked(job, place);
+    return place >= job->size && is_world_over(job, r->world) && r->is_clean && !r->end.is_held &&
+           worlds_is_done_with(job, place) && !r->is_used_there && !is_linked(job, place);
 }
 
 int worlds_find_room(struct job *job, int size)

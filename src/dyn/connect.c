@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/setting.h"
 #include "comm/comm.h"
 #include "dyn/int_port.h"
 #include "obj/info.h"
@@ -16,11 +17,26 @@
 struct connect {
     struct port port;
     struct job_caller *caller;
-    uint64_t end; /* when the time is over; 0: never */
+    double seconds; /* that it may take; 0: any time … */
+    uint64_t end;   /* … and when they are over; 0: never */
+    bool is_asked;  /* the program has said how long */
     bool is_far;     /* the port is of a process on another machine, … */
     const struct comm *group; /* … of another job, and these want to be connected with it; NULL: it is not */
     uint32_t number; /* of the call, for mpiexec, if so */
 };
+
+static struct setting patience = {
+    .name = "CONNECT_TIMEOUT",
+    .help = "seconds until MPI_Comm_connect gives up at a port where nobody accepts, without the info key timeout; 0: "
+            "never",
+    .topic = "processes",
+    .kind = SETTING_INT,
+    .value = 600,
+    .min = 0,
+    .max = 1000000000,
+    .any_time = true,
+};
+SETTING_LISTED(patience);
 
 static _Atomic uint32_t calls;
 
@@ -64,22 +80,33 @@ static bool has_answer(void *arg)
     return is_accepted(connect) || is_over(connect) || !port_is_open(&connect->port);
 }
 
-/* Seconds, perhaps with a fraction; nothing is said: for ever. */
-static int read_timeout(struct info *info, uint64_t *end)
+/* What the program says: seconds, perhaps with a fraction. */
+static int read_timeout(struct info *info, struct connect *connect)
 {
     char text[MPI_MAX_INFO_VAL + 1], *rest;
     size_t length;
     int flag = 0;
-    double seconds;
 
-    *end = 0;
     if (!info || info_get(info, "timeout", sizeof text, text, &length, &flag) || !flag)
         return 0;
-    seconds = strtod(text, &rest);
-    if (!length || *rest || !(seconds >= 0))
+    connect->seconds = strtod(text, &rest);
+    if (!length || *rest || !(connect->seconds >= 0))
         return err(MPI_ERR_INFO_VALUE, "E1003: timeout is %.100s; seconds are needed", text);
-    *end = clock_ns() + (uint64_t)((seconds < 1e9 ? seconds : 1e9) * 1e9) + 1;
+    connect->is_asked = true;
     return 0;
+}
+
+/* "The connection attempt will eventually time out", if the program does not say when (MPI 5.0 §11.9.2). */
+static int set_end(struct info *info, struct connect *connect)
+{
+    int rc = setting_read(&patience);
+
+    connect->seconds = (double)patience.value;
+    if (!rc)
+        rc = read_timeout(info, connect);
+    if (!rc && (connect->is_asked || connect->seconds > 0))
+        connect->end = clock_ns() + (uint64_t)((connect->seconds < 1e9 ? connect->seconds : 1e9) * 1e9) + 1;
+    return rc;
 }
 
 /* Enter ourselves, and let the owner look. */
@@ -111,10 +138,10 @@ static int closed(const char *name)
                SHOWN(name));
 }
 
-static int too_late(const char *name)
+static int too_late(const struct connect *connect, const char *name)
 {
-    return err(MPI_ERR_PORT, "E1011: nobody has accepted at the port " PORT_SHOWN " in the time that timeout says",
-               SHOWN(name));
+    return err(MPI_ERR_PORT, "E1011: nobody has accepted at the port " PORT_SHOWN " within %g s (%s)", SHOWN(name),
+               connect->seconds, connect->is_asked ? "the info key timeout" : "PARLEY_CONNECT_TIMEOUT");
 }
 
 static int wait_for_near(struct connect *connect, const char *name)
@@ -126,7 +153,7 @@ static int wait_for_near(struct connect *connect, const char *name)
     progress_wait_look(has_answer, connect);
     if (is_accepted(connect) || !withdraw(connect))
         return 0;
-    return port_is_open(&connect->port) ? too_late(name) : closed(name);
+    return port_is_open(&connect->port) ? too_late(connect, name) : closed(name);
 }
 
 /* Through mpiexec. Nobody but the launcher writes to the entry while it waits. */
@@ -165,7 +192,7 @@ static int refused(const struct connect *connect, const char *name, bool is_late
 
     if (!connect->group)
         return closed(name);
-    return is_late && why == JOB_PORT_CLOSED ? too_late(name) : abroad_refused(why);
+    return is_late && why == JOB_PORT_CLOSED ? too_late(connect, name) : abroad_refused(why);
 }
 
 static int wait_for_far(struct connect *connect, const char *name)
@@ -181,7 +208,7 @@ static int wait_for_far(struct connect *connect, const char *name)
     progress_wait_look(has_answer, connect);
     is_late = state_of(connect) == JOB_CALLER_WAITS;
     if (is_late && is_taken_back(connect)) {
-        rc = too_late(name);
+        rc = too_late(connect, name);
     } else {
         connect->end = 0;
         progress_wait_look(has_answer, connect);
@@ -200,7 +227,7 @@ static int wait_for_accept(const char *name, struct info *info, struct finding *
     if (!rc)
         rc = port_read(name, &connect.port);
     if (!rc)
-        rc = read_timeout(info, &connect.end);
+        rc = set_end(info, &connect);
     if (rc)
         return rc;
     finding->is_abroad = connect.port.is_abroad;
@@ -223,7 +250,7 @@ static int call_abroad(const char *name, struct info *info, const struct comm *c
     int rc = port_read(name, &connect.port);
 
     if (!rc)
-        rc = read_timeout(info, &connect.end);
+        rc = set_end(info, &connect);
     if (!rc)
         rc = wait_for_far(&connect, name);
     if (rc)
@@ -272,7 +299,7 @@ bool connect_describe_wait(const struct progress_long *wait, struct blocked *out
                              .tag = JOB_NO_VALUE, .count = -1 };
     if (connect->group)
         out->peer = 0; /* the owner has no number here */
-    if (connect->end || connect->group)
+    if (connect->is_asked || connect->group)
         out->way = BLOCKED_OTHERWISE;
     return true;
 }

@@ -519,6 +519,8 @@ void message_destroy(struct message *message);
 struct lane *lane_next(int *number);
 /* Is the process another one of this node, with which memory is shared? */
 bool lane_is_near(const struct lane *lane, int proc);
+/* Tell the launcher, by our page of the segment, that a process is gone as far as we can see. */
+void lane_tell_lost(int proc) COLD;
 /* Lane number `number`, opened if it is not open yet. Errors: those of its transports, MPI_ERR_NO_MEM. */
 int lane_get(int number, struct lane **out);
 

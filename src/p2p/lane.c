@@ -489,6 +489,16 @@ static uint32_t tenant_of(int proc)
     return lanes.config.segment && proc < lanes.config.procs ? job_proc(lanes.config.segment, proc)->tenant : 0;
 }
 
+void lane_tell_lost(int proc)
+{
+    const struct p2p_config *config = &lanes.config;
+    uint32_t none = 0;
+
+    if (config->segment && proc < config->procs)
+        atomic_compare_exchange_strong_explicit(&job_proc(config->segment, config->proc)->lost, &none,
+                                                (uint32_t)proc + 1, memory_order_relaxed, memory_order_relaxed);
+}
+
 void p2p_clear_place(struct job_head *segment, int segment_fd, int procs, int proc)
 {
     shm_segment_clear(segment, segment_fd, procs, proc);

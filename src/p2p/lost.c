@@ -78,6 +78,7 @@ void p2p_lost(void *arg, int proc, int error)
     } else {
         peer->lost = no_text;
     }
+    lane_tell_lost(proc);
     peer->ops = &to_nobody;
     peer_set_crowded(peer, true); /* the short ways lead past it */
     work_add(lane, &lane->lost, &peer->lost_link);

@@ -36,7 +36,7 @@
 #define JOB_NO_CTX UINT64_MAX
 enum {
     JOB_MAJOR = 5,
-    JOB_MINOR = 4,
+    JOB_MINOR = 5,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,
     JOB_STATUS_SIZE = 1024,
@@ -231,6 +231,8 @@ struct job_proc {
     uint32_t first, size;          /* [L] … which has these processes, … */
     uint32_t world;                /* [L] … and this number; the first one has 0 */
     uint32_t tenant;               /* [L] so many processes have had this place before */
+    _Atomic uint32_t lost;         /* [R] 1 + the first process that it has found to be gone; 0: none. What it does
+                                    * then, ending included, may be a consequence */
 
     /* Line 1: sleeping. The owner announces its sleep in `sleep` and sleeps on that word; who brings work
      * wakes it. */

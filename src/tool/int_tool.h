@@ -44,7 +44,7 @@ struct tool_topic {
     int verbosity;
 };
 
-enum { TOOL_TOPICS = 8 };
+enum { TOOL_TOPICS = 9 };
 
 extern const struct tool_topic tool_topics[TOOL_TOPICS];
 

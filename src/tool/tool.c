@@ -117,6 +117,7 @@ const struct tool_topic tool_topics[TOOL_TOPICS] = {
     { "copies", "how long messages move between processes", MPI_T_VERBOSITY_TUNER_BASIC },
     { "memory", "memory of messages that nobody has asked for yet", MPI_T_VERBOSITY_USER_BASIC },
     { "network", "connections to processes of other machines", MPI_T_VERBOSITY_TUNER_BASIC },
+    { "processes", "processes that are started, or meet at ports", MPI_T_VERBOSITY_USER_BASIC },
     { "reports", "what the library tells the user", MPI_T_VERBOSITY_USER_BASIC },
     { "testing", "delays and refusals, to test programs and the library", MPI_T_VERBOSITY_MPIDEV_BASIC },
     { "threads", "how threads share the library", MPI_T_VERBOSITY_TUNER_DETAIL },

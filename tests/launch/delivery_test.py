@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
@@ -91,6 +92,27 @@ def test_library_no_noise():
             result = subprocess.run([*prefix, launch.mpiexec, '-n', '3', *program], stderr=subprocess.PIPE,
                                     stdout=subprocess.PIPE, text=True, check=False)
             equal((result.returncode, result.stderr), (0, ''), f'{prefix}: exit code, stderr')
+
+
+def test_slow_reader():
+    """The last of the output, too, reaches a reader who takes his time, though nothing runs any more."""
+    lines = ['-n', '1', 'sh', '-c', 'yes aaaaaaaaaaaaaaa | head -c 4320000']
+    more = [':', '-n', '2', 'sh', '-c', 'sleep 0.2; yes aaaaaaaaaaaaaaa | head -c 60000']
+    env = dict(os.environ, PARLEY_RSH=os.path.join(HERE, 'rsh.sh'))
+    jobs = [subprocess.Popen([launch.mpiexec, *words, *lines, *more], env=env, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE) for words in ([], ['-host', 'a:1,b:2'])]
+    time.sleep(2)
+    for job in jobs:
+        equal((len(job.stdout.read()), job.wait()), (4440000, 0), 'bytes, exit code')
+
+
+def test_no_room():
+    """Output that could not be written is no success, though the rank is content."""
+    with open('/dev/full', 'w') as full:
+        result = subprocess.run([launch.mpiexec, '-l', '-n', '1', 'echo', 'x'], stdout=full,
+                                stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    check('E0130: output cannot be written to stdout: No space left' in result.stderr, result.stderr)
+    equal(result.returncode, 125, 'exit code')
 
 
 if __name__ == '__main__':

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For the tests of dying: rank 1 leaves in the way that the argument says, the others wait for it in MPI.
- *   dies exit|_exit|exec|abort|thread|thread_exit|handler|malloc|comm|finalised */
+ *   dies exit|_exit|exec|abort|thread|thread_exit|handler|malloc|comm|finalised|late */
 #include <mpi.h>
 
 #include <pthread.h>
@@ -77,6 +77,13 @@ static void leave(const char *how)
         MPI_Finalize();
         raise(SIGKILL);
     }
+    if (!strcmp(how, "late")) { /* the others see it sooner than mpiexec, as when a large core is written */
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int fd = STDERR_FILENO + 1; fd < 90; fd++)
+            close(fd);
+        usleep(200000);
+        raise(SIGSEGV);
+    }
 }
 
 int main(int argc, char **argv)
@@ -91,6 +98,14 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return 0;
     }
-    MPI_Recv(NULL, 0, MPI_INT, 1, 98, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (!strcmp(argv[1], "late")) {
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (MPI_Recv(NULL, 0, MPI_INT, 1, 98, MPI_COMM_WORLD, MPI_STATUS_IGNORE)) {
+        if (rank == 0)
+            abort();
+        exit(7);
+    }
     return 0;
 }

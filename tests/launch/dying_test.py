@@ -45,6 +45,12 @@ def test_library_signals():
     equal(result.returncode, 137, f'exit code; stderr {result.stderr!r}')
 
 
+def test_library_consequences():
+    """Ranks that MPI has told of the end of another one, and that leave because of it before mpiexec knows of that end:
+    it is what is told of, and what decides."""
+    expect_end('late', 128 + 11, 'E0110', env={**os.environ, 'PARLEY_NODES': '3'})
+
+
 def test_library_aborts():
     contains(expect_end('thread', 42, 'E0113'), 'with code 42, on MPI_COMM_WORLD')
     contains(expect_end('handler', 41, 'E0113'), 'with code 41')

@@ -131,6 +131,13 @@ def test_many_callers():
         equal((result.returncode, result.stdout), (0, f'sum {39 * 40 // 2}\n'), f'{machines} machines')
 
 
+def test_nobody_accepts():
+    """Connecting comes to an end if nobody says when."""
+    result = run('-timeout', 60, '-x', 'PARLEY_CONNECT_TIMEOUT=1', '-n', 1, program(), 'nobody')
+    contains(result.stderr, 'within 1 s (PARLEY_CONNECT_TIMEOUT)')
+    check(result.returncode not in (0, 124), 'exit code', result.returncode)
+
+
 def test_hang():
     result = run('-hang-report', 0.3, '-timeout', 6, '-n', 2, program(), 'hang')
     equal(result.returncode, 124, 'exit code')

@@ -377,7 +377,7 @@ def test_grace():
     read_lines(process, 2)
     began = time.monotonic()
     process.send_signal(signal.SIGTERM)
-    finish(process)
+    equal(finish(process)[1], '', 'who has killed it is known')
     check(0.4 < time.monotonic() - began < 3, 'ended after', time.monotonic() - began)
     equal(process.returncode, 137, 'exit code')
 

@@ -51,6 +51,8 @@ static void refused(void)
         MPI_Lookup_name("a service", MPI_INFO_NULL, port);
     else if (is("no_port"))
         MPI_Comm_connect("nonsense", MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
+    else if (is("nobody"))
+        MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
     else if (is("others_port")) {
         MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
         if (rank == 1)
