@@ -109,6 +109,8 @@ void hosts_add_file(struct hosts *hosts, const char *option, const char *path)
         snprintf(from, sizeof from, "%s %s, line %d", option, path, number);
         read_line(hosts, from, line);
     }
+    if (ferror(file)) /* a directory, for one */
+        die(EXIT_USAGE, "E0101: %s %s: %s", option, path, strerror(errno));
     free(line);
     fclose(file);
 }

@@ -85,6 +85,8 @@ int rankfile_read(const char *path, const char ***wanted, bool *has_slots)
     *has_slots = false;
     while (file.line++, getline(&line, &room, stream) >= 0)
         *has_slots |= read_line(&file, line);
+    if (ferror(stream))
+        die(EXIT_USAGE, "E0132: rank file %s: %s", path, strerror(errno));
     free(line);
     fclose(stream);
     *wanted = file.wanted;

@@ -559,7 +559,8 @@ def test_wrappers():
     lib = f'{dirs} -Wl,--push-state,--as-needed -lmpi_older -Wl,--pop-state -lmpi_abi'
     sanitizer = wrapper('mpicc', '-showme:compile').replace(include, '').strip()
     extra = f'{sanitizer} ' if sanitizer else ''
-    for name, compiler in (('mpicc', 'cc'), ('mpicxx', wrapper('mpicxx', '-showme:command'))):
+    cc, cxx = (wrapper(name, '-showme:command') for name in ('mpicc', 'mpicxx')) # those of the build
+    for name, compiler in (('mpicc', cc), ('mpicxx', cxx)):
         equal(wrapper(name, '-show'), f'{compiler} {extra}{include} {lib}')
         equal(wrapper(name, '-showme', 'a.c', '-o', 'a b'), f"{compiler} {extra}{include} a.c -o 'a b' {lib}")
         equal(wrapper(name, '-show', '-c', 'a.c'), f'{compiler} {extra}{include} -c a.c')
@@ -578,7 +579,7 @@ def test_wrappers():
     equal(wrapper('mpicxx', '-showme:command', MPICH_CXX='other++'), 'other++')
     os.symlink(os.path.join(build, 'launch', 'mpicc'), os.path.join(scratch, 'mpicc_abi'))
     equal(wrapper(os.path.join(scratch, 'mpicc_abi'), '-show'),
-          f'cc {extra}-I{build}/api {dirs} -lmpi_abi', 'the standard ABI alone')
+          f'{cc} {extra}-I{build}/api {dirs} -lmpi_abi', 'the standard ABI alone')
     words = ["-DX=\"it's $5 *\"", 'x y.c']
     quoted = subprocess.run(['sh', '-c', 'printf "%s\\n" ' + wrapper('mpicc', '-show', '-c', *words)],
                             stdout=subprocess.PIPE, text=True, cwd='/')

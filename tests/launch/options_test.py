@@ -281,6 +281,14 @@ def test_output_errors():
     check('E0130' in result.stderr and '/dev/full: No space left' in result.stderr, result.stderr)
 
 
+def test_directories():
+    """A directory in place of a list of hosts is no empty list."""
+    for option in ('-hostfile', '-rankfile'):
+        result = run(option, '/tmp', 'echo', 'x')
+        equal((result.returncode, result.stdout), (2, ''), option)
+        check('/tmp: Is a directory' in result.stderr, result.stderr)
+
+
 def test_merge():
     for count in (1, 3):
         result = run('-n', count, '--merge-stderr-to-stdout', 'sh', '-c', 'echo a; echo b >&2; echo c')
