@@ -12,9 +12,17 @@
 
 enum {
     LINES_MAX = 48,  /* of the table; more ranks that differ are counted */
-    EXACT_MAX = 24,  /* lines up to which ranks that differ only in their peer have lines of their own */
+    EXACT_MAX = 24,  /* lines up to which ranks that differ only in their peers or tags have lines of their own */
     WIDTH_MAX = 84,  /* of the column that says in what; longer ones push the rest aside */
 };
+
+/* What is told of a wait. */
+struct detail {
+    bool has_peer, has_tag;
+    bool has_wants; /* the other requests that are missing, too, not only how many */
+};
+
+static const struct detail whole = { true, true, true };
 
 void text_add(struct text *text, const char *format, ...)
 {
@@ -170,8 +178,9 @@ void hang_add_envelope(struct text *text, const struct hang_view *view, const st
     mem_free(own.data);
 }
 
-/* The call and what it waits for first. Without the peer: for ranks that differ in nothing else. */
-static void add_wait(struct text *text, const struct hang_view *view, const struct page_view *page, bool with_peer)
+/* The call and what it waits for first. What is left out: for ranks that differ in nothing else. */
+static void add_wait(struct text *text, const struct hang_view *view, const struct page_view *page,
+                     struct detail detail)
 {
     const struct job_status *status = &page->status;
 
@@ -180,13 +189,16 @@ static void add_wait(struct text *text, const struct hang_view *view, const stru
         text_add(text, " on %s", status->comm_name);
         return;
     }
-    if (with_peer)
+    if (detail.has_peer)
         add_peer(text, view, page, status->way, status->peer, status->peer_world);
     else if (status->peer >= 0)
         text_add(text, " %s one %s each", status->way == JOB_SENDING ? "to" : "from", status->peer_noun);
     if (status->way == JOB_SENDING && status->peer == JOB_NO_VALUE)
         text_add(text, ", with messages that nobody has received yet");
-    add_rest(text, status->tag_noun, status->tag, status->comm_name, status->count, status->type_name);
+    if (!detail.has_tag && status->tag >= 0)
+        text_add(text, ", one %s each", status->tag_noun);
+    add_rest(text, status->tag_noun, detail.has_tag || status->tag < 0 ? status->tag : JOB_NO_VALUE,
+             status->comm_name, status->count, status->type_name);
 }
 
 static void add_outside(struct text *text, const struct page_view *page)
@@ -224,7 +236,7 @@ void hang_add_place(struct text *text, const struct hang_view *view, int rank)
         return;
     }
     text_add(text, "in ");
-    add_wait(text, view, page, true);
+    add_wait(text, view, page, whole);
     if (page->where)
         text_add(text, ", at %s", page->where);
 }
@@ -243,13 +255,13 @@ struct table {
 };
 
 /* All requests that are missing, as far as they are known, in lines of their own. */
-static void add_wants(struct text *text, const struct hang_view *view, const struct page_view *page)
+static void add_wants(struct text *text, const struct hang_view *view, const struct page_view *page, bool is_whole)
 {
     const struct job_status *status = &page->status;
     const char *word = status->flags & JOB_WAIT_ANY ? "or" : "and";
-    const uint32_t told = status->wants + 1;
+    const uint32_t told = (is_whole ? status->wants : 0) + 1;
 
-    for (uint32_t i = 0; i < status->wants && i < JOB_WANTS; i++) {
+    for (uint32_t i = 0; is_whole && i < status->wants && i < JOB_WANTS; i++) {
         text_add(text, "\n  %s ", word);
         hang_add_envelope(text, view, page, &status->want[i]);
     }
@@ -257,15 +269,15 @@ static void add_wants(struct text *text, const struct hang_view *view, const str
         text_add(text, "\n  %s %u more requests", word, status->pending - told);
 }
 
-static char *what_of(const struct hang_view *view, const struct page_view *page, bool with_peer)
+static char *what_of(const struct hang_view *view, const struct page_view *page, struct detail detail)
 {
     struct text text = { 0 };
 
     if (page->is_blocked) {
-        add_wait(&text, view, page, with_peer);
+        add_wait(&text, view, page, detail);
         if (page->has_more_threads)
             text_add(&text, " (in one of its threads)");
-        add_wants(&text, view, page);
+        add_wants(&text, view, page, detail.has_wants);
     } else {
         add_state(&text, page);
     }
@@ -296,13 +308,28 @@ static struct line *add_line(struct table *table, const struct hang_view *view, 
     return line;
 }
 
-static void make_table(struct table *table, const struct hang_view *view, bool with_peer)
+/* Its ranks, and if it is one alone all that there is to say of it. */
+static void end_line(struct line *line, const struct hang_view *view)
+{
+    struct text text = { 0 };
+    int rank = 0;
+
+    if (hang_add_ranks(&text, line->is_in, view) == 1) {
+        while (!line->is_in[rank])
+            rank++;
+        mem_free(line->what);
+        line->what = what_of(view, &view->page[rank], whole);
+    }
+    line->ranks = text.data;
+}
+
+static void make_table(struct table *table, const struct hang_view *view, struct detail detail)
 {
     table->line = need((size_t)view->size * sizeof *table->line);
     for (int i = 0; i < view->size; i++) {
         const struct page_view *page = &view->page[i];
         const char *where = page->is_blocked && page->where ? page->where : "";
-        char *what = page->is_absent ? NULL : what_of(view, page, with_peer);
+        char *what = page->is_absent ? NULL : what_of(view, page, detail);
         struct line *line = what ? find_line(table, what, where) : NULL;
         const double seconds = seconds_of(view, page);
         if (!what)
@@ -315,11 +342,8 @@ static void make_table(struct table *table, const struct hang_view *view, bool w
         if (seconds > line->seconds)
             line->seconds = seconds;
     }
-    for (int i = 0; i < table->count; i++) {
-        struct text text = { 0 };
-        hang_add_ranks(&text, table->line[i].is_in, view);
-        table->line[i].ranks = text.data;
-    }
+    for (int i = 0; i < table->count; i++)
+        end_line(&table->line[i], view);
 }
 
 static void free_table(struct table *table)
@@ -367,13 +391,16 @@ static void add_table_line(struct text *text, const struct line *line, int ranks
 
 static void add_table(struct text *text, const struct hang_view *view)
 {
+    static const struct detail less[] = {
+        { .has_tag = true, .has_wants = true }, { .has_peer = true, .has_wants = true }, { .has_wants = true }, { 0 }
+    };
     int ranks_width = 0, what_width = 0;
     struct table table = { 0 };
 
-    make_table(&table, view, true);
-    if (table.count > EXACT_MAX) {
+    make_table(&table, view, whole);
+    for (size_t i = 0; i < ARRAY_LEN(less) && table.count > EXACT_MAX; i++) {
         free_table(&table);
-        make_table(&table, view, false);
+        make_table(&table, view, less[i]);
     }
     for (int i = 0; i < table.count && i < LINES_MAX; i++) {
         ranks_width = width_of(table.line[i].ranks, ranks_width, WIDTH_MAX / 2);

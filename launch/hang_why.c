@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "hang.h"
 
-enum { ROOTS_MAX = 8, CYCLES_MAX = 8, CYCLE_SHOWN = 16 };
+enum { ROOTS_MAX = 8, PLACES_MAX = 8, CYCLES_MAX = 8, CYCLE_SHOWN = 16 };
 
 /* What advice fits. */
 struct advice {
@@ -165,13 +165,29 @@ static char *place_of(const struct why *why, int rank)
     return text.data;
 }
 
+/* Those that are left, when more would be too much: the table has them. */
+static void add_missing_rest(struct why *why, const struct job_status *call)
+{
+    begin(why);
+    text_add(why->text, hang_add_ranks(why->text, why->mark, why->view) == 1 ? " has" : " have");
+    text_add(why->text, " %s it either: see above\n", not_done(call->call_name));
+    for (int i = 0; i < why->view->size; i++)
+        why->is_named[i] |= why->mark[i];
+}
+
 /* Ranks that do the same are told of in one line. */
 static void add_missing_together(struct why *why, const struct job_status *call)
 {
+    int lines = 0;
+
     for (int i = 0; i < why->view->size; i++) {
         char *place;
         if (!why->mark[i])
             continue;
+        if (lines++ == PLACES_MAX) {
+            add_missing_rest(why, call);
+            return;
+        }
         place = place_of(why, i);
         memset(why->other, 0, (size_t)why->view->size * sizeof *why->other);
         for (int j = i; j < why->view->size; j++) {

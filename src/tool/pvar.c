@@ -261,7 +261,7 @@ static int value_now(const struct handle *handle, uint64_t *value)
         memcpy(value, (const char *)&queues + pvar->offset, sizeof *value);
         return 0;
     }
-    if (init_is_running())
+    if (init_is_open()) /* also when MPI has been left: it may come up again, and counts on */
         p2p_counters(&counters);
     memcpy(value, (const char *)&counters + pvar->offset, sizeof *value);
     return 0;

@@ -25,6 +25,14 @@ static void ring(void)
     receive(next, 7, world);
 }
 
+/* All but one wait for it, each with a tag of its own. */
+static void tags(void)
+{
+    if (rank > 0)
+        receive(0, rank, world);
+    MPI_Barrier(world);
+}
+
 /* The last one does not come. */
 static void missing(void)
 {
@@ -313,6 +321,7 @@ static const struct {
     void (*run)(void);
 } cases[] = {
     { "ring", ring },         { "missing", missing },       { "late", late },         { "mismatch", mismatch },
+    { "tags", tags },
     { "roots", roots },       { "wrong_tag", wrong_tag },   { "wrong_comm", wrong_comm }, { "large", large },
     { "posted", posted },     { "finalised", finalised },   { "gone", gone },         { "any", any },
     { "waitall", waitall },   { "waitany", waitany },       { "asleep", asleep },     { "polling", polling },

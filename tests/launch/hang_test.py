@@ -101,6 +101,15 @@ def test_many():
                ' -> ... -> 29 -> 0 ')
 
 
+def test_many_tags():
+    """What ranks differ in is left out where lines would be too many, and is told of one alone."""
+    text = report('tags', 30)
+    lines_with(text, 'all 30 ranks wait for ever', '    rank 0  MPI_Barrier on MPI_COMM_WORLD  ',
+               '    ranks 1-29  MPI_Recv from rank 0, one tag each on MPI_COMM_WORLD, 3 x MPI_INT  ',
+               '* rank 8 has not entered MPI_Barrier', '* ranks 9-29 have not entered it either: see above')
+    check(len(text.splitlines()) < 20, text)
+
+
 def test_itself():
     lines_with(report('ring', 1), 'rank 0 waits for ever', '* rank 0 waits for itself')
 
