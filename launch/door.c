@@ -105,7 +105,7 @@ static void note_library(const char *name, struct wants *wants)
     wants->is_native |= strstr(name, "libmpi_abi.") == name;
     for (int d = 0; d < DOORS; d++)
         for (int i = 0; i < NAMES; i++)
-            if (!strcmp(name, doors[d].needed[i])) {
+            if (*name && !strcmp(name, doors[d].needed[i])) { /* a file that is damaged names nothing */
                 wants->door[d] = true;
                 wants->is_fortran[d] |= i > 0;
             }
