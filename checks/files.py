@@ -6,6 +6,7 @@ Also: no tabs (Makefile apart), no blanks at the end of a line, no line far over
 formatter, file names in src/ used once except for those of sibling modules."""
 
 import os
+import subprocess
 import sys
 
 import tree
@@ -14,6 +15,7 @@ ENDINGS = (".c", ".h", ".py", ".sh", ".build", ".options", ".cmake", "CMakeLists
 MARK = "SPDX-License-Identifier: BSD-3-Clause"
 COLUMNS = 120    # the formatter breaks at 110; a little over is no fault
 README_LINES = 90
+AT_ROOT = ("LICENSE", "Makefile", "README.md", "meson.build", "meson_options.txt")
 
 
 def is_script(path):
@@ -71,7 +73,13 @@ def faults_of_names(rooms):
 
 
 def strays():
-    """What lies in src/ itself besides its meson.build."""
+    """What lies in src/ itself besides its meson.build, or in the root besides what belongs there. There, hidden files
+    and what is not committed are not looked at."""
+    done = subprocess.run(["git", "-C", tree.ROOT, "ls-files", ":(top,glob)*"], stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.DEVNULL, check=False)
+    for name in done.stdout.split():
+        if name not in AT_ROOT and not name.startswith("."):
+            yield f"{name} lies in the root, where it does not belong"
     for name in sorted(os.listdir(tree.SRC)):
         if name != "meson.build" and not os.path.isdir(os.path.join(tree.SRC, name)):
             yield f"src/{name} lies outside of every room"

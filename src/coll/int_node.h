@@ -288,6 +288,7 @@ struct node_blocks {
     bool is_in_place;           /* what it takes overwrites what it brings */
     bool has_one;               /* who brings something brings one block for all */
     bool varies;                /* not everybody knows all lengths */
+    size_t *told;               /* by rank: bytes of the blocks that this member takes, if it knows; or NULL */
     bool has_own;               /* this member has a block for itself: */
     struct coll_block own_from, own_to;
 };
@@ -336,8 +337,8 @@ static inline size_t node_pays_as(const struct node_blocks *b, size_t bytes)
 
 /* Who takes a block reads it in the memory of who brings it; few bytes go through the cell. Lengths may differ.
  * *longest: 0, or nothing has been moved but the own block of who does not both bring and take, because none is so long
- * that it pays here: the bytes of the longest, of which all members know by now. Errors: E0700, E0701, MPI_ERR_NO_MEM,
- * MPI_ERR_TRUNCATE. */
+ * that it pays here: the bytes of the longest, of which all members know by now, and b->told is filled in. Errors:
+ * E0700, E0701, MPI_ERR_NO_MEM, MPI_ERR_TRUNCATE. */
 int node_copy_blocks(const struct node_blocks *b, size_t *longest);
 /* The same for who only takes, or has brought its blocks in a line of its own, when all lines that it waits for are
  * there. */

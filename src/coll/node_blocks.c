@@ -50,9 +50,9 @@ static void hear_length(struct rounds *r, int rank, uint32_t round)
 {
     const struct coll_block block = node_in(r->b, rank);
     const size_t room = size_of(&block);
-    uint64_t len = room;
+    uint64_t len = r->b->told ? r->b->told[rank] : room;
 
-    if (r->tells)
+    if (r->tells && !r->b->told)
         memcpy(&len, shelf_line(r->b->call->comm, rank, round)->data, sizeof len);
     r->len[rank] = size_min(room, len);
     if (unlikely(len > room))
@@ -181,13 +181,15 @@ static int ask_longest(const struct node_blocks *b, size_t *bytes)
 /* `bytes` of a block; where lengths vary: of the longest, if all members know that it is long and read by all, or 0. */
 static int move(const struct node_blocks *b, size_t bytes, int blocks)
 {
+    size_t told[NODE_SLOTS_MOST];
     struct node_blocks rest = *b;
     int rc = 0;
 
     if (b->varies && bytes)
         return run_rounds(b, bytes, blocks > 1);
     if (b->varies && node_copies(b->call, &rc)) {
-        rc = node_copy_blocks(b, &bytes);
+        rest.told = told;
+        rc = node_copy_blocks(&rest, &bytes);
         if (rc || !bytes)
             return rc;
         rest.has_own = rest.has_own && node_is_mutual(b); /* else it is there */

@@ -273,6 +273,22 @@ static size_t longest_shown(const struct node_blocks *b)
     return node_pays_as(b, longest) < comm->shelf_copy_min ? longest : 0;
 }
 
+/* The lengths that tables and slots tell of the blocks for this member. */
+static void hear_lengths(const struct node_blocks *b)
+{
+    const int own = b->call->comm->rank, size = b->call->comm->size;
+
+    for (int rank = b->first; rank < b->end; rank++) {
+        if (rank == own)
+            continue;
+        if (has_table(b, rank))
+            b->told[rank] = (size_t)table_of(b, rank)[b->has_one ? 0 : own].len;
+        else
+            b->told[rank] = node_slots_len(b->call, rank, b->has_one ? 1 : size - 1,
+                                           b->has_one ? 0 : own - (own > rank));
+    }
+}
+
 /* In slots, if that goes; *rounds is how many rounds it takes. */
 static int bring(const struct node_blocks *b, char **temp, int *rounds)
 {
@@ -433,9 +449,10 @@ int node_copy_blocks(const struct node_blocks *b, size_t *longest)
         rc = meet(b);
     if (!rc)
         *longest = longest_shown(b);
-    if (!rc && *longest)
+    if (!rc && *longest) {
+        hear_lengths(b);
         node_slots_follow(b, rounds);
-    else if (!rc) /* else who disagrees does not read; nobody may read what is gone */
+    } else if (!rc) /* else who disagrees does not read; nobody may read what is gone */
         rc = finish(b, rounds, failed); /* after an error, too, others get what they wait for */
     mem_free(temp);
     return rc;

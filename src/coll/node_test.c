@@ -594,6 +594,49 @@ static void bad_places(struct comm *comm)
     CHECK_INT(node_barrier(comm), 0);
 }
 
+enum { ROOM = 40000, MORE = 200000 };
+
+/* Rank 0 sends rank 1 a block of `len` bytes, rank 2, if there is one, sends all MORE bytes. */
+static void send_other_length(struct comm *comm, int len, int expected)
+{
+    struct type *type = obj_type(MPI_BYTE);
+    int sent[3] = { 8, comm->rank ? 8 : len, 8 }, wanted[3] = { comm->rank == 1 ? ROOM : 8, 8, MORE };
+    int from[3] = { 0, 8, MORE }, to[3] = { 0, ROOM, 2 * ROOM };
+    char *const brought = malloc(3 * MORE), *const taken = malloc(3 * MORE);
+    int rc;
+
+    for (int rank = 0; comm->rank == 2 && rank < 3; rank++)
+        sent[rank] = rank == 2 ? 8 : MORE;
+    for (int rank = 0; rank < 3; rank++)
+        wanted[rank] = rank == comm->rank ? sent[rank] : wanted[rank];
+    CHECK(brought && taken);
+    memset(brought, comm->rank + 1, 3 * MORE);
+    memset(taken, 9, 3 * MORE);
+    rc = node_alltoall(comm, VARYING(brought, sent, from, type), VARYING(taken, wanted, to, type));
+    CHECK_INT(err_class(rc), comm->rank == 1 ? expected : 0);
+    if (comm->rank == 1) {
+        const int end = len < ROOM ? len : ROOM;
+
+        CHECK(taken[0] == 1 && taken[end - 1] == 1);
+        CHECK(end == ROOM || taken[end] == 9);
+    }
+    CHECK(comm->size < 3 || comm->rank == 2 || taken[2 * ROOM + MORE - 1] == 3);
+    free(brought);
+    free(taken);
+    CHECK_INT(node_barrier(comm), 0);
+}
+
+/* Of blocks whose lengths vary what comes counts, whichever way it comes. */
+static void other_lengths(struct comm *comm)
+{
+    type_init();
+    send_other_length(comm, ROOM, 0);
+    send_other_length(comm, ROOM + 1, MPI_ERR_TRUNCATE);
+    send_other_length(comm, ROOM - 1, 0);
+    send_other_length(comm, 3 * ROOM, MPI_ERR_TRUNCATE);
+    send_other_length(comm, 100, 0);
+}
+
 static void test_disagreement(body_fn *body)
 {
     run(2, false, 0, body);
@@ -613,6 +656,11 @@ int main(void)
     setenv("PARLEY_SHARED_COLL_COPY_MIN", "100k", 1); /* … and where they are dear */
     for (int size = 2; size <= 6; size++)
         run(size, size % 2, 0, calls);
+    for (int i = 0; i < 3; i++) {
+        setenv("PARLEY_SHARED_COLL_COPY_MIN", i == 0 ? "1" : i == 1 ? "100k" : "2m", 1);
+        run(2, false, 0, other_lengths);
+        run(3, true, 0, other_lengths);
+    }
     unsetenv("PARLEY_SHARED_COLL_COPY_MIN");
     run(2, false, 0, calls);
     setenv("PARLEY_SINGLE_COPY", "0", 1);
