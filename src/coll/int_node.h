@@ -342,6 +342,8 @@ static inline size_t node_pays_as(const struct node_blocks *b, size_t bytes)
 int node_copy_blocks(const struct node_blocks *b, size_t *longest);
 /* The same for who only takes, or has brought its blocks in a line of its own, when all lines that it waits for are
  * there. */
+int node_take_boxes(const struct node_blocks *b, size_t *longest);
+/* And goes on in rounds, if that comes out of it (node_blocks.c). */
 int node_take_blocks(const struct node_blocks *b);
 
 static inline struct coll_block node_out(const struct node_blocks *b, int rank)

@@ -161,6 +161,17 @@ static int run_rounds(const struct node_blocks *b, size_t bytes, bool is_each)
     return rc ? rc : r.rc;
 }
 
+int node_take_blocks(const struct node_blocks *b)
+{
+    size_t told[NODE_SLOTS_MOST], longest;
+    struct node_blocks rest = *b;
+    int rc;
+
+    rest.told = told;
+    rc = node_take_boxes(&rest, &longest);
+    return rc || !longest ? rc : run_rounds(&rest, longest, !b->has_one);
+}
+
 /* The longest block of all members. */
 static int ask_longest(const struct node_blocks *b, size_t *bytes)
 {

@@ -252,41 +252,37 @@ static int show(const struct node_blocks *b, char **temp)
     return 0;
 }
 
-/* Where lengths vary: is there a longest block that all members know of by now, and does it not pay to copy it here?
- * Its bytes, else 0. All that bring and take have heard of each other; of a scatter and of two, from who brings. */
+/* Where lengths vary: do all that bring something show memory, do all members know how long their longest block is, and
+ * does it not pay to copy it here? Its bytes, else 0. */
 static size_t longest_shown(const struct node_blocks *b)
 {
     const struct comm *comm = b->call->comm;
+    const enum coll_operation operation = b->call->what >> NODE_WHAT_OP;
+    const bool has_root = operation == COLL_SCATTERV || operation == COLL_GATHERV;
     size_t longest = 0;
 
-    if (!b->varies || !comm->shelf_copy_min || !(node_is_mutual(b) || !b->has_one || comm->size == 2))
+    if (!b->varies || !comm->shelf_copy_min || (operation == COLL_GATHERV && comm->size > 2))
         return 0;
     for (int rank = 0; rank < comm->size; rank++) {
-        const bool brings = rank == comm->rank ? b->out != NULL : rank >= b->first && rank < b->end;
         uint64_t bytes;
 
-        if (!brings || !has_table(b, rank))
-            continue;
+        if (has_root && (rank == comm->rank ? !b->out : rank < b->first || rank >= b->end))
+            continue; /* who brings nothing */
+        if (!has_table(b, rank))
+            return 0;
         memcpy(&bytes, (char *)shelf_line(comm, rank, b->call->round)->data + sizeof(struct node_head), sizeof bytes);
         longest = size_max(longest, (size_t)bytes);
     }
     return node_pays_as(b, longest) < comm->shelf_copy_min ? longest : 0;
 }
 
-/* The lengths that tables and slots tell of the blocks for this member. */
+/* The lengths that tables tell of the blocks for this member. */
 static void hear_lengths(const struct node_blocks *b)
 {
-    const int own = b->call->comm->rank, size = b->call->comm->size;
+    const int own = b->call->comm->rank;
 
-    for (int rank = b->first; rank < b->end; rank++) {
-        if (rank == own)
-            continue;
-        if (has_table(b, rank))
-            b->told[rank] = (size_t)table_of(b, rank)[b->has_one ? 0 : own].len;
-        else
-            b->told[rank] = node_slots_len(b->call, rank, b->has_one ? 1 : size - 1,
-                                           b->has_one ? 0 : own - (own > rank));
-    }
+    for (int rank = b->first; rank < b->end; rank++)
+        b->told[rank] = rank == own ? 0 : (size_t)table_of(b, rank)[b->has_one ? 0 : own].len;
 }
 
 /* In slots, if that goes; *rounds is how many rounds it takes. */
@@ -434,9 +430,13 @@ static int finish(const struct node_blocks *b, int rounds, int rc)
     return rc;
 }
 
-int node_take_blocks(const struct node_blocks *b)
+int node_take_boxes(const struct node_blocks *b, size_t *longest)
 {
-    return finish(b, 1, 0);
+    *longest = longest_shown(b);
+    if (!*longest)
+        return finish(b, 1, 0);
+    hear_lengths(b);
+    return 0;
 }
 
 int node_copy_blocks(const struct node_blocks *b, size_t *longest)
@@ -449,10 +449,9 @@ int node_copy_blocks(const struct node_blocks *b, size_t *longest)
         rc = meet(b);
     if (!rc)
         *longest = longest_shown(b);
-    if (!rc && *longest) {
+    if (!rc && *longest)
         hear_lengths(b);
-        node_slots_follow(b, rounds);
-    } else if (!rc) /* else who disagrees does not read; nobody may read what is gone */
+    else if (!rc) /* else who disagrees does not read; nobody may read what is gone */
         rc = finish(b, rounds, failed); /* after an error, too, others get what they wait for */
     mem_free(temp);
     return rc;
