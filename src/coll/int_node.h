@@ -286,6 +286,7 @@ struct node_blocks {
     int first, end;             /* members that it takes from, itself left out */
     int reader, readers_end;    /* members that take from it, itself left out */
     bool is_in_place;           /* what it takes overwrites what it brings */
+    bool has_root;              /* one brings to all, or all to one */
     bool has_one;               /* who brings something brings one block for all */
     bool varies;                /* not everybody knows all lengths */
     size_t *told;               /* by rank: bytes of the blocks that this member takes, if it knows; or NULL */

@@ -239,7 +239,7 @@ int node_gather(struct comm *comm, const struct coll_data *send, const struct co
     struct node_call call;
     struct node_blocks b = { .call = &call, .out = is_root ? NULL : send, .in = recv, .in_index = NODE_EACH,
                              .end = is_root ? comm->size : 0, .reader = root,
-                             .readers_end = is_root ? root : root + 1, .has_one = true,
+                             .readers_end = is_root ? root : root + 1, .has_root = true, .has_one = true,
                              .varies = varies };
     int rc = node_begin(&call, comm, varies ? COLL_GATHERV : COLL_GATHER, root, bytes);
 
@@ -257,7 +257,7 @@ int node_scatter(struct comm *comm, const struct coll_data *send, const struct c
     struct node_call call;
     struct node_blocks b = { .call = &call, .out = is_root ? send : NULL, .out_index = NODE_EACH, .in = recv,
                              .first = root, .end = is_root ? root : root + 1,
-                             .readers_end = is_root ? comm->size : 0, .varies = varies };
+                             .readers_end = is_root ? comm->size : 0, .has_root = true, .varies = varies };
     int rc = node_begin(&call, comm, varies ? COLL_SCATTERV : COLL_SCATTER, root, bytes);
 
     if (!rc && is_root)

@@ -257,16 +257,14 @@ static int show(const struct node_blocks *b, char **temp)
 static size_t longest_shown(const struct node_blocks *b)
 {
     const struct comm *comm = b->call->comm;
-    const enum coll_operation operation = b->call->what >> NODE_WHAT_OP;
-    const bool has_root = operation == COLL_SCATTERV || operation == COLL_GATHERV;
     size_t longest = 0;
 
-    if (!b->varies || !comm->shelf_copy_min || (operation == COLL_GATHERV && comm->size > 2))
+    if (!b->varies || !comm->shelf_copy_min || (b->has_root && b->has_one && comm->size > 2))
         return 0;
     for (int rank = 0; rank < comm->size; rank++) {
         uint64_t bytes;
 
-        if (has_root && (rank == comm->rank ? !b->out : rank < b->first || rank >= b->end))
+        if (b->has_root && (rank == comm->rank ? !b->out : rank < b->first || rank >= b->end))
             continue; /* who brings nothing */
         if (!has_table(b, rank))
             return 0;

@@ -225,13 +225,13 @@ static ALWAYS_INLINE bool take(const struct node_call *call, int rank, int count
 /* All that this member takes, in the general way; its own line has been posted. Lines that have not come are waited
  * for. */
 static COLD NOINLINE int take_all(struct node_call *call, const struct coll_data *in, int in_index, int first, int end,
-                                  bool has_one)
+                                  bool has_root, bool has_one)
 {
     const int rc = node_await(call, call->round, first, end);
 
     return rc ? rc : node_take_blocks(&(struct node_blocks){ .call = call, .in = in, .in_index = in_index,
-                                                             .first = first, .end = end, .has_one = has_one,
-                                                             .varies = true });
+                                                             .first = first, .end = end, .has_root = has_root,
+                                                             .has_one = has_one, .varies = true });
 }
 
 int coll_short_gatherv(struct comm *comm, const void *send, MPI_Count send_count, struct type *send_type, void *recv,
@@ -271,7 +271,7 @@ int coll_short_gatherv(struct comm *comm, const void *send, MPI_Count send_count
             is_taken = take(&call, rank, 1, 0, block_of(&in, rank));
     }
     if (unlikely(!is_taken))
-        return take_all(&call, &COLL_VARYING(recv, counts, displs, recv_type), NODE_EACH, 0, comm->size, true);
+        return take_all(&call, &COLL_VARYING(recv, counts, displs, recv_type), NODE_EACH, 0, comm->size, true, true);
     return rc;
 }
 
@@ -329,7 +329,7 @@ int coll_short_scatterv(struct comm *comm, const void *send, const int *counts, 
         if (likely(rc || take(&call, root, comm->size - 1, rank - (rank > root),
                              (struct block){ recv, type_bytes(recv_type, recv_count) })))
             return rc;
-        return take_all(&call, &COLL_SAME(recv, recv_count, recv_type), 0, root, root + 1, false);
+        return take_all(&call, &COLL_SAME(recv, recv_count, recv_type), 0, root, root + 1, true, false);
     }
     if (!are_slots(comm, &out, &own) ||
         !short_keeps(recv, recv_count, recv_type, own.at, own.bytes))
@@ -364,7 +364,7 @@ int coll_short_allgatherv(struct comm *comm, const void *send, MPI_Count send_co
     for (int rank = 0; rank < comm->size && likely(!rc && is_taken); rank++)
         is_taken = rank == comm->rank || take(&call, rank, 1, 0, block_of(&in, rank));
     if (unlikely(!is_taken))
-        return take_all(&call, &COLL_VARYING(recv, counts, displs, recv_type), NODE_EACH, 0, comm->size, true);
+        return take_all(&call, &COLL_VARYING(recv, counts, displs, recv_type), NODE_EACH, 0, comm->size, false, true);
     return rc;
 }
 
@@ -392,7 +392,7 @@ static ALWAYS_INLINE int exchange(struct comm *comm, enum coll_operation operati
         return rc;
     return take_all(&call, in->types ? &COLL_MIXED(in->buf, in->counts, in->displs, in->types)
                                      : &COLL_VARYING(in->buf, in->counts, in->displs, in->type),
-                    NODE_EACH, 0, size, false);
+                    NODE_EACH, 0, size, false, false);
 }
 
 int coll_short_alltoallv(struct comm *comm, const void *send, const int *send_counts, const int *send_displs,
