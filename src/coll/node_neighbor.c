@@ -190,10 +190,13 @@ static void await_written(struct around *a)
 
 /* --- slots and messages --- */
 
-/* Bytes of a block; slots take up to `most`. */
+/* Bytes of a block; slots take up to `most`. Where ranks share processors, messages are dearer than elsewhere. */
 static bool is_better_shown(const struct around *a, size_t len, size_t most)
 {
-    return a->can_copy && len >= (len > most ? SHOWN_MIN : node_copy_min_all()) && len >= a->call.comm->shelf_copy_min;
+    const size_t min = a->call.comm->shelf_copy_min;
+
+    return a->can_copy && len >= (len > most ? SHOWN_MIN : node_copy_min_all()) &&
+           len >= (progress_is_oversubscribed() ? min / 8 : min);
 }
 
 /* What goes into slots: blocks up to a share of a cell, all of them or none if lengths need too much room. */
