@@ -169,7 +169,7 @@ int node_take_blocks(const struct node_blocks *b)
 
     rest.told = told;
     rc = node_take_boxes(&rest, &longest);
-    return rc || !longest ? rc : run_rounds(&rest, longest, !b->has_one);
+    return longest ? run_rounds(&rest, longest, !b->has_one) : rc;
 }
 
 /* The longest block of all members. */
@@ -194,15 +194,15 @@ static int move(const struct node_blocks *b, size_t bytes, int blocks)
 {
     size_t told[NODE_SLOTS_MOST];
     struct node_blocks rest = *b;
-    int rc = 0;
+    int rc = 0, failed = 0;
 
     if (b->varies && bytes)
         return run_rounds(b, bytes, blocks > 1);
     if (b->varies && node_copies(b->call, &rc)) {
         rest.told = told;
-        rc = node_copy_blocks(&rest, &bytes);
-        if (rc || !bytes)
-            return rc;
+        failed = node_copy_blocks(&rest, &bytes);
+        if (!bytes)
+            return failed;
         rest.has_own = rest.has_own && node_is_mutual(b); /* else it is there */
     } else if (!rc && b->varies) {
         rc = ask_longest(b, &bytes);
@@ -210,7 +210,9 @@ static int move(const struct node_blocks *b, size_t bytes, int blocks)
                node_copies_pay(b->call, node_pays_as(b, bytes), &rc)) {
         return node_copy_blocks(b, &bytes);
     }
-    return rc ? rc : run_rounds(&rest, bytes, blocks > 1);
+    if (!rc)
+        rc = run_rounds(&rest, bytes, blocks > 1);
+    return failed ? failed : rc;
 }
 
 /* --- the calls --- */

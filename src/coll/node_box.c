@@ -428,13 +428,19 @@ static int finish(const struct node_blocks *b, int rounds, int rc)
     return rc;
 }
 
-int node_take_boxes(const struct node_blocks *b, size_t *longest)
+/* The same, unless all goes on in rounds: then nothing is moved here. */
+static int finish_here(const struct node_blocks *b, int rounds, int rc, size_t *longest)
 {
     *longest = longest_shown(b);
     if (!*longest)
-        return finish(b, 1, 0);
+        return finish(b, rounds, rc);
     hear_lengths(b);
-    return 0;
+    return rc;
+}
+
+int node_take_boxes(const struct node_blocks *b, size_t *longest)
+{
+    return finish_here(b, 1, 0, longest);
 }
 
 int node_copy_blocks(const struct node_blocks *b, size_t *longest)
@@ -445,12 +451,8 @@ int node_copy_blocks(const struct node_blocks *b, size_t *longest)
     *longest = 0;
     if (!rc)
         rc = meet(b);
-    if (!rc)
-        *longest = longest_shown(b);
-    if (!rc && *longest)
-        hear_lengths(b);
-    else if (!rc) /* else who disagrees does not read; nobody may read what is gone */
-        rc = finish(b, rounds, failed); /* after an error, too, others get what they wait for */
+    if (!rc) /* else who disagrees does not read; nobody may read what is gone */
+        rc = finish_here(b, rounds, failed, longest); /* after an error, too, others get what they wait for */
     mem_free(temp);
     return rc;
 }
