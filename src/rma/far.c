@@ -84,11 +84,17 @@ int win_far_await_late(const char *call)
     return settle(win, late.rank, call);
 }
 
-static void want(struct win *win, int rank, bool is_shared)
+static void want(struct win *win, int rank, uint32_t how)
 {
     p2p_box_lock(win->comm);
-    win_messages_of(win)->peer[rank].lock_also = ALSO_LOCK | (is_shared ? ALSO_SHARED : 0);
+    win_messages_of(win)->peer[rank].lock_also = ALSO_LOCK | how;
     p2p_box_unlock(win->comm);
+}
+
+int win_far_take_lock(struct win *win, int rank, bool is_shared, const char *call)
+{
+    want(win, rank, is_shared ? ALSO_SHARED : 0);
+    return settle(win, rank, call);
 }
 
 int win_far_lock(struct win *win, int rank, bool is_shared, const char *call)
@@ -99,18 +105,29 @@ int win_far_lock(struct win *win, int rank, bool is_shared, const char *call)
         rc = win_far_await_late(call);
     if (rc)
         return rc;
-    want(win, rank, is_shared);
     if (progress.is_threaded)
-        return settle(win, rank, call);
+        return win_far_take_lock(win, rank, is_shared, call);
+    want(win, rank, is_shared ? ALSO_SHARED : 0);
     late.win = win;
     late.rank = rank;
     return 0;
 }
 
-void win_far_ask_lock(struct win *win, int rank, bool is_shared, const char *call)
+void win_far_try_lock(struct win *win, int rank, const char *call)
 {
-    want(win, rank, is_shared);
+    want(win, rank, ALSO_SHARED | ALSO_TRY);
     tell(win, rank, ALSO_ANSWER, call);
+}
+
+bool win_far_has_lock(struct win *win, int rank)
+{
+    const struct win_peer *peer = &win_messages_of(win)->peer[rank];
+    bool has;
+
+    p2p_box_lock(win->comm);
+    has = !peer->is_denied && !peer->is_lost;
+    p2p_box_unlock(win->comm);
+    return has;
 }
 
 void win_far_unlock(struct win *win, int rank, bool is_shared, const char *call)
@@ -154,6 +171,10 @@ int win_serve_lock(struct win_messages *m, struct win_parcel_in *in)
 {
     const struct win *win = m->win;
 
+    if (in->word & ALSO_TRY) {
+        m->peer[in->rank].has_denied = !win_lock_try_read(win, win->rank, win->rank);
+        return 0;
+    }
     if (in->turn == TURN_NONE)
         in->ticket = win_lock_ticket(win, win->rank, win->rank);
     in->turn = TURN_WAITS;

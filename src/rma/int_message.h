@@ -32,6 +32,7 @@ enum win_also {
     ALSO_UNLOCK = 1 << 11,    /* then the lock is given back */
     ALSO_COMPLETE = 1 << 12,  /* MPI_Win_complete has ended an access epoch */
     ALSO_ANSWER = 1 << 13,    /* at last: an answer is wanted */
+    ALSO_TRY = 1 << 14,       /* the lock, for reading, only if it can be had now; in an answer: it could not */
     WIN_PARCEL_KIND = 255,
 };
 
@@ -116,6 +117,7 @@ struct win_peer {
     bool is_unflushed;    /* something was sent that no question is behind */
     bool is_unheard;      /* an unlock was sent that no question is behind: a window that goes waits for it */
     struct list asked;    /* struct win_asked: in the order of their replies, without those that all have come for */
+    bool is_denied;       /* what was tried last: the lock was not to be had */
     int error;            /* for the next flush; 0: none */
     /* we are the target */
     struct list queue;    /* struct win_parcel_in: CALLS and DATA from there, in order */
@@ -125,6 +127,7 @@ struct win_peer {
     char *landing;        /* where the DATA of the last that is done go; NULL: they are refused */
     unsigned replies;     /* on their way to it */
     uint32_t lock_held;   /* ALSO_LOCK, perhaps ALSO_SHARED: it has our lock; 0: it has not */
+    bool has_denied;      /* the next answer tells that its lock was not to be had */
     bool is_refused;      /* the next answer tells … */
     struct win_refusal refusal; /* … this */
 };
@@ -180,8 +183,8 @@ int win_outbox_alone(struct win_messages *m, int rank, uint32_t word, void *byte
                      void *arg);
 /* As the next poll would do. */
 void win_outbox_retry(struct win_messages *m, int rank);
-/* An answer has come. `rc`: what was refused. */
-void win_outbox_answered(struct win_messages *m, int rank, int rc);
+/* An answer has come. `rc`: what was refused; `word`: of the parcel. */
+void win_outbox_answered(struct win_messages *m, int rank, uint32_t word, int rc);
 void win_outbox_lost(struct win_messages *m, int rank);
 
 /* --- serve.c --- */
@@ -224,7 +227,7 @@ void win_attend_soon(void);
 /* --- far.c, with the lock. At the target. --- */
 
 enum { LATER = -1 }; /* nothing more could be done now */
-/* LATER, or it is had. */
+/* LATER, or it is had, or known that it is not. */
 int win_serve_lock(struct win_messages *m, struct win_parcel_in *in);
 /* `also`: as in the parcel that has asked for it. */
 void win_serve_unlock(struct win_messages *m, uint32_t also);

@@ -50,6 +50,20 @@ static inline bool win_lock_enter(const struct win *win, int rank, uint32_t tick
     return true;
 }
 
+/* For reading, if its turn is now: nobody is asked to wait for it. False: it is not, or others came in between. */
+static inline bool win_lock_try_read(const struct win *win, int rank, int waiter)
+{
+    struct win_member *member = win_member(win, rank);
+    uint32_t ticket = atomic_load_explicit(&member->reading, memory_order_acquire);
+
+    if (!atomic_compare_exchange_strong_explicit(&member->tickets, &ticket, ticket + 1, memory_order_relaxed,
+                                                 memory_order_relaxed))
+        return false;
+    atomic_store_explicit(&member->pair[ticket & win->pair_mask].waiter, (uint32_t)waiter, memory_order_relaxed);
+    win_let_next_read(win, member, ticket);
+    return true;
+}
+
 static ALWAYS_INLINE void win_lock_leave(const struct win *win, int rank, bool is_shared)
 {
     struct win_member *member = win_member(win, rank);

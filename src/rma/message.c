@@ -545,7 +545,7 @@ static void end(void *arg, void *token, int rc)
     } else if (!rc) {
         switch (kind) {
         case PARCEL_REFUSED: on_refused(&m->peer[in->rank], in); break;
-        case PARCEL_ANSWER: win_outbox_answered(m, in->rank, in->len ? refused(in) : 0); break;
+        case PARCEL_ANSWER: win_outbox_answered(m, in->rank, in->word, in->len ? refused(in) : 0); break;
         default: win_serve_notice(m, in->rank, false);
         }
     }

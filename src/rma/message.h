@@ -39,8 +39,12 @@ int win_far_lock(struct win *win, int rank, bool is_shared, const char *call);
 /* Is there one that is wanted so? Wait until it is had. Error: its target is lost. */
 bool win_far_is_late(void);
 int win_far_await_late(const char *call);
-/* Ask for it now; the next flush waits until it is had. */
-void win_far_ask_lock(struct win *win, int rank, bool is_shared, const char *call);
+/* It is had on return. Error: the rank is lost. */
+int win_far_take_lock(struct win *win, int rank, bool is_shared, const char *call);
+/* Ask for it, for reading, if it can be had without waiting for others. After a flush: is it had? Not that of a rank
+ * that is lost. */
+void win_far_try_lock(struct win *win, int rank, const char *call);
+bool win_far_has_lock(struct win *win, int rank);
 /* Give it back, behind all operations, whose end is to be waited for by the next flush. */
 void win_far_unlock(struct win *win, int rank, bool is_shared, const char *call);
 /* MPI_Win_post. */

@@ -228,15 +228,39 @@ static void check_far_lock(void)
     poll_a_while();
     CHECK(memory[0] == 7 && before == 3 && win_lock_enter(&win, 0, ticket, false));
     win_lock_leave(&win, 0, false);
-    win_far_ask_lock(&win, 0, false, "MPI_Win_lock_all");
-    CHECK_INT(win_message_flush(&win, -1, false, "MPI_Win_lock_all"), 0);
-    win_far_unlock(&win, 0, false, "MPI_Win_unlock_all");
+    CHECK_INT(win_far_take_lock(&win, 0, true, "MPI_Win_lock_all"), 0);
+    win_far_unlock(&win, 0, true, "MPI_Win_unlock_all");
     CHECK_INT(win.pending, 0);
     win_far_settle(&win); /* nobody has waited for that yet */
     CHECK_INT(win.pending, 1);
     win_message_flush(&win, -1, false, "MPI_Win_free");
     CHECK(win_lock_enter(&win, 0, win_lock_ticket(&win, 0, 0), false));
     win_lock_leave(&win, 0, false);
+}
+
+/* A lock that is tried is had, or it is not and nobody waits for it. */
+static void check_tried_lock(void)
+{
+    const struct win_member *own = win_member(&win, 0);
+    const uint32_t ticket = win_lock_ticket(&win, 0, 0);
+
+    CHECK(win_lock_enter(&win, 0, ticket, false));
+    win_far_try_lock(&win, 0, "MPI_Win_lock_all");
+    CHECK_INT(win_message_flush(&win, -1, false, "MPI_Win_lock_all"), 0);
+    CHECK(!win_far_has_lock(&win, 0));
+    CHECK(!win_lock_try_read(&win, 0, 0));
+    CHECK_INT(own->tickets, ticket + 1);
+    win_lock_leave(&win, 0, false);
+    win_far_try_lock(&win, 0, "MPI_Win_lock_all");
+    CHECK_INT(win_message_flush(&win, -1, false, "MPI_Win_lock_all"), 0);
+    CHECK(win_far_has_lock(&win, 0));
+    CHECK(win_lock_try_read(&win, 0, 0));
+    CHECK_INT(own->tickets, ticket + 3);
+    win_lock_leave(&win, 0, true);
+    win_far_unlock(&win, 0, true, "MPI_Win_unlock_all");
+    win_far_settle(&win);
+    CHECK_INT(win_message_flush(&win, -1, false, "MPI_Win_free"), 0);
+    CHECK_INT(own->writing, ticket + 3);
 }
 
 /* Notices come in spite of everything; that of an end only behind what it ends. */
@@ -331,6 +355,7 @@ int main(void)
         check_irregular();
         check_taken();
         check_far_lock();
+        check_tried_lock();
         check_far_notices();
         check_refused();
         check_no_memory();

@@ -153,11 +153,12 @@ void win_outbox_retry(struct win_messages *m, int rank)
 
 /* --- coming in --- */
 
-void win_outbox_answered(struct win_messages *m, int rank, int rc)
+void win_outbox_answered(struct win_messages *m, int rank, uint32_t word, int rc)
 {
     struct win_peer *peer = &m->peer[rank];
 
     peer->answers--;
+    peer->is_denied = word & ALSO_TRY;
     if (unlikely(rc))
         peer->error = rc;
     win_pending(m->win, -1);

@@ -185,26 +185,75 @@ int win_unlock(struct win *win, int rank)
 
 /* --- all at once --- */
 
-/* Far targets are asked at once, then near ones come in their order. */
+static const char lock_all[] = "MPI_Win_lock_all";
+
+/* Far ranks in [from, end) have been tried, near ones are had. */
+static bool is_had(struct win *win, int rank)
+{
+    return !win->target[rank].is_far || win_far_has_lock(win, rank);
+}
+
+static void give_back(struct win *win, int rank)
+{
+    if (win->target[rank].is_far)
+        win_far_unlock(win, rank, true, lock_all);
+    else
+        win_lock_leave(win, rank, true);
+}
+
+/* Those from rank `from` on that can be had without waiting, up to the first one that cannot: *end, `size` if there
+ * is none. Far ones are asked at once. Error: one is lost, and none is had. */
+static int try_some(struct win *win, int from, int *end)
+{
+    int stop = from, first = from, rc;
+
+    while (stop < win->size && (win->target[stop].is_far || win_lock_try_read(win, stop, win->rank)))
+        stop++;
+    for (int rank = from; rank < stop; rank++)
+        if (win->target[rank].is_far)
+            win_far_try_lock(win, rank, lock_all);
+    rc = win_message_flush(win, -1, false, lock_all);
+    while (!rc && first < stop && is_had(win, first))
+        first++;
+    for (int rank = first; rank < stop; rank++)
+        if (is_had(win, rank))
+            give_back(win, rank);
+    *end = first;
+    return rc;
+}
+
+/* Whoever waits for a target has only such with lower ranks, so those who lock in the order of ranks never wait for
+ * each other; and where nobody is in the way it takes one message to each far target and back. */
+static int take_far_and_near(struct win *win)
+{
+    int next = 0, rc = 0;
+
+    while (!rc && next < win->size) {
+        rc = try_some(win, next, &next);
+        if (rc || next == win->size)
+            break;
+        if (!win->target[next].is_far)
+            take_near(win, next, true, lock_all);
+        else
+            rc = win_far_take_lock(win, next, true, lock_all);
+        next += !rc;
+    }
+    for (int rank = 0; rank < next && unlikely(rc); rank++)
+        give_back(win, rank);
+    return rc;
+}
+
 static int take_all(struct win *win)
 {
-    static const char call[] = "MPI_Win_lock_all";
-    const bool has_far = win->has_far;
-    int rc = unlikely(win_far_is_late()) ? win_far_await_late(call) : 0;
+    int rc = unlikely(win_far_is_late()) ? win_far_await_late(lock_all) : 0;
 
     if (rc)
         return rc;
-    for (int rank = 0; rank < win->size && has_far; rank++)
-        if (win->target[rank].is_far)
-            win_far_ask_lock(win, rank, true, call);
+    if (unlikely(win->has_far))
+        return take_far_and_near(win);
     for (int rank = 0; rank < win->size; rank++)
-        if (!has_far || !win->target[rank].is_far)
-            take_near(win, rank, true, call);
-    rc = has_far ? win_message_flush(win, -1, false, call) : 0;
-    for (int rank = 0; rank < win->size && unlikely(rc); rank++)
-        if (!win->target[rank].is_far)
-            win_lock_leave(win, rank, true);
-    return rc;
+        take_near(win, rank, true, lock_all);
+    return 0;
 }
 
 int win_lock_all(struct win *win, int assertion)

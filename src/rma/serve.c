@@ -153,11 +153,12 @@ static COLD int refuse(struct win_messages *m, int rank, bool is_asked, const st
 static int send_answer(struct win_messages *m, int rank)
 {
     struct win_peer *peer = &m->peer[rank];
+    const uint32_t word = unlikely(peer->has_denied) ? PARCEL_ANSWER | ALSO_TRY : PARCEL_ANSWER;
 
-    if (p2p_parcel_send(m->win->comm, rank, PARCEL_ANSWER, &peer->refusal,
+    if (p2p_parcel_send(m->win->comm, rank, word, &peer->refusal,
                         unlikely(peer->is_refused) ? sizeof peer->refusal : 0, NULL, NULL))
         return LATER;
-    peer->is_refused = false;
+    peer->is_refused = peer->has_denied = false;
     return 0;
 }
 
@@ -348,7 +349,8 @@ static int do_first(struct win_messages *m, struct win_parcel_in *in)
     if (in->word & ALSO_LOCK) {
         if (win_serve_lock(m, in))
             return LATER;
-        m->peer[in->rank].lock_held = in->word & (ALSO_LOCK | ALSO_SHARED);
+        if (!m->peer[in->rank].has_denied)
+            m->peer[in->rank].lock_held = in->word & (ALSO_LOCK | ALSO_SHARED);
         in->word &= ~(uint32_t)ALSO_LOCK;
     }
     if ((in->word & WIN_PARCEL_KIND) == PARCEL_DATA)
