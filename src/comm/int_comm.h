@@ -105,7 +105,10 @@ int comm_split_exchange(struct comm *comm, struct split_entry *entries);
  * `size`. Returns how many, or an error code as a negative number. */
 int comm_split_order(const struct split_entry *entries, int size, int color, int *ranks);
 
-/* Two groups agree through their leaders, and each tells its own side. */
+/* Two groups agree through their leaders, and each tells its own side. What for: a communicator of both and one of
+ * each group, the first alone, or none. */
+enum meeting_for { MEET_FOR_BOTH, MEET_FOR_ONE, MEET_FOR_NONE };
+
 struct meeting {
     struct comm *local;   /* one of the local group, intra */
     int leader;           /* in it */
@@ -116,6 +119,7 @@ struct meeting {
     const void *data;          /* … so many bytes, which are … */
     size_t size;
     bool has_numbers;          /* … int32_t */
+    enum meeting_for what_for; /* the same at both leaders */
     const char *call;     /* for reports */
 };
 

@@ -94,10 +94,10 @@ static int take_contexts(const struct meeting *m, struct agreed *agreed, struct 
     uint32_t ctx = 0;
     int rc = comm_world.joint ? comm_clients_check_alike(m->local->group, m->call) : 0;
 
-    if (!rc)
+    if (!rc && m->what_for == MEET_FOR_BOTH)
         rc = comm_ctx_take_for(m->local, &ctx);
     agreed->local_ctx = ctx;
-    if (rc || !comm_is_before(comm_world.proc, remote))
+    if (rc || m->what_for == MEET_FOR_NONE || !comm_is_before(comm_world.proc, remote))
         return rc;
     if (mine->is_named)
         rc = take(comm_clients_take_own, &mine->id);
@@ -106,6 +106,16 @@ static int take_contexts(const struct meeting *m, struct agreed *agreed, struct 
     rc = abroad ? comm_ctx_take_abroad(abroad, &ctx) : comm_ctx_take_for(m->local, &ctx);
     mine->ctx = ctx;
     return rc;
+}
+
+/* No communicator has been made with them. */
+static void return_contexts(const struct meeting *m, const struct agreed *agreed)
+{
+    if (m->local->rank != m->leader)
+        return;
+    if (comm_is_before(comm_world.proc, other_leader(m)))
+        comm_ctx_return((uint32_t)agreed->ctx);
+    comm_ctx_return((uint32_t)agreed->local_ctx);
 }
 
 static int check_other(const struct meeting *m)
@@ -308,6 +318,8 @@ static int meet_and_make(struct meeting *m, const struct comm *parent, struct gr
     rc = renew(remote);
     if (!rc)
         rc = check_apart(group, remote);
+    if (!rc && (group->size == 0 || remote->size == 0))
+        return_contexts(m, &agreed);
     if (rc || group->rank == MPI_UNDEFINED || remote->size == 0) {
         group_unref(remote);
         return rc;
@@ -408,7 +420,7 @@ static int meet_by_name(struct comm *local, int leader, struct group *remote, in
     const uint32_t hash = comm_hash_string(stringtag) ^ comm_hash_group(local->group) ^ comm_hash_group(remote);
     const struct meeting m = { .local = local, .leader = leader, .peer = &comm_own,
                                .remote = group_proc(remote, remote_leader),
-                               .tag = coll_leader_tag((int)(hash & INT_MAX)),
+                               .tag = coll_leader_tag((int)(hash & INT_MAX)), .what_for = MEET_FOR_ONE,
                                .call = "MPI_Intercomm_create_from_groups" };
 
     return comm_meet(&m, agreed);
@@ -471,6 +483,7 @@ int comm_inter_merge(struct comm *comm, int high, struct comm **out)
     int rc;
 
     m.word = !!high;
+    m.what_for = MEET_FOR_ONE;
     rc = comm_meet(&m, &agreed);
     if (rc)
         return rc;
@@ -496,6 +509,7 @@ static int swap_of_split(struct comm *comm, const void *data, size_t size, bool 
     m.data = data;
     m.size = size;
     m.has_numbers = has_numbers;
+    m.what_for = MEET_FOR_NONE;
     rc = comm_meet(&m, &agreed);
     *theirs = agreed.data;
     return rc;
@@ -559,6 +573,15 @@ static int split_sides(struct comm *comm, const struct split_entry *mine, const 
     return comm_ctx_missing();
 }
 
+/* What this process has taken in vain: the last one first. */
+static void return_offered(const struct split_entry *own, const struct comm *made)
+{
+    if (!made || made->ctx != own->ctx)
+        comm_ctx_return(own->ctx);
+    if (!made || made->local->ctx != own->local_ctx)
+        comm_ctx_return(own->local_ctx);
+}
+
 int comm_inter_split(struct comm *comm, struct split_entry own, struct split_rule *rule, struct comm **out)
 {
     struct split_entry *entries = mem_alloc((size_t)comm->size * sizeof *entries);
@@ -568,9 +591,9 @@ int comm_inter_split(struct comm *comm, struct split_entry own, struct split_rul
     if (!entries)
         return err(MPI_ERR_NO_MEM, "no memory for the colors of %d processes", comm->size);
     if (own.color != MPI_UNDEFINED)
-        taken = comm_ctx_take_for(comm, &own.ctx);
-    if (own.ctx)
         taken = comm_ctx_take_for(comm->local, &own.local_ctx);
+    if (own.local_ctx)
+        taken = comm_ctx_take_for(comm, &own.ctx);
     entries[comm->rank] = own;
     rc = comm_split_exchange(comm->local, entries);
     if (!rc)
@@ -579,6 +602,8 @@ int comm_inter_split(struct comm *comm, struct split_entry own, struct split_rul
         rc = rule->refine(rule, comm, entries, theirs);
     if (!rc && entries[comm->rank].color != MPI_UNDEFINED)
         rc = split_sides(comm, entries, theirs, out);
+    if (!rc) /* after an error others may use them all the same */
+        return_offered(&own, *out);
     mem_free(theirs);
     mem_free(entries);
     return rc && taken ? taken : rc; /* the leader's own error says more */
