@@ -8,6 +8,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "sys/descriptor.h"
+
 static int result(int rc)
 {
     return rc < 0 ? -errno : rc;
@@ -15,7 +17,7 @@ static int result(int rc)
 
 static int posix_open(const char *path, int flags, unsigned mode)
 {
-    return result(open(path, flags, (mode_t)mode));
+    return result(descriptor_apart(open(path, flags, (mode_t)mode)));
 }
 
 static int posix_close(int fd)

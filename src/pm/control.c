@@ -20,6 +20,7 @@
 #include "pm/int_pm.h"
 #include "sys/callsite.h"
 #include "sys/clock.h"
+#include "sys/descriptor.h"
 #include "sys/pass.h"
 #include "sys/wake.h"
 
@@ -136,7 +137,7 @@ int pm_say_hello(int fd, const struct pm_ticket *ticket, int seconds)
 
 int pm_reconnect(struct pm_ticket *ticket)
 {
-    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    const int fd = descriptor_apart(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     const int segment_fd = fd < 0 ? -1 : pm_say_hello(fd, ticket, CONNECT_S);
     int rc;
 

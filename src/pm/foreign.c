@@ -30,6 +30,7 @@
 #include "sys/clock.h"
 #include "sys/control.h"
 #include "sys/cpus.h"
+#include "sys/descriptor.h"
 #include "sys/pass.h"
 #include "sys/segment.h"
 
@@ -85,7 +86,7 @@ static int listen_at(uint64_t token)
         snprintf(address.sun_path + 1, sizeof address.sun_path - 1, CONTROL_ADDRESS, (unsigned long long)token,
                  0);
     const socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
-    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    const int fd = descriptor_apart(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
 
     if (fd >= 0 && !bind(fd, (const struct sockaddr *)&address, size) && !listen(fd, SOMAXCONN))
         return fd;
@@ -137,7 +138,7 @@ static int check_guest(const struct meeting *m, int fd, const struct ucred *peer
 
 static int take_guest(struct meeting *m)
 {
-    const int fd = accept4(m->listener, NULL, NULL, SOCK_CLOEXEC);
+    const int fd = descriptor_apart(accept4(m->listener, NULL, NULL, SOCK_CLOEXEC));
     struct ucred peer;
     socklen_t size = sizeof peer;
     int rank;
@@ -284,7 +285,7 @@ static int be_guest(const struct pm_foreign *foreign, struct pm_ticket *ticket)
         rc = read_invitation(value, ticket);
     if (rc)
         return rc;
-    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    fd = descriptor_apart(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     ticket->segment_fd = fd < 0 ? -1 : pm_say_hello(fd, ticket, PATIENCE_S);
     if (ticket->segment_fd < 0)
         rc = err(MPI_ERR_OTHER, "rank %d cannot get the job segment from rank 0: %s", ticket->rank, strerror(errno));

@@ -32,6 +32,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "pm/int_pm.h"
+#include "sys/descriptor.h"
 
 enum {
     LINE_SIZE = 4096,
@@ -229,7 +230,7 @@ static int connect_port(struct pmi1 *pmi, const char *port)
     if (!is_here(host, &address.sin_addr))
         return err(MPI_ERR_OTHER, "PMI_PORT=%.200s is of another host than this", port);
     address.sin_port = htons((uint16_t)number);
-    pmi->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    pmi->fd = descriptor_apart(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (pmi->fd < 0 || connect(pmi->fd, (const struct sockaddr *)&address, sizeof address))
         return err(MPI_ERR_OTHER, "cannot connect to PMI_PORT=%.200s: %s", port, strerror(errno));
     return 0;

@@ -13,6 +13,7 @@
 
 #include "progress/int_progress.h"
 #include "sys/bell.h"
+#include "sys/descriptor.h"
 #include "sys/wake.h"
 
 enum { EVENTS = 8, DEAF_NS = 1000000, NS_PER_MS = 1000000 };
@@ -34,7 +35,7 @@ static void watch_for(int fd)
 /* From now on this process sleeps at descriptors. A thread that sleeps on its word already is woken to do so, too. */
 static void begin(void)
 {
-    naps.epoll = epoll_create1(EPOLL_CLOEXEC);
+    naps.epoll = descriptor_apart(epoll_create1(EPOLL_CLOEXEC));
     progress.bell = naps.epoll >= 0 ? bell_open(progress.segment, progress.proc) : -1;
     naps.has_bell = progress.bell >= 0;
     if (naps.has_bell)

@@ -8,12 +8,13 @@
  * last time, and the helper looks for sleepers after a fence, so none is missed.
  * Knows: base, sys. */
 #include <pthread.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "progress/progress.h"
+#include "sys/descriptor.h"
+#include "sys/thread.h"
 #include "sys/wake.h"
 
 enum {
@@ -131,24 +132,10 @@ static bool watch(int fd)
     return !epoll_ctl(helper.epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Signals are for the program's own threads. */
+/* mpiexec knows by the name that it is none of the program's. */
 static bool start(void)
 {
-    pthread_attr_t attr;
-    sigset_t all, before;
-    bool is_there;
-
-    if (pthread_attr_init(&attr))
-        return false;
-    sigfillset(&all);
-    pthread_attr_setstacksize(&attr, STACK);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    is_there = !pthread_create(&helper.thread, &attr, help, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (is_there)
-        pthread_setname_np(helper.thread, "parley-helper"); /* mpiexec knows by it that it is none of the program's */
-    pthread_attr_destroy(&attr);
-    return is_there;
+    return thread_start(&helper.thread, "parley-helper", STACK, help);
 }
 
 static void close_all(void)
@@ -167,8 +154,8 @@ bool progress_help(const struct progress_helper *config)
     helper.soon = 0;
     helper.nap_ms = NAP_MS;
     helper.is_alone = false;
-    helper.epoll = epoll_create1(EPOLL_CLOEXEC);
-    helper.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    helper.epoll = descriptor_apart(epoll_create1(EPOLL_CLOEXEC));
+    helper.event = descriptor_apart(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (helper.epoll >= 0 && helper.event >= 0 && watch(config->fd) && watch(helper.event) && start())
         return true;
     close_all();

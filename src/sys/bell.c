@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "sys/descriptor.h"
 #include "sys/wake.h"
 
 /* The first word of the token is no secret: the launcher's address has it, too. */
@@ -26,7 +27,7 @@ static socklen_t name_of(const struct job_head *head, int proc, struct sockaddr_
 
 static int open_socket(void)
 {
-    return socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    return descriptor_apart(socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
 int bell_open(const struct job_head *head, int proc)

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "sys/descriptor.h"
+
 bool pass_send(int socket, int fd)
 {
     char byte = 0, space[CMSG_SPACE(sizeof(int))] = { 0 };
@@ -40,5 +42,5 @@ int pass_receive(int socket)
         return -1;
     }
     memcpy(&received, CMSG_DATA(carried), sizeof received);
-    return received;
+    return descriptor_apart(received);
 }

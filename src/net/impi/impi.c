@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "net/impi/int_impi.h"
+#include "sys/descriptor.h"
 #include "sys/ready.h"
 
 enum { EVENTS = 32 };
@@ -70,7 +71,7 @@ static int set_up(struct impi *impi)
 
     if (rc)
         return rc;
-    impi->epoll = epoll_create1(EPOLL_CLOEXEC);
+    impi->epoll = descriptor_apart(epoll_create1(EPOLL_CLOEXEC));
     if (impi->epoll < 0)
         return impi_system_error("connections cannot be watched");
     if (impi->listener >= 0)

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/setting.h"
 #include "net/impi/int_impi.h"
+#include "sys/descriptor.h"
 
 static struct setting timeout_setting = {
     .name = "IMPI_TIMEOUT",
@@ -152,7 +153,7 @@ static void try(struct impi_host *host)
     struct impi *impi = host->impi;
     union address to;
     const socklen_t size = address_of(entry(impi, host->index), &to, true);
-    const int fd = socket(to.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const int fd = descriptor_apart(socket(to.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 
     if (fd < 0) {
         try_failed(host, fd, "socket");
@@ -208,7 +209,7 @@ void impi_link_accept(struct impi *impi)
 
         if (caller->fd >= 0)
             continue;
-        caller->fd = accept4(impi->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        caller->fd = descriptor_apart(accept4(impi->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
         if (caller->fd < 0)
             return;
         caller->got = 0;
@@ -320,7 +321,7 @@ static int start_timer(struct impi *impi)
 {
     const struct itimerspec every = { .it_interval.tv_nsec = IMPI_TICK_MS * 1000000, .it_value.tv_nsec = 1 };
 
-    impi->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    impi->timer = descriptor_apart(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
     if (impi->timer < 0 || timerfd_settime(impi->timer, 0, &every, NULL) ||
         impi_watch(impi, impi->timer, &impi->timer_watch, false))
         return impi_system_error("no timer");

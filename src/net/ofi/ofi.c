@@ -14,6 +14,7 @@
 #include "net/ofi/int_ofi.h"
 #include "progress/progress.h"
 #include "sys/clock.h"
+#include "sys/descriptor.h"
 #include "sys/ready.h"
 
 enum {
@@ -62,8 +63,8 @@ static int set_up(struct ofi *ofi, const struct net_config *config)
         rc = ofi_hub_open(config, &ofi->hub);
     if (rc)
         return rc;
-    ofi->epoll = epoll_create1(EPOLL_CLOEXEC);
-    ofi->tick = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    ofi->epoll = descriptor_apart(epoll_create1(EPOLL_CLOEXEC));
+    ofi->tick = descriptor_apart(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
     if (ofi->epoll < 0 || ofi->tick < 0 || watch(ofi, ofi->tick) || (ofi->hub->fd >= 0 && watch(ofi, ofi->hub->fd)))
         return errno == EMFILE || errno == ENFILE
                    ? err(MPI_ERR_OTHER, "E0363: a network cannot be watched: %s", strerror(errno))

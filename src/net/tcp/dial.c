@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "net/tcp/int_tcp.h"
 #include "sys/clock.h"
+#include "sys/descriptor.h"
 
 enum {
     NEXT_NS = 50000000,         /* until the next address is tried, while the last one is silent; … */
@@ -267,7 +268,7 @@ static void try_begin(struct try *try, uint64_t now)
     struct tcp *tcp = tcp_of(dial->peer);
 
     dial->next_at = now + NEXT_NS;
-    try->fd = socket(target->to.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    try->fd = descriptor_apart(socket(target->to.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (try->fd < 0) {
         note_failure(try, strerror(errno));
         return;

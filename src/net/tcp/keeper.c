@@ -9,10 +9,10 @@
  *
  * Knows: base, sys. Does not know: anything above this room; it hands nothing on and tells nobody. */
 #include <pthread.h>
-#include <signal.h>
 
 #include "net/tcp/int_tcp.h"
 #include "sys/clock.h"
+#include "sys/thread.h"
 #include "sys/wake.h"
 
 enum { LOOK_NS = 2000000, LOOK_MAX_NS = 8000000, LOOKS_IDLE = 32, STACK = 131072, DEAF_NS = 50000000 };
@@ -109,21 +109,10 @@ static void *keep(void *arg)
     return arg;
 }
 
-/* Signals are for the program's own threads. If there is no thread to be had, the next call of the program's sends what
- * is left. */
+/* If there is no thread to be had, the next call of the program's sends what is left. */
 static void start(void)
 {
-    pthread_attr_t attr;
-    sigset_t all, before;
-
-    if (pthread_attr_init(&attr))
-        return;
-    sigfillset(&all);
-    pthread_attr_setstacksize(&attr, STACK);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    keeper.is_there = !pthread_create(&keeper.thread, &attr, keep, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
+    keeper.is_there = thread_start(&keeper.thread, "parley-keeper", STACK, keep);
 }
 
 void tcp_keeper_wake(void)

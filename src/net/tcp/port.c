@@ -19,6 +19,7 @@
 #include "net/tcp/int_tcp.h"
 #include "progress/progress.h"
 #include "sys/clock.h"
+#include "sys/descriptor.h"
 #include "sys/place.h"
 #include "sys/ready.h"
 
@@ -121,7 +122,7 @@ static int make_listener(uint16_t *number)
     struct sockaddr_in v4 = { .sin_family = AF_INET };
     const int off = 0, kind = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
     socklen_t size = sizeof v6;
-    int fd = socket(AF_INET6, kind, 0);
+    int fd = descriptor_apart(socket(AF_INET6, kind, 0));
 
     if (fd >= 0 && (setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) ||
                     bind(fd, (struct sockaddr *)&v6, sizeof v6))) {
@@ -129,7 +130,7 @@ static int make_listener(uint16_t *number)
         fd = -1;
     }
     if (fd < 0 && errno != EMFILE && errno != ENFILE) {
-        fd = socket(AF_INET, kind, 0);
+        fd = descriptor_apart(socket(AF_INET, kind, 0));
         if (fd >= 0 && bind(fd, (struct sockaddr *)&v4, sizeof v4)) {
             close(fd);
             return -1;
@@ -167,10 +168,10 @@ static int open_sockets(struct tcp_port *port)
     port->listener = make_listener(&number);
     if (port->listener < 0)
         return tcp_system_error("no socket to be reached at by other machines");
-    port->epoll = epoll_create1(EPOLL_CLOEXEC);
+    port->epoll = descriptor_apart(epoll_create1(EPOLL_CLOEXEC));
     if (port->epoll < 0 || watch_own(port, port->listener, NULL))
         return tcp_system_error("the socket for other machines cannot be watched");
-    port->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    port->reserve = descriptor_apart(open("/dev/null", O_RDONLY | O_CLOEXEC));
     publish(port, number);
     return 0;
 }
@@ -395,13 +396,13 @@ static bool refuse_one(struct tcp_port *port)
     if (port->reserve < 0)
         return false;
     close(port->reserve);
-    fd = accept4(port->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    fd = descriptor_apart(accept4(port->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (fd >= 0) {
         (void)say(fd, tcp_note_refuse((uint32_t)port->proc, TCP_NO_DESCRIPTORS));
         shutdown(fd, SHUT_WR);
         close(fd);
     }
-    port->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    port->reserve = descriptor_apart(open("/dev/null", O_RDONLY | O_CLOEXEC));
     return fd >= 0;
 }
 
@@ -425,9 +426,9 @@ static bool take_in(struct tcp_port *port, int fd)
 static void accept_callers(struct tcp_port *port)
 {
     if (port->reserve < 0)
-        port->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        port->reserve = descriptor_apart(open("/dev/null", O_RDONLY | O_CLOEXEC));
     for (int i = 0; i < ACCEPT_BATCH && port->caller_count < TCP_CALLERS_MAX; i++) {
-        const int fd = accept4(port->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        const int fd = descriptor_apart(accept4(port->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
         if (fd < 0 && ((errno != EMFILE && errno != ENFILE) || !refuse_one(port)))
             return;
         if (fd >= 0 && !take_in(port, fd))

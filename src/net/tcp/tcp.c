@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "net/tcp/int_tcp.h"
 #include "sys/clock.h"
+#include "sys/descriptor.h"
 #include "sys/ready.h"
 
 enum {
@@ -82,7 +83,7 @@ static int set_up(struct tcp *tcp, const struct net_config *config)
 
     if (rc)
         return rc;
-    tcp->epoll = epoll_create1(EPOLL_CLOEXEC);
+    tcp->epoll = descriptor_apart(epoll_create1(EPOLL_CLOEXEC));
     if (tcp->epoll < 0)
         return tcp_system_error("connections cannot be watched");
     rc = tcp_port_open(config, &tcp->port);
