@@ -3,3 +3,4 @@
 #include "base/event.h"
 
 event_fn *_Atomic event_listener;
+_Thread_local int event_depth;

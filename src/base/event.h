@@ -20,6 +20,8 @@ enum { EVENT_VALUES = 3 };
 typedef void event_fn(enum event_kind kind, const int64_t values[EVENT_VALUES]);
 
 extern event_fn *_Atomic event_listener; /* NULL: nobody listens */
+/* Is this thread in a callback? Then it may hold locks of the place that tells, and must not wait for others. */
+extern _Thread_local int event_depth;
 
 static inline void event_tell(enum event_kind kind, int64_t a, int64_t b, int64_t c)
 {

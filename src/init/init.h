@@ -42,6 +42,12 @@ static inline bool init_has_errhandlers(void)
     return init_is_running() || process.has_old_world;
 }
 
+/* May several threads be in calls at once? */
+static inline bool init_is_threaded(void)
+{
+    return progress.is_threaded;
+}
+
 /* Between MPI_Init and MPI_Finalize. */
 static inline bool init_has_world(void)
 {
@@ -49,6 +55,11 @@ static inline bool init_has_world(void)
 
     return state == INIT_RUNNING || state == INIT_FINALIZING;
 }
+
+/* The handler for errors that belong to no object while MPI_COMM_SELF is not there, which MPI_COMM_WORLD and MPI_COMM_SELF
+ * start with, too: as the process was started (§9.3, §11.8.4). Predefined. At any time. */
+struct errhandler;
+struct errhandler *init_errhandler(void) COLD;
 
 /* §11.2.1, the world model. `provided` may be NULL. Errors: MPI_ERR_OTHER (called twice or after the end; a launcher
  * that cannot be reached; a setting out of range), MPI_ERR_ARG (level), MPI_ERR_NO_MEM. Not collective: it waits for
@@ -60,7 +71,6 @@ int init_finish(void);
  * may be NULL. A session's threads may have a lower level than it asks for with "thread_level" (default:
  * MPI_THREAD_MULTIPLE), if MPI is in use at a lower one. Errors: as init_start, MPI_ERR_INFO_VALUE, MPI_ERR_ERRHANDLER
  * for a handler of another kind. */
-struct errhandler;
 struct group;
 struct info;
 struct session;

@@ -3,7 +3,16 @@
  * Does not know: who counts what, see counters.h. */
 #include "p2p/counters.h"
 
+#include <pthread.h>
+
+#include "base/event.h"
 #include "p2p/int_p2p.h"
+
+/* Of each lane as it was last seen, for callbacks. */
+static struct {
+    pthread_mutex_t lock; /* after that of a lane */
+    struct p2p_counters of[NET_LANES];
+} seen = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void counters_add_match(struct p2p_counters *counters, const struct match_ctx *match)
 {
@@ -23,27 +32,56 @@ static void add_device(struct p2p_counters *counters, const struct offload_count
 }
 
 /* With its lock. */
-static void add_lane(struct p2p_counters *counters, const struct lane *lane)
+static struct p2p_counters of_lane(const struct lane *lane)
 {
-    const struct p2p_counters *more = &lane->counters;
+    struct p2p_counters counters = lane->counters;
 
+    counters.bytes_now = lane->held.now;
+    if (lane->offload)
+        add_device(&counters, &lane->offload->counters);
+    for (unsigned i = 0; i < lane->channel_slots; i++) {
+        if (lane->channels[i])
+            counters_add_match(&counters, &lane->channels[i]->match);
+    }
+    return counters;
+}
+
+/* False: in a callback, and another thread has the lane, perhaps in a callback, too, from which it comes for ours. */
+static bool enter(struct lane *lane)
+{
+    if (event_depth && lane->is_threaded)
+        return lock_try(&lane->lock);
+    lane_lock(lane);
+    return true;
+}
+
+static void look_at(struct lane *lane)
+{
+    if (!enter(lane))
+        return;
+    pthread_mutex_lock(&seen.lock);
+    seen.of[lane->number] = of_lane(lane);
+    pthread_mutex_unlock(&seen.lock);
+    lane_unlock(lane);
+}
+
+static void add_seen(struct p2p_counters *counters, const struct p2p_counters *more)
+{
     counters->unexpected += more->unexpected;
     counters->unexpected_now += more->unexpected_now;
     counters->unexpected_high += more->unexpected_high;
-    counters->bytes_now += lane->held.now;
+    counters->bytes_now += more->bytes_now;
     counters->bytes_high += more->bytes_high;
     counters->throttles += more->throttles;
     counters->holds += more->holds;
     counters->hungers += more->hungers;
     counters->walked += more->walked;
-    if (lane->offload)
-        add_device(counters, &lane->offload->counters);
+    counters->device_posted += more->device_posted;
+    counters->device_taken += more->device_taken;
+    counters->device_raced += more->device_raced;
+    counters->device_spilled += more->device_spilled;
     counters->posted_high = size_max(counters->posted_high, more->posted_high);
     counters->arrivals_high = size_max(counters->arrivals_high, more->arrivals_high);
-    for (unsigned i = 0; i < lane->channel_slots; i++) {
-        if (lane->channels[i])
-            counters_add_match(counters, &lane->channels[i]->match);
-    }
 }
 
 void p2p_counters(struct p2p_counters *out)
@@ -53,9 +91,10 @@ void p2p_counters(struct p2p_counters *out)
 
     *out = (struct p2p_counters){ 0 };
     while ((lane = lane_next(&number))) {
-        lane_lock(lane);
-        add_lane(out, lane);
-        lane_unlock(lane);
+        look_at(lane);
+        pthread_mutex_lock(&seen.lock);
+        add_seen(out, &seen.of[lane->number]);
+        pthread_mutex_unlock(&seen.lock);
     }
 }
 
@@ -63,11 +102,13 @@ void p2p_queues(const struct comm *comm, struct p2p_queues *out)
 {
     struct lane *lane = channel_of(comm, 0)->lane;
 
+    const bool is_inside = enter(lane);
+
     *out = (struct p2p_queues){ 0 };
-    lane_lock(lane);
     for (int i = 0; i < 2; i++) {
-        out->posted += comm->p2p->channel[i].match.posted_count;
-        out->arrivals += comm->p2p->channel[i].match.arrival_count;
+        out->posted += __atomic_load_n(&comm->p2p->channel[i].match.posted_count, __ATOMIC_RELAXED);
+        out->arrivals += __atomic_load_n(&comm->p2p->channel[i].match.arrival_count, __ATOMIC_RELAXED);
     }
-    lane_unlock(lane);
+    if (is_inside)
+        lane_unlock(lane);
 }

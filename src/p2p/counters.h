@@ -34,11 +34,12 @@ struct p2p_queues {
 
 struct comm;
 
-/* Of its point-to-point and its collective messages together. Thread safe. */
+/* Of its point-to-point and its collective messages together. Thread safe. Never waits in a callback of an event
+ * (base/event.h): if another thread has the lane, what it says may be a moment old. */
 void p2p_queues(const struct comm *comm, struct p2p_queues *out);
 
 /* All of this process so far. With several lanes the highest values are sums of those of each, which may lie apart in
- * time, but for those of one context. From any thread between p2p_init and p2p_fini. */
+ * time, but for those of one context. From any thread between p2p_init and p2p_fini; in a callback as above. */
 void p2p_counters(struct p2p_counters *out);
 
 #endif

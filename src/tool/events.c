@@ -10,11 +10,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "init/init.h"
 #include "obj/info.h"
 #include "sys/clock.h"
 #include "tool/int_tool.h"
 
-enum { LEVELS = 4 };
+enum { THREAD_SAFE = 2, LEVELS = 4 }; /* of `levels` */
 
 static const MPI_T_cb_safety levels[LEVELS] = {
     MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_T_CB_REQUIRE_THREAD_SAFE,
@@ -24,7 +25,7 @@ static const MPI_T_cb_safety levels[LEVELS] = {
 struct kind {
     const char *name, *about, *topic;
     struct tool_enum elements;
-    int level;                 /* in `levels`: what its place asks for */
+    int level;                 /* in `levels`: what its place asks for, if one thread is in MPI at a time */
 };
 
 static const char *const restrained_elements[] = { "process", "bytes", "held_back" },
@@ -73,6 +74,7 @@ struct instance {
     const struct kind *kind;
     const int64_t *values;
     uint64_t time;
+    int level;                 /* what is asked of the callback */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and all in it; last, after all others */
@@ -101,7 +103,7 @@ static void destroy(struct registration *registration)
 /* With the lock, which is free while callbacks run. */
 static void tell_one(struct registration *registration, struct instance *instance)
 {
-    int level = instance->kind->level;
+    int level = instance->level;
     MPI_T_event_dropped_cb_function *const dropped = registration->dropped;
     MPI_T_event_cb_function *callback;
     void *data;
@@ -114,17 +116,24 @@ static void tell_one(struct registration *registration, struct instance *instanc
     data = registration->user_data[level];
     pthread_mutex_unlock(&lock);
     if (callback)
-        callback((MPI_T_event_instance)(uintptr_t)instance, handle_of(registration), levels[level], data);
+        callback((MPI_T_event_instance)(uintptr_t)instance, handle_of(registration), levels[instance->level], data);
     else if (dropped)
-        dropped(1, handle_of(registration), 0, levels[instance->kind->level], data);
+        dropped(1, handle_of(registration), 0, levels[instance->level], data);
     pthread_mutex_lock(&lock);
+}
+
+/* Threads may tell at the same time, and do not wait for each other's callbacks. */
+static int level_now(enum event_kind kind)
+{
+    return init_is_threaded() && kinds[kind].level < THREAD_SAFE ? THREAD_SAFE : kinds[kind].level;
 }
 
 static void tell(enum event_kind kind, const int64_t values[EVENT_VALUES])
 {
-    struct instance instance = { &kinds[kind], values, clock_ns() };
+    struct instance instance = { &kinds[kind], values, clock_ns(), level_now(kind) };
     struct list *next;
 
+    event_depth++;
     pthread_mutex_lock(&lock);
     for (struct list *link = registrations.next; link != &registrations; link = next) {
         struct registration *registration = CONTAINER_OF(link, struct registration, link);
@@ -141,6 +150,7 @@ static void tell(enum event_kind kind, const int64_t values[EVENT_VALUES])
             CONTAINER_OF(next, struct registration, link)->running--;
     }
     pthread_mutex_unlock(&lock);
+    event_depth--;
 }
 
 /* --- what there is --- */

@@ -246,71 +246,82 @@ int tool_pvar_open(MPI_T_pvar_session session_handle, int index, const void *obj
 
 /* --- values --- */
 
-static int value_now(const struct handle *handle, uint64_t *value)
-{
-    const struct pvar *pvar = handle->pvar;
-    struct p2p_counters counters = { 0 };
+/* They come from the lanes, which have locks of their own: a callback that runs under one of those may come here, so none
+ * is waited for with the lock of this room. All is read before, and a counter that another thread has seen larger
+ * meanwhile stands where that one saw it. */
+struct now {
+    struct p2p_counters counters;
     struct p2p_queues queues;
-    struct comm *comm;
+};
 
-    if (pvar->of_comm) {
-        comm = comm_of(handle->comm);
-        if (!comm)
-            return MPI_T_ERR_INVALID_HANDLE;
-        p2p_queues(comm, &queues);
-        memcpy(value, (const char *)&queues + pvar->offset, sizeof *value);
-        return 0;
-    }
+static void look_at_counters(struct now *now)
+{
+    *now = (struct now){ 0 };
     if (init_is_open()) /* also when MPI has been left: it may come up again, and counts on */
-        p2p_counters(&counters);
-    memcpy(value, (const char *)&counters + pvar->offset, sizeof *value);
-    return 0;
+        p2p_counters(&now->counters);
 }
 
-static int start(struct handle *handle)
+static uint64_t value_in(const struct now *now, const struct pvar *pvar)
 {
-    int rc = 0;
+    const char *const values = pvar->of_comm ? (const char *)&now->queues : (const char *)&now->counters;
+    uint64_t value;
 
+    memcpy(&value, values + pvar->offset, sizeof value);
+    return value;
+}
+
+/* What has been added since it was started; from now on it is counted from here. */
+static uint64_t count_on(struct handle *handle, const struct now *now)
+{
+    const uint64_t value = value_in(now, handle->pvar), before = handle->since;
+
+    if (value <= before)
+        return 0;
+    handle->since = value;
+    return value - before;
+}
+
+static int start(struct handle *handle, const struct now *now)
+{
     if (!is_counter(handle->pvar))
         return MPI_T_ERR_PVAR_NO_STARTSTOP;
     if (!handle->runs)
-        rc = value_now(handle, &handle->since);
+        handle->since = value_in(now, handle->pvar);
     handle->runs = true;
-    return rc;
+    return 0;
 }
 
-static int read_handle(const struct handle *handle, uint64_t *value)
+static uint64_t read_handle(struct handle *handle, const struct now *now)
 {
-    const int rc = value_now(handle, value);
-
-    if (is_counter(handle->pvar))
-        *value = handle->sum + (handle->runs ? *value - handle->since : 0);
-    return rc;
+    if (!is_counter(handle->pvar))
+        return value_in(now, handle->pvar);
+    if (handle->runs)
+        handle->sum += count_on(handle, now);
+    return handle->sum;
 }
 
-static int stop(struct handle *handle)
+static int stop(struct handle *handle, const struct now *now)
 {
-    int rc;
-
     if (!is_counter(handle->pvar))
         return MPI_T_ERR_PVAR_NO_STARTSTOP;
-    rc = read_handle(handle, &handle->sum);
+    read_handle(handle, now);
     handle->runs = false;
-    return rc;
+    return 0;
 }
 
 /* A counter goes on from `value`. */
-static int set(struct handle *handle, uint64_t value)
+static int set(struct handle *handle, const struct now *now, uint64_t value)
 {
     if (!is_counter(handle->pvar))
         return MPI_T_ERR_PVAR_NO_WRITE;
+    read_handle(handle, now);
     handle->sum = value;
-    return handle->runs ? value_now(handle, &handle->since) : 0;
+    return 0;
 }
 
-static int reset(struct handle *handle)
+static int reset(struct handle *handle, const struct now *now)
 {
-    return set(handle, 0);
+    return set(handle, now, 0);
 }
 
 /* Leaves inside the lock with the session and the handle; MPI_T_PVAR_ALL_HANDLES is none. */
@@ -331,24 +342,28 @@ static int enter_with(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wante
 }
 
 /* All counters of a session, where a handle may stand for all; what always runs is left alone. */
-static int apply(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, int (*action)(struct handle *handle))
+static int apply(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted,
+                 int (*action)(struct handle *handle, const struct now *now))
 {
     struct session *session;
     struct handle *one;
-    int rc = enter_with(session_handle, wanted, &session, &one);
+    struct now now;
+    int rc;
 
+    look_at_counters(&now);
+    rc = enter_with(session_handle, wanted, &session, &one);
     if (rc)
         return rc;
     if (one)
-        return tool_leave(action(one));
+        return tool_leave(action(one, &now));
     if (wanted != MPI_T_PVAR_ALL_HANDLES)
         return tool_leave(MPI_T_ERR_INVALID_HANDLE);
     LIST_FOR_EACH(link, &session->handles) {
         struct handle *handle = CONTAINER_OF(link, struct handle, link);
-        if (is_counter(handle->pvar) && !rc)
-            rc = action(handle);
+        if (is_counter(handle->pvar))
+            action(handle, &now);
     }
-    return tool_leave(rc);
+    return tool_leave(MPI_SUCCESS);
 }
 
 int tool_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
@@ -382,52 +397,70 @@ int tool_pvar_close(MPI_T_pvar_session session_handle, MPI_T_pvar_handle *wanted
     return tool_leave(MPI_SUCCESS);
 }
 
-int tool_pvar_read(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, void *buf)
+/* The communicator that a handle is bound to; MPI_COMM_NULL: none, or there is no such handle. */
+static MPI_Comm bound_to(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted)
 {
+    MPI_Comm comm = MPI_COMM_NULL;
     struct session *session;
     struct handle *handle;
-    int rc = enter_with(session_handle, wanted, &session, &handle);
 
+    if (enter_with(session_handle, wanted, &session, &handle))
+        return comm;
+    if (handle)
+        comm = handle->comm;
+    tool_leave(MPI_SUCCESS);
+    return comm;
+}
+
+int tool_pvar_read(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, void *buf)
+{
+    const struct comm *comm = comm_of(bound_to(session_handle, wanted));
+    struct session *session;
+    struct handle *handle;
+    struct now now;
+    int rc;
+
+    look_at_counters(&now);
+    if (comm)
+        p2p_queues(comm, &now.queues);
+    rc = enter_with(session_handle, wanted, &session, &handle);
     if (rc)
         return rc;
-    rc = handle ? read_handle(handle, buf) : MPI_T_ERR_INVALID_HANDLE;
-    return tool_leave(rc);
+    if (!handle || (handle->pvar->of_comm && !comm))
+        return tool_leave(MPI_T_ERR_INVALID_HANDLE);
+    *(uint64_t *)buf = read_handle(handle, &now);
+    return tool_leave(MPI_SUCCESS);
 }
 
 /* Nothing is lost between the two: what is read is where the counter starts again. */
-static int take(struct handle *handle, uint64_t *value)
-{
-    uint64_t now;
-    const int rc = value_now(handle, &now);
-
-    if (!is_counter(handle->pvar))
-        return MPI_T_ERR_PVAR_NO_WRITE;
-    *value = handle->sum + (handle->runs ? now - handle->since : 0);
-    handle->sum = 0;
-    handle->since = now;
-    return rc;
-}
-
 int tool_pvar_read_reset(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, void *buf)
 {
     struct session *session;
     struct handle *handle;
-    int rc = enter_with(session_handle, wanted, &session, &handle);
+    struct now now;
+    int rc;
 
+    look_at_counters(&now);
+    rc = enter_with(session_handle, wanted, &session, &handle);
     if (rc)
         return rc;
-    rc = handle ? take(handle, buf) : MPI_T_ERR_INVALID_HANDLE;
-    return tool_leave(rc);
+    if (!handle || !is_counter(handle->pvar))
+        return tool_leave(handle ? MPI_T_ERR_PVAR_NO_WRITE : MPI_T_ERR_INVALID_HANDLE);
+    *(uint64_t *)buf = read_handle(handle, &now);
+    handle->sum = 0;
+    return tool_leave(MPI_SUCCESS);
 }
 
 int tool_pvar_write(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, const void *buf)
 {
     struct session *session;
     struct handle *handle;
-    int rc = enter_with(session_handle, wanted, &session, &handle);
+    struct now now;
+    int rc;
 
+    look_at_counters(&now);
+    rc = enter_with(session_handle, wanted, &session, &handle);
     if (rc)
         return rc;
-    rc = handle ? set(handle, *(const uint64_t *)buf) : MPI_T_ERR_INVALID_HANDLE;
-    return tool_leave(rc);
+    return tool_leave(handle ? set(handle, &now, *(const uint64_t *)buf) : MPI_T_ERR_INVALID_HANDLE);
 }

@@ -11,6 +11,7 @@ enum { TEXT = 512, ELEMENTS = 16 };
 
 struct seen {
     int calls, dropped, freed, free_it;
+    MPI_T_cb_safety safety;
     int64_t first, second;
     MPI_Count time;
 };
@@ -85,7 +86,7 @@ static void happened(MPI_T_event_instance instance, MPI_T_event_registration reg
     int64_t values[ELEMENTS];
     int source;
 
-    (void)safety;
+    seen->safety = safety;
     seen->calls++;
     CHECK_INT(MPI_T_event_read(instance, 0, &seen->first), MPI_SUCCESS);
     CHECK_INT(MPI_T_event_read(instance, 1, &seen->second), MPI_SUCCESS);
@@ -141,6 +142,7 @@ static void communicators(void)
     CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     CHECK_INT(a.calls, 1);
     CHECK_INT(a.second, test_size);
+    CHECK_INT(a.safety, MPI_T_CB_REQUIRE_MPI_RESTRICTED); /* what the place asks for, though the callback could do more */
     CHECK_INT(MPI_T_source_get_timestamp(0, &now), MPI_SUCCESS);
     CHECK(a.time > 0 && a.time <= now, "it happened at %lld, now it is %lld", (long long)a.time, (long long)now);
     CHECK_OK(MPI_Comm_free(&comm));
