@@ -58,17 +58,17 @@ static void look_for_program(const char *name, const char *own)
 }
 
 /* An MPI library in LD_LIBRARY_PATH goes before the one that a program was linked with. */
-static void look_for_library(const char *own)
+static void look_for_library(void)
 {
+    static const char *const places[] = { "/../" LIBDIR "/libmpi_abi.so.1", "/../src/libmpi_abi.so.1" };
     const char *dirs = getenv("LD_LIBRARY_PATH");
-    char path[PATH_MAX], ours[PATH_MAX], given[PATH_MAX];
+    char path[PATH_MAX], ours[PATH_MAX], given[OWN_FILE_SIZE];
 
     if (!find(dirs, "libmpi_abi.so.1", path) && !find(dirs, "libmpi_abi.so.0", path)) {
         doctor_say(DOCTOR_OK, "libmpi_abi", "as linked", "LD_LIBRARY_PATH leads to no other one");
         return;
     }
-    snprintf(given, sizeof given, "%s/../lib/libmpi_abi.so.1", own);
-    if (realpath(given, ours) && !strcmp(ours, path))
+    if (own_file(places, ARRAY_LEN(places), given) && realpath(given, ours) && !strcmp(ours, path))
         doctor_say(DOCTOR_OK, "libmpi_abi", "this one", "by LD_LIBRARY_PATH");
     else
         doctor_say(DOCTOR_NOTE, "libmpi_abi", "by LD_LIBRARY_PATH",
@@ -82,5 +82,5 @@ void doctor_paths(void)
     own_directory(own);
     look_for_program("mpiexec", own);
     look_for_program("mpicc", own);
-    look_for_library(own);
+    look_for_library();
 }

@@ -108,3 +108,12 @@ struct setting *setting_at(int index)
 {
     return list_start[index];
 }
+
+int setting_read_all(void)
+{
+    int rc = 0;
+
+    for (int i = 0; i < setting_count() && !rc; i++)
+        rc = setting_read(setting_at(i));
+    return rc;
+}

@@ -32,6 +32,8 @@ struct setting {
 
 /* Read the environment into `setting`. 0, or an error of class MPI_ERR_OTHER. Not for the short path. */
 int setting_read(struct setting *setting);
+/* The same for all settings of this program; the first error. */
+int setting_read_all(void);
 /* Give it a value as the environment would; `value` is copied where it is needed. Errors: MPI_ERR_OTHER (no such
  * value), MPI_ERR_NO_MEM; then nothing has changed. Not thread safe against readers. */
 int setting_write(struct setting *setting, const char *value);

@@ -77,7 +77,7 @@ int bind_set_errhandler(void *object, struct errhandler *errhandler)
 }
 
 /* Whose handler acts: that of the object, or the object if it is a handler; MPI_COMM_SELF's for errors without one;
- * NULL, which is the initial handler, when the world does not run. */
+ * NULL, which is the initial handler (init_errhandler), when the world does not run. */
 static struct obj *choose_object(struct obj *object)
 {
     if (object && (object->kind == OBJ_FREED || object->kind == OBJ_COMM_COMING))
@@ -149,7 +149,7 @@ static int call_errhandler(struct obj *object, int code, const char *caller, con
         errhandler = (struct errhandler *)(void *)object;
         obj_ref(&errhandler->obj);
     } else {
-        errhandler = object ? bind_get_errhandler(object) : &errhandler_fatal;
+        errhandler = object ? bind_get_errhandler(object) : init_errhandler();
     }
     if (errhandler->action == ERRHANDLER_FATAL || errhandler->action == ERRHANDLER_ABORT)
         end_job(code, caller, comm);

@@ -2,6 +2,7 @@
 /* Room: dyn. MPI_Comm_connect: enter ourselves for the owner of the port, on this machine, on another one, or in
  * another job, and wait for the answer.
  * Knows: sys (the segment), progress, comm, ports. */
+#include <locale.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -84,12 +85,15 @@ static bool has_answer(void *arg)
 static int read_timeout(struct info *info, struct connect *connect)
 {
     char text[MPI_MAX_INFO_VAL + 1], *rest;
+    locale_t plain;
     size_t length;
     int flag = 0;
 
     if (!info || info_get(info, "timeout", sizeof text, text, &length, &flag) || !flag)
         return 0;
-    connect->seconds = strtod(text, &rest);
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the program's language may have another decimal point */
+    connect->seconds = strtod_l(text, &rest, plain);
+    freelocale(plain);
     if (!length || *rest || !(connect->seconds >= 0))
         return err(MPI_ERR_INFO_VALUE, "E1003: timeout is %.100s; seconds are needed", text);
     connect->is_asked = true;

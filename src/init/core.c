@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/setting.h"
 #include "coll/coll.h"
 #include "comm/comm.h"
 #include "dyn/dyn.h"
@@ -101,7 +102,7 @@ static int start_transports(bool is_threaded)
     };
     struct progress_config waiting = { .local_ranks = job->first + job->size, .is_threaded = is_threaded };
     struct coll_config coll = { .procs = job->procs, .joint = job->joint };
-    int rc = notice_init();
+    int rc;
 
     clear_places(job);
     config.mismatched = notice_is_checking() ? notice_mismatched : NULL;
@@ -113,8 +114,7 @@ static int start_transports(bool is_threaded)
             waiting.local_ranks = ranks_here(job->head);
         share_waiting(job, &waiting);
     }
-    if (!rc)
-        rc = coll_init(&coll);
+    rc = coll_init(&coll);
     if (rc)
         return rc;
     place_open(coll.segment);
@@ -256,6 +256,8 @@ static int core_open(bool is_threaded)
 {
     int rc = find_job();
 
+    if (!rc)
+        rc = setting_read_all(); /* whoever reads one later has nobody to tell what is wrong */
     if (!rc && pthread_atfork(NULL, NULL, leave_to_parent))
         rc = err(MPI_ERR_NO_MEM, "no memory to be told of forks");
     if (rc)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "obj/info.h"
 #include "p2p/lane.h"
 #include "sys/clock.h"
+#include "sys/control.h"
 
 struct process process;
 
@@ -58,15 +60,34 @@ static int check_first(void)
     return err(MPI_ERR_OTHER, "E0303: MPI is initialized already");
 }
 
+/* Before anything is in use a rank knows it by its environment only. */
+static enum job_errhandler asked_errhandler(void)
+{
+    const char *name = getenv(CONTROL_JOB_VARIABLE) ? getenv("PARLEY_ERRHANDLER") : NULL;
+
+    for (int i = JOB_ERRORS_ARE_FATAL; name && i <= JOB_ERRORS_RETURN; i++)
+        if (!strcmp(name, job_errhandler_name((enum job_errhandler)i)))
+            return (enum job_errhandler)i;
+    return JOB_ERRORS_ARE_FATAL;
+}
+
+struct errhandler *init_errhandler(void)
+{
+    static struct errhandler *const handlers[] = {
+        [JOB_ERRORS_ARE_FATAL] = &errhandler_fatal,
+        [JOB_ERRORS_ABORT] = &errhandler_abort,
+        [JOB_ERRORS_RETURN] = &errhandler_return,
+    };
+
+    return handlers[init_is_open() ? (enum job_errhandler)process.job.errhandler : asked_errhandler()];
+}
+
 static int start_world(void)
 {
     const int rc = comm_open_world();
 
-    if (!rc && process.job.errhandler != JOB_ERRORS_ARE_FATAL) {
-        struct errhandler *chosen =
-            process.job.errhandler == JOB_ERRORS_ABORT ? &errhandler_abort : &errhandler_return;
-        obj_comm(MPI_COMM_WORLD)->errhandler = obj_comm(MPI_COMM_SELF)->errhandler = chosen;
-    }
+    if (!rc)
+        obj_comm(MPI_COMM_WORLD)->errhandler = obj_comm(MPI_COMM_SELF)->errhandler = init_errhandler();
     return rc;
 }
 

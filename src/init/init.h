@@ -56,8 +56,8 @@ static inline bool init_has_world(void)
     return state == INIT_RUNNING || state == INIT_FINALIZING;
 }
 
-/* The handler for errors that belong to no object while MPI_COMM_SELF is not there, which MPI_COMM_WORLD and MPI_COMM_SELF
- * start with, too: as the process was started (§9.3, §11.8.4). Predefined. At any time. */
+/* The handler for errors that belong to no object while MPI_COMM_SELF is not there, which MPI_COMM_WORLD and
+ * MPI_COMM_SELF start with, too: as the process was started (§9.3, §11.8.4). Predefined. At any time. */
 struct errhandler;
 struct errhandler *init_errhandler(void) COLD;
 

@@ -30,8 +30,6 @@ void watch_fill_rest(struct job_status *page, const struct progress_long *wait, 
 /* What lies in the queues here, those first that are most like what the page says is waited for. */
 void watch_fill_queues(struct job_answer *answer, const struct job_status *page) COLD;
 
-/* Read the settings: 0, or an error of class MPI_ERR_OTHER. */
-int notice_init(void);
 /* Tell of a sender whose messages nobody receives, unless PARLEY_WARN=0. */
 p2p_flooded_fn notice_flooded COLD;
 /* With PARLEY_CHECK: tell of a message whose elements are not those that its receive asks for. */

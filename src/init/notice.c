@@ -49,17 +49,6 @@ static struct setting check = {
 };
 SETTING_LISTED(check);
 
-int notice_init(void)
-{
-    int rc = setting_read(&warn);
-
-    if (!rc)
-        rc = setting_read(&counters);
-    if (!rc)
-        rc = setting_read(&check);
-    return rc ? rc : setting_read(&explain);
-}
-
 /* In the units of a setting. */
 static void write_bytes(size_t bytes, char *text, size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unit test of sys/thread.h and sys/descriptor.h: a thread of the library has its stack beside thread-local variables of
- * the program, however many there are; descriptors stay away from the numbers of the standard streams. */
+/* Unit test of sys/thread.h and sys/descriptor.h: a thread of the library has its stack beside thread-local variables
+ * of the program, however many there are; descriptors stay away from the numbers of the standard streams. */
 #include "sys/thread.h"
 
 #include <errno.h>

@@ -246,8 +246,8 @@ int tool_pvar_open(MPI_T_pvar_session session_handle, int index, const void *obj
 
 /* --- values --- */
 
-/* They come from the lanes, which have locks of their own: a callback that runs under one of those may come here, so none
- * is waited for with the lock of this room. All is read before, and a counter that another thread has seen larger
+/* They come from the lanes, which have locks of their own: a callback that runs under one of those may come here, so
+ * none is waited for with the lock of this room. All is read before, and a counter that another thread has seen larger
  * meanwhile stands where that one saw it. */
 struct now {
     struct p2p_counters counters;

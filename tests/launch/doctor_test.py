@@ -113,6 +113,8 @@ def test_paths():
     _, lines, _ = doctor(env={'PATH': own + ':/usr/bin:/bin', 'LD_LIBRARY_PATH': ''})
     equal(lines['mpiexec'][:2], ('ok', 'this one'))
     equal(lines['libmpi_abi'][:2], ('ok', 'as linked'))
+    _, lines, _ = doctor(env={'LD_LIBRARY_PATH': os.path.join(bind_test.build, 'src')})
+    equal(lines['libmpi_abi'][:2], ('ok', 'this one'))
     _, lines, _ = doctor(env={'PATH': bind_test.scratch})
     equal(lines['mpiexec'][:2], ('ok', 'not in PATH'))
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §15.3.8: callbacks may call all functions MPI_T_..., wherever in the library the event happens; among these
- * those that read and write performance variables never refuse. Here a thread reads all variables again and again, while
+/* MPI 5.0 §15.3.8: callbacks may call all functions MPI_T_..., wherever in the library the event happens, and those
+ * that read and write performance variables never refuse. Here a thread reads all variables again and again, while
  * senders flood this process, and each callback does so too. (list.txt makes the limit small.) */
 #include <pthread.h>
 #include <stdatomic.h>

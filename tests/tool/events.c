@@ -142,7 +142,7 @@ static void communicators(void)
     CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     CHECK_INT(a.calls, 1);
     CHECK_INT(a.second, test_size);
-    CHECK_INT(a.safety, MPI_T_CB_REQUIRE_MPI_RESTRICTED); /* what the place asks for, though the callback could do more */
+    CHECK_INT(a.safety, MPI_T_CB_REQUIRE_MPI_RESTRICTED); /* what the place asks, not what the callback could */
     CHECK_INT(MPI_T_source_get_timestamp(0, &now), MPI_SUCCESS);
     CHECK(a.time > 0 && a.time <= now, "it happened at %lld, now it is %lld", (long long)a.time, (long long)now);
     CHECK_OK(MPI_Comm_free(&comm));

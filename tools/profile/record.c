@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libparley_profile: what each thread has counted, and the order of things at the end. */
 #include <errno.h>
+#include <locale.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -151,8 +152,7 @@ static void write_all(const char *name, const struct profile_rank *ranks, int si
     fprintf(stderr, "details: %s.json, a picture: %s.svg\n", name, name);
 }
 
-/* Once: what the library does at its end counts no more. */
-void profile_report(void)
+static void report(void)
 {
     const char *name = getenv("PARLEY_PROFILE"), *trace = getenv("PARLEY_TRACE");
     struct profile_rank *books = calloc(1, sizeof *books), *all;
@@ -174,4 +174,15 @@ void profile_report(void)
     all = gather_ranks(books, rank, size);
     if (all)
         write_all(name, all, size);
+}
+
+/* Once: what the library does at its end counts no more. Numbers are written for programs, whatever the program's
+ * language has for a decimal point. */
+void profile_report(void)
+{
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(plain);
+
+    report();
+    uselocale(before);
+    freelocale(plain);
 }
