@@ -35,7 +35,7 @@ void sched_init(struct sched *s, struct comm *comm)
     s->failed = 0;
     s->parameter = 0;
     s->layout = NULL;
-    s->has_turns = false;
+    s->has_choices = s->has_turns = false;
     s->spans_clients = p2p_is_foreign_ctx(comm->ctx);
 }
 
@@ -177,6 +177,21 @@ int sched_recv_up_to(struct sched *s, struct coll_block block, int source, int s
                                        .sub = (uint8_t)(sub % SCHED_SUBS), .is_up_to = true }, after);
 }
 
+int sched_recv_perhaps(struct sched *s, struct coll_block block, int source, int sub, const int *after)
+{
+    s->has_choices = true;
+    return sched_recv(s, block, source, sub, after);
+}
+
+void sched_drop(const struct sched *s, int step)
+{
+    struct req *req = s->steps[step].req;
+
+    s->steps[step].is_dropped = true;
+    if (req)
+        req->ops->cancel(req);
+}
+
 int sched_call(struct sched *s, sched_call_fn *fn, void *arg, const int *after)
 {
     return add(s, (struct sched_step){ .kind = SCHED_CALL, .call = fn, .from = { arg, 0, NULL } }, after);
@@ -268,7 +283,7 @@ void sched_rewind(struct sched *s)
         struct sched_step *step = &s->steps[i];
         step->waits = step->needs;
         step->req = NULL;
-        step->is_put_off = false;
+        step->is_put_off = step->is_dropped = false;
         if (!step->waits)
             sched_enqueue(s, i);
     }
@@ -276,8 +291,12 @@ void sched_rewind(struct sched *s)
 
 int sched_next(struct sched *s)
 {
-    const int i = dequeue(s, &s->messages);
+    int i = dequeue(s, &s->messages);
 
+    while (i >= 0 && unlikely(s->steps[i].is_dropped)) {
+        sched_over(s, i);
+        i = dequeue(s, &s->messages);
+    }
     return i >= 0 ? i : dequeue(s, &s->work);
 }
 
@@ -298,6 +317,8 @@ int sched_next_turn(struct sched *s)
 
 void sched_make_turns(struct sched *s)
 {
+    if (s->has_choices)
+        return;
     sched_rewind(s);
     s->has_receives = false;
     for (int turn = 0; turn < s->step_count; turn++) {

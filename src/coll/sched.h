@@ -10,8 +10,9 @@
  * edge. Those in one direction with the same number match in the order in which they begin, so the builder either
  * gives different numbers or lets one wait for the other.
  *
- * A schedule that runs more than once has turns as well: the order in which its steps are over if each message is there
- * when it is asked for. A run takes them in turn for as long as that holds, and keeps no books till then.
+ * A schedule that runs more than once, always with the same steps, has turns as well: the order in which its steps are
+ * over if each message is there when it is asked for. A run takes them in turn for as long as that holds, and keeps no
+ * books till then.
  *
  * Building cannot fail in the middle: without memory the schedule is marked as failed, what is added is ignored, and
  * whoever has asked for the schedule learns of it at the end. Buffers may be wrong addresses then. */
@@ -72,6 +73,7 @@ struct sched_step {
     bool is_local;             /* of an intercommunicator: a message in the local group */
     bool is_up_to;             /* a receive of what may be shorter */
     bool is_put_off;           /* in this run: a receive that has given way to what may be sent */
+    bool is_dropped;           /* in this run: a receive that is not to be */
     bool is_short;             /* of those with turns: a receive that is looked for before it is posted */
     uint8_t from_buffer, to_buffer; /* of those that are kept: which of the user's it is in; see kept.c */
     int needs, waits;          /* steps that come before: all, and those not over in this run */
@@ -108,6 +110,7 @@ struct sched {
     int failed;                /* while building: an error code */
     long parameter;            /* while building: of the algorithm, see choose.h; never 0 for one that takes one */
     const struct coll_layout *layout; /* while building: which node each rank is on; NULL: all on one */
+    bool has_choices;          /* only a run shows which steps there are: no turns */
     bool has_turns;
     bool has_receives;         /* of those */
     bool is_kept;              /* by its communicator, which gives it back to the pool */
@@ -157,6 +160,10 @@ int sched_call(struct sched *s, sched_call_fn *fn, void *arg, const int *after);
 /* In a call: what a step sends, nothing if it has no bytes; what it copies. */
 void sched_set_send(const struct sched *s, int step, struct coll_block bytes);
 void sched_set_from(const struct sched *s, int step, struct coll_block bytes);
+/* A receive that a call may drop, … */
+int sched_recv_perhaps(struct sched *s, struct coll_block block, int source, int sub, const int *after);
+/* … from a message that nobody will send; in this run. It may have begun. */
+void sched_drop(const struct sched *s, int step);
 /* One more that `step` comes after. */
 void sched_also(struct sched *s, int step, int before);
 
