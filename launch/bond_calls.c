@@ -44,11 +44,16 @@ static void fill_place(struct job *job, struct bond *bond, int place, const stru
     proc->rank = member->home;
     proc->abroad = (struct job_abroad){ .bond = bond->number, .job = bond->job, .key = { bond->key[0], bond->key[1] },
                                         .home = member->home, .range = bond->secret.range, .side = bond->side,
-                                        .first = (uint32_t)bond->first };
+                                        .first = (uint32_t)bond->first, .tenant = member->tenant };
     proc->appnum = where->appnum = member->appnum;
     where->node = FIRST_NODE + bond->secret.range;
     memcpy(where->address, member->address, member->size);
     atomic_store_explicit(&where->size, member->size, memory_order_release);
+}
+
+static uint32_t tenant_at(const struct job *job, int place)
+{
+    return job_proc(job->head, place)->abroad.tenant;
 }
 
 static int find_place(const struct job *job, const struct bond *bond, uint32_t home)
@@ -71,8 +76,19 @@ static void retire(struct job *job, const struct bond *bond, int place)
         worlds_dismiss(job, place);
 }
 
-/* Those that have none yet get a row of them. The place of the first one; -1: there is no room, or one is nonsense. */
-static int give_places(struct job *job, struct bond *bond, const char *members, int count)
+/* Has the process a place here? Another one that was at its home before has ended, also if that has not been told yet:
+ * what ranks hear from each other may be faster. */
+static bool has_place(struct job *job, const struct bond *bond, const struct bond_member *member)
+{
+    const int place = find_place(job, bond, member->home);
+
+    if (place >= 0 && tenant_at(job, place) < member->tenant)
+        retire(job, bond, place);
+    return place >= 0 && tenant_at(job, place) >= member->tenant;
+}
+
+/* Those that have none yet get a row of them. */
+int bond_give_places(struct job *job, struct bond *bond, const char *members, int count)
 {
     struct bond_member member = { 0 };
     int fresh = 0, next;
@@ -80,7 +96,7 @@ static int give_places(struct job *job, struct bond *bond, const char *members, 
     for (int i = 0; i < count; i++) {
         if (!bond_member(members, i, &member))
             return -1;
-        fresh += find_place(job, bond, member.home) < 0;
+        fresh += !has_place(job, bond, &member);
     }
     next = fresh ? worlds_admit(job, fresh) : 0;
     if (next < 0)
@@ -120,7 +136,8 @@ static int read_group(const struct job *job, struct texts *texts, char **members
         }
         all = need_more(all, ((size_t)count + 1) * sizeof *all);
         member = &all[count++];
-        *member = (struct bond_member){ .home = (uint32_t)place, .appnum = job_place(job->head, place)->appnum,
+        *member = (struct bond_member){ .home = (uint32_t)place, .tenant = job_proc(job->head, place)->tenant,
+                                        .appnum = job_place(job->head, place)->appnum,
                                         .size = job_place(job->head, place)->size };
         memcpy(member->address, job_place(job->head, place)->address, sizeof member->address);
     }
@@ -188,6 +205,7 @@ static void send_call(struct job *job, struct abroad_call *call)
 
 void bonds_move_calls(struct job *job, const struct bond *from, struct bond *to)
 {
+    meetings_move(job, from, to);
     for (struct abroad_call *call = job->abroad_calls; call; call = call->next) {
         if (call->bond != from || call->is_theirs)
             continue;
@@ -222,6 +240,16 @@ static void read_target(struct texts *texts, uint16_t port, struct bond *fresh)
     fresh->targets[fresh->count++] = at;
 }
 
+bool bond_read_way(struct texts *texts, struct bond *fresh)
+{
+    const bool has_key = read_words(texts_next(texts), fresh->secret.key);
+    const int port = texts_next_number(texts, UINT16_MAX);
+
+    for (int targets = texts_next_number(texts, BOND_TARGETS); targets > 0; targets--)
+        read_target(texts, (uint16_t)port, fresh);
+    return has_key && port >= 0;
+}
+
 /* As sys/control.h says. */
 static void call_port(struct job *job, int rank, struct texts *texts)
 {
@@ -230,7 +258,7 @@ static void call_port(struct job *job, int rank, struct texts *texts)
     struct bond_port port = { 0 };
     char *members = NULL;
     const char *other;
-    int tcp_port, targets, count;
+    int count;
 
     like.number = (uint32_t)texts_next_number(texts, INT32_MAX);
     other = texts_next(texts);
@@ -238,13 +266,10 @@ static void call_port(struct job *job, int rank, struct texts *texts)
     like.owner = texts_next_number(texts, INT32_MAX);
     port.tenant = (uint32_t)texts_next_number(texts, INT32_MAX);
     port.number = (uint32_t)texts_next_number(texts, INT32_MAX);
-    if (!read_words(texts_next(texts), fresh.secret.key))
+    if (!bond_read_way(texts, &fresh))
         like.slot = -1;
-    tcp_port = texts_next_number(texts, UINT16_MAX);
-    for (targets = texts_next_number(texts, BOND_TARGETS); targets > 0; targets--)
-        read_target(texts, (uint16_t)tcp_port, &fresh);
     count = read_group(job, texts, &members);
-    if (like.slot < 0 || like.owner < 0 || tcp_port < 0 || count < 1) {
+    if (like.slot < 0 || like.owner < 0 || count < 1) {
         mem_free(members);
         dynamic_answer(job, rank, MPI_ERR_PORT, "E1007: this is not the name of a port of this library");
         return;
@@ -298,7 +323,7 @@ int bonds_accept(struct job *job, struct bond *bond, uint32_t tag, int owner)
 
     if (!call)
         return -1;
-    leader = give_places(job, bond, call->data, (int)(call->size / sizeof(struct bond_member)));
+    leader = bond_give_places(job, bond, call->data, (int)(call->size / sizeof(struct bond_member)));
     call->is_accepted = true;
     call->rank = owner;
     if (leader < 0)
@@ -359,7 +384,8 @@ void bonds_rank_over(struct job *job, int rank)
     struct abroad_call *next;
 
     for (struct bond *bond = bonds_first(job); bond && job->ranks[rank].is_clean; bond = bond->next)
-        bond_put(bond, BOND_GONE, rank, 0, NULL, 0);
+        bond_put(bond, BOND_GONE, rank, job_proc(job->head, rank)->tenant, NULL, 0);
+    meetings_rank_over(job, rank);
     for (struct abroad_call *call = job->abroad_calls; call; call = next) {
         next = call->next;
         if (call->rank != rank)
@@ -423,6 +449,7 @@ void bond_opened(struct job *job, struct bond *bond)
         if (call->bond == bond && !call->is_theirs && !call->is_sent)
             send_call(job, call);
     }
+    meetings_look(job, bond);
 }
 
 void bond_lost(struct job *job, struct bond *bond)
@@ -437,6 +464,7 @@ void bond_lost(struct job *job, struct bond *bond)
         else if (call->bond == bond)
             answer_ours(job, call, -1, bond->number ? JOB_PORT_CLOSED : JOB_NO_WAY);
     }
+    meetings_look(job, bond);
     for (int place = 0; bond->number && place < job->used; place++) {
         if (job_proc(job->head, place)->abroad.bond != bond->number)
             continue;
@@ -487,7 +515,7 @@ static bool take_answer(struct job *job, struct bond *bond, const struct frame *
         answer_ours(job, call, -1, (enum job_refusal)(-1 - frame->rank));
         return count == 0;
     }
-    leader = give_places(job, bond, members, count);
+    leader = bond_give_places(job, bond, members, count);
     answer_ours(job, call, leader, JOB_NO_ROOM);
     return leader >= 0;
 }
@@ -510,8 +538,12 @@ bool bond_take(struct job *job, struct bond *bond, const struct frame *frame, co
         return true;
     case BOND_GONE:
         place = find_place(job, bond, (uint32_t)frame->rank);
-        if (place >= 0)
+        if (place >= 0 && tenant_at(job, place) == frame->value)
             retire(job, bond, place);
+        return true;
+    case BOND_WELCOME:
+        bond->is_certain = true;
+        meetings_look(job, bond);
         return true;
     default:
         bond->has_left = true;

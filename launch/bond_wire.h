@@ -17,8 +17,10 @@
  *   ANSWER   -1               tag              the same of the other group; none: refused for the reason -1 - rank
  *   LEAVE    -1               tag              -                  the caller waits no more
  *   OVER     place            exit code        -                  this process has failed, or is ended for one that has
- *   GONE     place            -                -                  this process has ended, as it should; another one may
+ *   GONE     place            tenant           -                  this process has ended, as it should; another one may
  *                                                                 have its place from now on
+ *   WELCOME  -1               -                -                  who has been called keeps this bond, and not another one
+ *                                                                 that it has called for at the same time
  *   BYE      -1               -                -                  all of them have ended, as they should */
 #ifndef LAUNCH_BOND_WIRE_H
 #define LAUNCH_BOND_WIRE_H
@@ -26,7 +28,7 @@
 #include "frame.h"
 
 enum {
-    BOND_VERSION = 2,
+    BOND_VERSION = 3,
     BOND_HOST_SIZE = 56,
     BOND_RANGES = 256,         /* of contexts */
     BOND_GROUP_MAX = 1 << 16,  /* members of a group that are read */
@@ -43,7 +45,8 @@ struct bond_greeting {
 
 enum bond_step { BOND_CALLS = 1, BOND_ANSWERS, BOND_PROVES };
 
-enum bond_kind { BOND_CALL = 1, BOND_ANSWER, BOND_LEAVE, BOND_OVER, BOND_GONE, BOND_BYE, BOND_KINDS };
+enum bond_kind { BOND_CALL = 1, BOND_ANSWER, BOND_LEAVE, BOND_OVER, BOND_GONE, BOND_WELCOME, BOND_BYE,
+                 BOND_KINDS };
 
 struct bond_port {
     uint32_t number, tenant;
@@ -51,7 +54,8 @@ struct bond_port {
 };
 
 struct bond_member {
-    uint32_t home;   /* place in its job */
+    uint32_t home;   /* place in its job, … */
+    uint32_t tenant; /* … which so many have had before */
     uint32_t appnum;
     uint32_t size;   /* bytes of address */
     unsigned char address[JOB_ADDRESS_SIZE];

@@ -190,7 +190,9 @@ static bool take_greeting(struct job *job, struct bond *bond, const struct bond_
         if (greeting->proof != bond_proof(&bond->secret, BOND_PROVES) ||
             !is_range_free(job, bond, bond->secret.range) || is_left_for_ours(job, bond))
             return false;
+        bond->is_certain = true;
         open_bond(job, bond);
+        bond_put(bond, BOND_WELCOME, -1, 0, NULL, 0);
         leave_ours(job, bond);
         return true;
     }

@@ -3,6 +3,7 @@
  *
  *   bonds.c       making them: who listens, who calls, and that both know the port's key
  *   bond_calls.c  what goes over them: calls to ports, groups, the ends of processes
+ *   bond_meet.c   processes of other jobs of which ranks hear from each other
  *   bond_wire.c   the bytes
  *
  * A bond is made by the first call to a port of the other job and lasts until one of the two mpiexecs ends; when both
@@ -48,6 +49,7 @@ struct bond {
     uint64_t number, key[2], job;
     uint32_t calls;            /* tags of ours so far */
     int first;                 /* place of the first process of theirs; -1: none yet */
+    bool is_certain;           /* they keep it, too */
     bool has_left;             /* they have said BYE */
     char name[BOND_NAME_SIZE]; /* for messages: "mpiexec 4711 on alpha" */
 };
@@ -79,10 +81,23 @@ int bonds_accept(struct job *job, struct bond *bond, uint32_t tag, int owner);
 void bonds_tell_ends(struct job *job);
 /* Our calls over the one go over the other, from the beginning. */
 void bonds_move_calls(struct job *job, const struct bond *from, struct bond *to);
+/* The key, TCP port and addresses in a request; false: they make no sense. */
+bool bond_read_way(struct texts *texts, struct bond *fresh);
+/* All of these of the bond's other job have places from now on: that of the first one. -1: there is no room, or one is
+ * nonsense. */
+int bond_give_places(struct job *job, struct bond *bond, const char *members, int count);
 /* A frame has come. False: it makes no sense. */
 bool bond_take(struct job *job, struct bond *bond, const struct frame *frame, const char *data);
 /* It is open: what has waited for that goes. It is over: what belongs to it goes. */
 void bond_opened(struct job *job, struct bond *bond);
 void bond_lost(struct job *job, struct bond *bond);
+
+/* bond_meet.c */
+/* A rank asks for places for processes of another job. False: it is answered later. */
+bool bonds_meet(struct job *job, int rank, struct texts *texts);
+/* The bond is open, or over, or another one stands for it; the rank has ended. */
+void meetings_look(struct job *job, const struct bond *bond);
+void meetings_move(struct job *job, const struct bond *from, struct bond *to);
+void meetings_rank_over(struct job *job, int rank);
 
 #endif

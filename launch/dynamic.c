@@ -79,6 +79,8 @@ bool dynamic_request(struct job *job, int rank, unsigned kind, char *request, si
         publish(job, rank, &texts);
     } else if (kind == CONTROL_UNPUBLISH) {
         unpublish(job, rank, &texts);
+    } else if (kind == CONTROL_MEET) {
+        is_answered = bonds_meet(job, rank, &texts);
     } else if (!calls_request(job, rank, kind, &texts) && !bonds_request(job, rank, kind, &texts)) {
         is_answered = look_up(job, rank, &texts);
     }

@@ -210,7 +210,7 @@ static void add_missing_together(struct why *why, const struct job_status *call)
 }
 
 /* Members that are not in the call. Whoever is waited for has not done its part; and in a call that all leave together
- * nobody outside can have been in it then. */
+ * nobody outside can have been in it then. Of processes of other jobs nothing is known. */
 static void add_missing(struct why *why, const struct job_status *call)
 {
     bool is_certain = false;
@@ -218,7 +218,7 @@ static void add_missing(struct why *why, const struct job_status *call)
     memset(why->mark, 0, (size_t)why->view->size * sizeof *why->mark);
     for (int i = 0; i < why->view->size; i++) {
         const int64_t calls = calls_of(why, i, call);
-        if (is_in_call(why, i, call))
+        if (is_in_call(why, i, call) || why->view->page[i].is_abroad)
             continue;
         why->mark[i] = is_awaited(why, i, call);
         if (why->mark[i] && calls >= (int64_t)call->sequence) {
@@ -230,7 +230,7 @@ static void add_missing(struct why *why, const struct job_status *call)
         is_certain |= why->mark[i];
     }
     for (int i = 0; is_certain && is_meeting(call->call_name) && i < why->view->size; i++)
-        why->mark[i] |= is_member(why, i, call) && !is_in_call(why, i, call) &&
+        why->mark[i] |= is_member(why, i, call) && !is_in_call(why, i, call) && !why->view->page[i].is_abroad &&
                         calls_of(why, i, call) < (int64_t)call->sequence;
     add_missing_together(why, call);
 }

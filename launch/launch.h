@@ -344,6 +344,7 @@ struct job {
     struct look *looks;  /* other mpiexecs are asked for services; NULL: none */
     struct bonds *bonds; /* with mpiexecs of other jobs (bonds.h); NULL: none yet */
     struct abroad_call *abroad_calls; /* to their ports, and theirs that are accepted; NULL: none */
+    struct meeting *meetings; /* places for processes of other jobs that ranks wait for (bond_meet.c); NULL: none */
     struct port_call *calls; /* to ports of processes on other machines, the oldest first; NULL: none */
     struct job_head *head;
     int segment_fd;      /* the number ranks find it under, too */

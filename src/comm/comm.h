@@ -15,7 +15,10 @@
 #include "obj/info.h"
 #include "obj/req.h"
 #include "progress/progress.h"
+#include "sys/place.h"
 #include "sys/site.h"
+
+enum { COMM_WAY_SIZE = 200 };
 
 /* What comm_init needs to know of this process. */
 struct joint;
@@ -140,9 +143,16 @@ int comm_inter_create_from_groups(const struct comm_sides *sides, const char *st
 int comm_inter_with(struct comm *local, int leader, int proc, int tag, const char *call, struct comm **out);
 /* The same if that one is of another job. `tag`: of the call, as the mpiexecs have agreed on it. */
 int comm_inter_abroad(struct comm *local, int leader, int proc, int tag, const char *call, struct comm **out);
-/* For a call that works within one job: are all of the communicator of this one? Error: MPI_ERR_UNSUPPORTED_OPERATION,
- * E1016. */
-int comm_check_one_job(const struct comm *comm, const char *call);
+/* What room dyn does for groups of several jobs that are about to have a communicator. */
+struct comm_outside {
+    /* This process can be reached by TCP from now on, by those of other jobs. */
+    int (*get_ready)(const char *call);
+    /* The way to our mpiexec, for others; empty: there is none. */
+    int (*way)(char way[COMM_WAY_SIZE]);
+    /* These are of another job, whose mpiexec is found on that way: they have places here from now on. */
+    int (*meet)(const char *way, const struct place_card *cards, int count);
+};
+void comm_set_outside(const struct comm_outside *outside);
 
 /* §11.8.2: to those who have spawned this process; NULL: nobody has, or it has been freed. Owned by this room from now
  * on: the user frees it, or the end of the world does. */

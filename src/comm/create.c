@@ -34,6 +34,7 @@ static int processes(const struct comm *comm)
 
 static void count_links(const struct comm *comm, int change)
 {
+    comm_circle_count(comm->ctx, change);
     comm_links_count(comm->group, change);
     if (comm->is_inter)
         comm_links_count(comm->remote_group, change);
@@ -81,9 +82,7 @@ int comm_open(struct comm *comm, uint32_t ctx)
     comm->ctx = ctx;
     if (unlikely(p2p_is_foreign_ctx(ctx)))
         comm->shelf.number = -1;
-    rc = comm_abroad_check(comm);
-    if (!rc)
-        rc = p2p_comm_open(comm);
+    rc = p2p_comm_open(comm);
     if (rc) {
         drop(comm);
         return rc;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: comm. MPI_Comm_create_from_group (MPI 5.0 §7.4.2): a communicator without an old one. The first process of the
- * group takes a context and tells it to the others along a tree, over the library's own communicator.
+ * group takes a context and tells it to the others along a tree, over the library's own communicator. If they are of
+ * three jobs or more, they agree on a circle of contexts (circle.c), up and down the same tree: all say which ones are
+ * busy, the first one chooses, all enter it, and if another thread of one of them has been faster, it begins anew.
  *
  * A call is known by its string and its group. The message's tag is a hash of them, so a thread may get a message that
  * is meant for another thread, whose call has the same hash: it is laid aside as a stray, and the other finds it there.
- * Knows: p2p, progress. */
+ * Jobs number processes differently, so messages name their senders.
+ * Knows: p2p, progress, sys (places). */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,16 +19,18 @@
 #include "p2p/p2p.h"
 #include "progress/progress.h"
 
-/* What is told. The string's zero ends the message. */
+/* What is told. The string's zero ends the message; what is not of an agreement begins with `from`. */
 struct news {
-    uint32_t ctx;
+    uint64_t busy[COMM_CIRCLE_WORDS];
+    uint64_t from;      /* the sender's name */
+    uint32_t ctx;       /* of an agreement: 1 + the circle that is chosen, or whether all have entered it */
     uint32_t hash;      /* of the group */
     char stringtag[MPI_MAX_STRINGTAG_LEN];
 };
 
 struct stray {
     struct list link;
-    int source;
+    int tag;
     struct news news;
 };
 
@@ -34,11 +39,16 @@ static struct {
     struct list list;   /* struct stray, oldest first; guarded by lock */
 } strays = { PTHREAD_MUTEX_INITIALIZER, { &strays.list, &strays.list } };
 
-/* One call in the process that waits for its news. */
+/* One call in a process. */
 struct call {
     const struct group *group;
-    struct news news;   /* but for the context what is waited for */
-    int source, tag;
+    struct news news;   /* what it tells, … */
+    struct news heard;  /* … and what it has heard last */
+    int tag;
+    bool is_agreement;
+    bool is_mixed;      /* there are several jobs: ranks in messages mean nothing */
+    int source;         /* who is awaited, … */
+    uint64_t from;      /* … his name */
     struct message *message; /* some message with that tag has come */
     bool has_stray;          /* or the news lay among the strays */
 };
@@ -60,8 +70,8 @@ uint32_t comm_hash_group(const struct group *group)
     uint32_t hash = HASH_START;
 
     for (int rank = 0; rank < group->size; rank++) {
-        const int proc = group_proc(group, rank);
-        hash = hash_bytes(hash, &proc, sizeof proc);
+        const uint64_t name = place_name(group_proc(group, rank));
+        hash = hash_bytes(hash, &name, sizeof name);
     }
     return hash;
 }
@@ -71,14 +81,16 @@ uint32_t comm_hash_string(const char *text)
     return hash_bytes(HASH_START, text, strlen(text));
 }
 
-static size_t news_len(const struct news *news)
+/* Those of its kind begin there. */
+static size_t begin_of(const struct call *call)
 {
-    return offsetof(struct news, stringtag) + strlen(news->stringtag) + 1;
+    return call->is_agreement ? 0 : offsetof(struct news, from);
 }
 
-static bool is_same(const struct news *a, const struct news *b)
+static bool is_meant(const struct call *call, const struct news *news)
 {
-    return a->hash == b->hash && !strcmp(a->stringtag, b->stringtag);
+    return news->from == call->from && news->hash == call->news.hash &&
+           !strcmp(news->stringtag, call->news.stringtag);
 }
 
 /* With the lock. */
@@ -86,7 +98,7 @@ static struct stray *stray_find(const struct call *call)
 {
     LIST_FOR_EACH(link, &strays.list) {
         struct stray *stray = CONTAINER_OF(link, struct stray, link);
-        if (stray->source == call->source && is_same(&stray->news, &call->news))
+        if (stray->tag == call->tag && is_meant(call, &stray->news))
             return stray;
     }
     return NULL;
@@ -103,18 +115,18 @@ static bool stray_take(struct call *call)
     pthread_mutex_unlock(&strays.lock);
     if (!stray)
         return false;
-    call->news.ctx = stray->news.ctx;
+    call->heard = stray->news;
     mem_free(stray);
     return true;
 }
 
-static int stray_add(int source, const struct news *news)
+static int stray_add(int tag, const struct news *news)
 {
     struct stray *stray = mem_alloc(sizeof *stray);
 
     if (!stray)
         return err(MPI_ERR_NO_MEM, "no memory for a message of another call");
-    stray->source = source;
+    stray->tag = tag;
     stray->news = *news;
     pthread_mutex_lock(&strays.lock);
     list_append(&strays.list, &stray->link);
@@ -138,7 +150,7 @@ static bool has_come(void *arg)
 
     call->has_stray = stray_take(call);
     if (!call->has_stray)
-        p2p_improbe(&comm_own, call->source, call->tag, &flag, &call->message, NULL);
+        p2p_improbe(&comm_own, call->is_mixed ? MPI_ANY_SOURCE : call->source, call->tag, &flag, &call->message, NULL);
     return call->has_stray || flag;
 }
 
@@ -153,30 +165,33 @@ bool comm_describe_wait(const struct progress_long *wait, struct blocked *out)
     return true;
 }
 
-/* Wait for the news of this call. */
-static int hear(struct call *call)
+/* Wait for what that member tells in this call. */
+static int hear(struct call *call, int rank)
 {
-    struct news news;
+    const size_t begin = begin_of(call);
+    bool is_there = false;
     int rc = 0;
 
-    while (!rc) {
+    call->source = group_proc(call->group, rank);
+    call->from = place_name(call->source);
+    while (!rc && !is_there) {
         progress_wait_until(has_come, call);
         if (call->has_stray)
             return 0;
-        rc = p2p_mrecv(call->message, &news, sizeof news, obj_type(MPI_BYTE), NULL);
-        if (!rc && is_same(&news, &call->news)) {
-            call->news.ctx = news.ctx;
-            return 0;
-        }
-        if (!rc)
-            rc = stray_add(call->source, &news);
+        rc = p2p_mrecv(call->message, (char *)&call->heard + begin, (MPI_Count)(sizeof call->heard - begin),
+                       obj_type(MPI_BYTE), NULL);
+        is_there = !rc && is_meant(call, &call->heard);
+        if (!rc && !is_there)
+            rc = stray_add(call->tag, &call->heard);
     }
     return rc;
 }
 
 static int tell(const struct call *call, int rank)
 {
-    return p2p_send(&comm_own, &call->news, (MPI_Count)news_len(&call->news), obj_type(MPI_BYTE),
+    const size_t begin = begin_of(call), end = offsetof(struct news, stringtag) + strlen(call->news.stringtag) + 1;
+
+    return p2p_send(&comm_own, (const char *)&call->news + begin, (MPI_Count)(end - begin), obj_type(MPI_BYTE),
                     group_proc(call->group, rank), call->tag);
 }
 
@@ -189,13 +204,93 @@ static int spread(struct call *call)
     while (bit < size && !(rank & bit))
         bit <<= 1;
     if (rank) {
-        call->source = group_proc(call->group, rank - bit);
-        rc = hear(call);
+        rc = hear(call, rank - bit);
+        call->news.ctx = call->heard.ctx;
     }
     for (bit >>= 1; bit > 0 && !rc; bit >>= 1) {
         if (rank + bit < size)
             rc = tell(call, rank + bit);
     }
+    return rc;
+}
+
+/* The other way: what anybody has busy, and the least context. */
+static int gather(struct call *call)
+{
+    const int rank = call->group->rank, size = call->group->size;
+    int bit = 1, rc = 0;
+
+    for (; bit < size && !(rank & bit) && !rc; bit <<= 1) {
+        if (rank + bit >= size)
+            continue;
+        rc = hear(call, rank + bit);
+        for (int i = 0; i < COMM_CIRCLE_WORDS; i++)
+            call->news.busy[i] |= call->heard.busy[i];
+        if (call->heard.ctx < call->news.ctx)
+            call->news.ctx = call->heard.ctx;
+    }
+    return rc || !rank ? rc : tell(call, rank & (rank - 1));
+}
+
+static void begin(struct call *call, const struct group *group, const char *stringtag, bool is_agreement)
+{
+    enum { AGREEMENT = 1 << 30 };
+
+    memset(call, 0, sizeof *call);
+    call->group = group;
+    call->is_agreement = is_agreement;
+    call->is_mixed = comm_abroad_in_group(group);
+    call->news.from = place_name(comm_world.proc);
+    call->news.hash = comm_hash_group(group);
+    snprintf(call->news.stringtag, sizeof call->news.stringtag, "%s", stringtag);
+    call->tag = (int)((comm_hash_string(stringtag) ^ call->news.hash) & (AGREEMENT - 1));
+    call->tag |= is_agreement ? AGREEMENT : 0;
+}
+
+/* One try; *ctx is 0 if another thread was faster somewhere. */
+static int enter_circle(struct call *call, uint32_t *ctx)
+{
+    const struct group *group = call->group;
+    bool has_entered;
+    int circle, rc;
+
+    memset(call->news.busy, 0, sizeof call->news.busy);
+    comm_circles_busy(call->news.busy);
+    rc = gather(call);
+    if (group->rank == 0)
+        call->news.ctx = (uint32_t)(comm_circle_choose(call->news.busy, call->news.hash) + 1);
+    if (!rc)
+        rc = spread(call);
+    if (rc)
+        return rc;
+    circle = (int)call->news.ctx - 1;
+    if (circle < 0)
+        return err(MPI_ERR_OTHER, "there are so many communicators over several jobs that one of their processes has "
+                   "no contexts left");
+    has_entered = comm_circle_enter(circle, group->rank, group->size);
+    call->news.ctx = has_entered;
+    rc = gather(call);
+    if (!rc)
+        rc = spread(call);
+    *ctx = comm_circle_first(circle);
+    if (has_entered && (rc || !call->news.ctx))
+        comm_circle_count(*ctx, -1);
+    *ctx *= call->news.ctx;
+    return rc;
+}
+
+int comm_circle_agree(const struct group *group, const char *name, uint32_t *ctx)
+{
+    struct call *call = mem_alloc(sizeof *call);
+    int rc = 0;
+
+    *ctx = 0;
+    if (!call)
+        return err(MPI_ERR_NO_MEM, "no memory for an agreement over several jobs");
+    begin(call, group, name, true);
+    while (!rc && !*ctx)
+        rc = enter_circle(call, ctx);
+    mem_free(call);
     return rc;
 }
 
@@ -211,29 +306,44 @@ static int check_call(const struct group *group, const char *stringtag, const st
     return 0;
 }
 
+/* Of processes that are of one job or of two. */
+static int be_told(const struct group *group, const char *stringtag, uint32_t *ctx)
+{
+    struct call *call = mem_alloc(sizeof *call);
+    int rc, taken = 0;
+
+    if (!call)
+        return err(MPI_ERR_NO_MEM, "no memory for a call over %d processes", group->size);
+    begin(call, group, stringtag, false);
+    if (group->rank == 0)
+        taken = comm_ctx_take_among(group, &call->news.ctx);
+    rc = spread(call);
+    *ctx = call->news.ctx;
+    mem_free(call);
+    if (taken || rc)
+        return taken ? taken : rc;
+    return *ctx ? 0 : comm_ctx_missing();
+}
+
 int comm_create_from_group(struct group *group, const char *stringtag, struct errhandler *errhandler,
                            struct comm **out)
 {
     const struct comm like = { .errhandler = errhandler, .session = group->session };
-    struct call call = { .group = group };
-    int rc = check_call(group, stringtag, errhandler), taken = 0;
+    bool has_many;
+    uint32_t ctx;
+    int rc = check_call(group, stringtag, errhandler);
 
     if (!rc)
         rc = comm_clients_check_group(group, "MPI_Comm_create_from_group");
-    if (!rc)
-        rc = comm_abroad_check_group(group, "MPI_Comm_create_from_group");
     if (rc || !group->size)
         return rc;
-    call.news.hash = comm_hash_group(group);
-    snprintf(call.news.stringtag, sizeof call.news.stringtag, "%s", stringtag);
-    call.tag = (int)((comm_hash_string(stringtag) ^ call.news.hash) & INT32_MAX);
-    if (group->rank == 0)
-        taken = comm_ctx_take(&call.news.ctx);
-    rc = spread(&call);
-    if (taken || rc)
-        return taken ? taken : rc;
-    if (!call.news.ctx)
-        return comm_ctx_missing();
+    has_many = comm_is_of_many(group, group);
+    rc = has_many ? comm_circle_agree(group, stringtag, &ctx) : be_told(group, stringtag, &ctx);
+    if (rc)
+        return rc;
     obj_ref(&group->obj);
-    return comm_make(&like, group, call.news.ctx, out);
+    rc = comm_make(&like, group, ctx, out);
+    if (has_many)
+        comm_circle_count(ctx, -1);
+    return rc;
 }

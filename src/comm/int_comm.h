@@ -33,18 +33,35 @@ void comm_ctx_start(const struct comm_place *place);
 int comm_ctx_take(uint32_t *ctx);
 /* The same in the lane P2P_LANE_APART, or in any lane if there are no more of these. */
 int comm_ctx_take_apart(uint32_t *ctx);
-/* Communicators with processes of another job (two_jobs.c). NULL: it has none of them, in either group. */
+/* Communicators with processes of other jobs (two_jobs.c): one that is of another job, in either group; NULL: none. */
 struct job_abroad *comm_abroad_in(const struct comm *comm);
-/* A context for a communicator of members of `old`, which may be of two jobs or over several clients, or of that job
- * and this one. Otherwise as comm_ctx_take. */
+struct job_abroad *comm_abroad_in_group(const struct group *group);
+/* Are there more than two jobs in both, of which one has this process? */
+bool comm_is_of_many(const struct group *group, const struct group *other);
+/* A context for a communicator of members of `old`, or of that job and this one, or of a group of two jobs at most.
+ * Otherwise as comm_ctx_take. */
 int comm_ctx_take_for(const struct comm *old, uint32_t *ctx);
 int comm_ctx_take_abroad(const struct job_abroad *abroad, uint32_t *ctx);
+int comm_ctx_take_among(const struct group *group, uint32_t *ctx);
 /* By which the leaders meet whose call has that tag. */
 uint32_t comm_ctx_of_call(const struct job_abroad *abroad, uint32_t tag);
-/* Can there be a communicator with these members and context? Error: MPI_ERR_UNSUPPORTED_OPERATION, E1016. */
-int comm_abroad_check(const struct comm *comm);
-/* For a call that works within one job: is all of the group there? Likewise. */
-int comm_abroad_check_group(const struct group *group, const char *call);
+
+/* circle.c: contexts of communicators over more jobs. A set of bits, one for each circle; to it are added those that
+ * are busy in this process; the first one from `start` on that is not in it, -1: all are. */
+enum { COMM_CIRCLE_WORDS = 16 };
+void comm_circles_busy(uint64_t busy[COMM_CIRCLE_WORDS]);
+int comm_circle_choose(const uint64_t busy[COMM_CIRCLE_WORDS], uint32_t start);
+/* Member `rank` of so many that enter it. False: it is busy. Who has entered counts as one of its communicators. */
+bool comm_circle_enter(int circle, int rank, int size);
+uint32_t comm_circle_first(int circle);
+/* So many communicators more have such a context; nothing happens for others, nor in the next two. */
+void comm_circle_count(uint32_t ctx, int change);
+/* A context for a communicator of members of one that has the context `old`. False: that is none of these. */
+bool comm_circle_take(uint32_t old, uint32_t *ctx, int *rc);
+void comm_circle_return(uint32_t ctx);
+/* from_group.c: collective over a group of three jobs and more. They have entered a circle together, of which they get
+ * the first context. `name` tells calls apart that overlap. */
+int comm_circle_agree(const struct group *group, const char *name, uint32_t *ctx);
 
 /* One communicator more with the members of this group, or (-1) one less: links.c keeps count of those who are of
  * another world. */
@@ -120,6 +137,9 @@ struct meeting {
     size_t size;
     bool has_numbers;          /* … int32_t */
     enum meeting_for what_for; /* the same at both leaders */
+    bool is_new;          /* it makes the first communicator of the two groups */
+    int failed;           /* this side cannot go on: the error */
+    const struct job_abroad *bond; /* where the common context is from; NULL: as for others of `peer` or `local` */
     const char *call;     /* for reports */
 };
 
@@ -131,6 +151,8 @@ struct agreed {
     uint64_t ctx;         /* for a communicator of both sides */
     uint64_t local_ctx;   /* for one of the local group */
     uint64_t is_joint;    /* names are those of the joint world; see comm_list_names */
+    uint64_t is_mixed;    /* the groups, which are new to each other, have processes of several jobs */
+    uint64_t chief;       /* name of the leader that is before the other one */
     uint64_t size;
     void *data;           /* of the other side, names or bytes; the caller's to free */
 };
@@ -138,13 +160,21 @@ struct agreed {
 /* Collective over both; blocks. Nothing is to be freed after an error. */
 int comm_meet(const struct meeting *meeting, struct agreed *agreed);
 
+/* meet.c: what follows on a first meeting that is_mixed. All of either side are reachable for the other one, and all of
+ * the other group have places in this job. An error here is one of this side; that goes on to comm_settle. */
+int comm_introduce(const struct meeting *meeting);
+/* `rc` tells the other side how it has gone. All of both are ready then; agreed->ctx is the context for a communicator
+ * of both, and its circle, if it has one, has been entered. After an error `remote`, which may be NULL, has lost its
+ * reference. */
+int comm_settle(const struct meeting *meeting, struct group *remote, int rc, struct agreed *agreed);
+
 /* names.c: processes as they are called in messages between groups that may number them differently: in 24 bytes each,
  * by their names in the world of all clients, or (not is_joint) by those that they have in all jobs. The caller's to
  * free. Error: MPI_ERR_NO_MEM. */
 enum { COMM_NAME_SIZE = JOINT_NAME_SIZE };
 int comm_list_names(const struct group *group, bool is_joint, void **out);
-/* The process of that name; -1: this one does not know it. */
-int comm_find_name(const void *name, bool is_joint);
+/* The group that the other side has named. Error: MPI_ERR_OTHER if this process does not know one of them. */
+int comm_group_named(const struct agreed *agreed, struct group **out);
 /* A common order of all processes that two groups can have. */
 bool comm_is_before(int proc, int other);
 
@@ -171,6 +201,10 @@ int comm_unguided_colors(const struct unguided *u);
 
 uint32_t comm_hash_group(const struct group *group);
 uint32_t comm_hash_string(const char *text);
+
+/* A group of both, one after the other; the same in an order that is the same in all processes. */
+int comm_group_join(const struct group *first, const struct group *second, struct group **out);
+int comm_group_of_both(const struct group *group, const struct group *other, struct group **out);
 
 /* A group of `size` processes, which are copied; MPI_GROUP_EMPTY if there are none. */
 int comm_group_make(int size, const int *procs, struct group **out);

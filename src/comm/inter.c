@@ -22,6 +22,7 @@ struct offer {
     uint64_t ctx;     /* of the new communicator, from the leader that is before the other one; else 0 */
     uint64_t id;      /* the same if it is over several clients */
     uint64_t is_named, has_foreign; /* whether its group is all of the joint world, or over several clients */
+    uint64_t is_mixed; /* or over several jobs, in a call that makes the first communicator of both groups */
     uint64_t size;    /* bytes that follow */
 };
 
@@ -90,7 +91,6 @@ static int take(int (*from)(uint32_t *ctx), uint64_t *ctx)
 static int take_contexts(const struct meeting *m, struct agreed *agreed, struct offer *mine)
 {
     const int remote = other_leader(m);
-    const struct job_abroad *abroad = place_abroad(remote);
     uint32_t ctx = 0;
     int rc = comm_world.joint ? comm_clients_check_alike(m->local->group, m->call) : 0;
 
@@ -103,7 +103,10 @@ static int take_contexts(const struct meeting *m, struct agreed *agreed, struct 
         rc = take(comm_clients_take_own, &mine->id);
     if (rc || comm_is_foreign(remote))
         return rc;
-    rc = abroad ? comm_ctx_take_abroad(abroad, &ctx) : comm_ctx_take_for(m->local, &ctx);
+    if (m->bond)
+        rc = comm_ctx_take_abroad(m->bond, &ctx);
+    else
+        rc = comm_ctx_take_for(!m->is_new && comm_abroad_in(m->peer) ? m->peer : m->local, &ctx);
     mine->ctx = ctx;
     return rc;
 }
@@ -139,7 +142,10 @@ static int conclude(const struct meeting *m, const struct offer *mine, const str
                     struct agreed *agreed)
 {
     const bool spans = mine->has_foreign || theirs->has_foreign || comm_is_foreign(other_leader(m));
+    const bool is_before = comm_is_before(comm_world.proc, other_leader(m));
 
+    agreed->is_mixed = mine->is_mixed || theirs->is_mixed || (m->is_new && place_abroad(other_leader(m)));
+    agreed->chief = place_name(is_before ? comm_world.proc : other_leader(m));
     agreed->word = theirs->word;
     agreed->size = theirs->size;
     agreed->is_joint = mine->is_named && theirs->is_named;
@@ -171,13 +177,14 @@ static int lead(const struct meeting *m, struct agreed *agreed)
         .size = m->size,
         .is_named = comm_clients_are_named(m->local->group),
         .has_foreign = comm_world.joint && comm_clients_has_foreign(m->local->group),
+        .is_mixed = m->is_new && comm_abroad_in_group(m->local->group),
     };
     struct offer theirs;
     int rc = check_other(m), failed;
 
     if (rc)
         return rc;
-    failed = take_contexts(m, agreed, &mine);
+    failed = m->failed ? m->failed : take_contexts(m, agreed, &mine);
     mine.error = failed ? (uint64_t)err_class(failed) : 0;
     rc = swap(m, type_of_words(), &mine, WORDS_OF_OFFER, &theirs, WORDS_OF_OFFER);
     if (failed || rc)
@@ -236,28 +243,6 @@ static struct meeting meeting_of(struct comm *comm, const char *call)
 
 /* --- its making --- */
 
-/* The group that the other side has named. */
-static int remote_of(const struct comm *comm, const struct agreed *agreed, struct group **out)
-{
-    const int size = (int)(agreed->size / COMM_NAME_SIZE);
-    int *procs = mem_alloc((size_t)size * sizeof *procs + 1), rc = 0;
-
-    if (!procs)
-        return err(MPI_ERR_NO_MEM, "no memory for a group of %d", size);
-    for (int rank = 0; rank < size && !rc; rank++) {
-        procs[rank] = comm_find_name((const char *)agreed->data + (size_t)rank * COMM_NAME_SIZE, agreed->is_joint);
-        if (procs[rank] < 0)
-            rc = err(MPI_ERR_UNSUPPORTED_OPERATION, "E1016: rank %d of the other group is of a job that this one "
-                     "is not connected with", rank);
-    }
-    if (!rc)
-        rc = group_create_list(size, procs, comm_world.proc, out);
-    mem_free(procs);
-    if (!rc)
-        (*out)->session = comm->session;
-    return rc;
-}
-
 static int check_apart(const struct group *local, const struct group *remote)
 {
     struct group_index index;
@@ -298,12 +283,31 @@ static int renew(const struct group *group)
     return rc;
 }
 
+/* The other group, which is another one, and can be sent to. */
+static int find_remote(const struct comm *parent, const struct group *group, const struct agreed *agreed,
+                       struct group **out)
+{
+    int rc = comm_group_named(agreed, out);
+
+    if (rc)
+        return rc;
+    (*out)->session = parent->session;
+    rc = renew(*out);
+    if (!rc)
+        rc = check_apart(group, *out);
+    if (rc) {
+        group_unref(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
 /* Meet with a group to tell, and make. The caller keeps its reference to the group. No communicator if this process is
  * in none of the groups, or one is empty. */
 static int meet_and_make(struct meeting *m, const struct comm *parent, struct group *group, struct comm **out)
 {
-    struct agreed agreed;
-    struct group *remote;
+    struct agreed agreed, first;
+    struct group *remote = NULL;
     int rc;
 
     m->named = group;
@@ -311,27 +315,35 @@ static int meet_and_make(struct meeting *m, const struct comm *parent, struct gr
     rc = comm_meet(m, &agreed);
     if (rc)
         return rc;
-    rc = remote_of(parent, &agreed, &remote);
+    first = (struct agreed){ .ctx = agreed.ctx };
+    if (agreed.is_mixed)
+        rc = comm_introduce(m);
+    if (!rc)
+        rc = find_remote(parent, group, &agreed, &remote);
     mem_free(agreed.data);
+    if (agreed.is_mixed) {
+        rc = comm_settle(m, remote, rc, &agreed);
+        return_contexts(m, &first);
+    }
     if (rc)
         return rc;
-    rc = renew(remote);
-    if (!rc)
-        rc = check_apart(group, remote);
-    if (!rc && (group->size == 0 || remote->size == 0))
+    if (group->size == 0 || remote->size == 0)
         return_contexts(m, &agreed);
-    if (rc || group->rank == MPI_UNDEFINED || remote->size == 0) {
+    if (group->rank != MPI_UNDEFINED && remote->size) {
+        obj_ref(&group->obj);
+        rc = make_both(parent, group, remote, &agreed, out);
+    } else {
         group_unref(remote);
-        return rc;
     }
-    obj_ref(&group->obj);
-    return make_both(parent, group, remote, &agreed, out);
+    if (agreed.is_mixed)
+        comm_circle_count((uint32_t)agreed.ctx, -1);
+    return rc;
 }
 
 int comm_inter_create(struct comm *local, int leader, struct comm *peer, int remote, int tag, struct comm **out)
 {
     struct meeting m = { .local = local, .leader = leader, .peer = peer, .remote = remote,
-                         .tag = coll_leader_tag(tag), .call = "MPI_Intercomm_create" };
+                         .tag = coll_leader_tag(tag), .is_new = true, .call = "MPI_Intercomm_create" };
 
     return meet_and_make(&m, local, local->group, out);
 }
@@ -339,8 +351,7 @@ int comm_inter_create(struct comm *local, int leader, struct comm *peer, int rem
 int comm_inter_with(struct comm *local, int leader, int proc, int tag, const char *call, struct comm **out)
 {
     struct meeting m = { .local = local, .leader = leader, .peer = &comm_own, .remote = proc,
-                         .tag = coll_leader_tag(tag), .call = call };
-
+                         .tag = coll_leader_tag(tag), .is_new = true, .call = call };
     const int rc = local->rank == leader ? p2p_renew(proc) : 0;
 
     return rc ? rc : meet_and_make(&m, local, local->group, out);
@@ -377,7 +388,7 @@ static void close_meeting_place(struct comm *place, bool is_open)
 
 int comm_inter_abroad(struct comm *local, int leader, int proc, int tag, const char *call, struct comm **out)
 {
-    struct meeting m = { .local = local, .leader = leader, .tag = coll_leader_tag(0), .call = call };
+    struct meeting m = { .local = local, .leader = leader, .tag = coll_leader_tag(0), .is_new = true, .call = call };
     struct comm place;
     int opened, rc;
 
@@ -421,9 +432,31 @@ static int meet_by_name(struct comm *local, int leader, struct group *remote, in
     const struct meeting m = { .local = local, .leader = leader, .peer = &comm_own,
                                .remote = group_proc(remote, remote_leader),
                                .tag = coll_leader_tag((int)(hash & INT_MAX)), .what_for = MEET_FOR_ONE,
+                               .is_new = true,
                                .call = "MPI_Intercomm_create_from_groups" };
 
     return comm_meet(&m, agreed);
+}
+
+/* They can be of several jobs: over a communicator of both groups. */
+static int meet_over_both(struct comm *local, const struct comm_sides *sides, const char *stringtag,
+                          struct errhandler *errhandler, struct comm **out)
+{
+    struct meeting m = { .local = local, .leader = sides->local_leader, .tag = coll_leader_tag(0), .is_new = true,
+                         .call = "MPI_Intercomm_create_from_groups" };
+    struct group *group;
+    int rc = comm_group_of_both(sides->local, sides->remote, &group);
+
+    if (rc)
+        return rc;
+    rc = comm_create_from_group(group, stringtag, errhandler, &m.peer);
+    m.remote = group_rank_of(group, group_proc(sides->remote, sides->remote_leader));
+    group_unref(group);
+    if (rc)
+        return rc;
+    rc = meet_and_make(&m, local, local->group, out);
+    comm_unref(m.peer);
+    return rc;
 }
 
 int comm_inter_create_from_groups(const struct comm_sides *sides, const char *stringtag, struct errhandler *errhandler,
@@ -437,11 +470,14 @@ int comm_inter_create_from_groups(const struct comm_sides *sides, const char *st
     if (!rc)
         rc = comm_clients_check_group(remote, "MPI_Intercomm_create_from_groups");
     if (!rc)
-        rc = comm_abroad_check_group(remote, "MPI_Intercomm_create_from_groups");
-    if (!rc)
         rc = comm_create_from_group(group, stringtag, errhandler, &local);
     if (rc || !local)
         return rc;
+    if (comm_abroad_in_group(group) || comm_abroad_in_group(remote)) {
+        rc = meet_over_both(local, sides, stringtag, errhandler, out);
+        comm_unref(local);
+        return rc;
+    }
     rc = meet_by_name(local, sides->local_leader, remote, sides->remote_leader, stringtag, &agreed);
     if (rc) {
         comm_unref(local);
@@ -454,26 +490,6 @@ int comm_inter_create_from_groups(const struct comm_sides *sides, const char *st
 }
 
 /* --- merging --- */
-
-/* One group of both, with a reference for the caller. */
-static int join(const struct comm *comm, bool is_after, struct group **out)
-{
-    const struct group *first = is_after ? comm->remote_group : comm->group;
-    const struct group *second = is_after ? comm->group : comm->remote_group;
-    int *procs = mem_alloc((size_t)(first->size + second->size) * sizeof *procs), rc;
-
-    if (!procs)
-        return err(MPI_ERR_NO_MEM, "no memory for a group of %d", first->size + second->size);
-    for (int rank = 0; rank < first->size; rank++)
-        procs[rank] = group_proc(first, rank);
-    for (int rank = 0; rank < second->size; rank++)
-        procs[first->size + rank] = group_proc(second, rank);
-    rc = group_create_list(first->size + second->size, procs, comm_world.proc, out);
-    mem_free(procs);
-    if (!rc)
-        (*out)->session = comm->session;
-    return rc;
-}
 
 int comm_inter_merge(struct comm *comm, int high, struct comm **out)
 {
@@ -494,8 +510,12 @@ int comm_inter_merge(struct comm *comm, int high, struct comm **out)
     /* both say the same: the order is free, but common */
     if (agreed.own_word == agreed.word)
         agreed.own_word = !comm_is_before(group_proc(comm->group, 0), group_proc(comm->remote_group, 0));
-    rc = join(comm, agreed.own_word, &group);
-    return rc ? rc : comm_make(comm, group, (uint32_t)agreed.ctx, out);
+    rc = agreed.own_word ? comm_group_join(comm->remote_group, comm->group, &group)
+                         : comm_group_join(comm->group, comm->remote_group, &group);
+    if (rc)
+        return rc;
+    group->session = comm->session;
+    return comm_make(comm, group, (uint32_t)agreed.ctx, out);
 }
 
 /* --- splitting --- */

@@ -34,7 +34,8 @@ int comm_list_names(const struct group *group, bool is_joint, void **out)
     return 0;
 }
 
-int comm_find_name(const void *name, bool is_joint)
+/* -1: this process does not know it. */
+static int find_name(const void *name, bool is_joint)
 {
     uint64_t number;
     int rank;
@@ -45,6 +46,46 @@ int comm_find_name(const void *name, bool is_joint)
     }
     rank = joint_find(comm_world.joint, name);
     return rank < 0 ? -1 : joint_number(comm_world.joint, rank);
+}
+
+int comm_group_named(const struct agreed *agreed, struct group **out)
+{
+    const int size = (int)(agreed->size / COMM_NAME_SIZE);
+    int *procs = mem_alloc((size_t)size * sizeof *procs + 1), rc = 0;
+
+    if (!procs)
+        return err(MPI_ERR_NO_MEM, "no memory for a group of %d", size);
+    for (int rank = 0; rank < size && !rc; rank++) {
+        procs[rank] = find_name((const char *)agreed->data + (size_t)rank * COMM_NAME_SIZE, agreed->is_joint);
+        if (procs[rank] < 0)
+            rc = err(MPI_ERR_OTHER, "rank %d of the other group has ended, or is of a job that this one is not "
+                     "connected with", rank);
+    }
+    if (!rc)
+        rc = group_create_list(size, procs, comm_world.proc, out);
+    mem_free(procs);
+    return rc;
+}
+
+int comm_group_join(const struct group *first, const struct group *second, struct group **out)
+{
+    int *procs = mem_alloc((size_t)(first->size + second->size) * sizeof *procs + 1), rc;
+
+    if (!procs)
+        return err(MPI_ERR_NO_MEM, "no memory for a group of %d", first->size + second->size);
+    for (int rank = 0; rank < first->size; rank++)
+        procs[rank] = group_proc(first, rank);
+    for (int rank = 0; rank < second->size; rank++)
+        procs[first->size + rank] = group_proc(second, rank);
+    rc = group_create_list(first->size + second->size, procs, comm_world.proc, out);
+    mem_free(procs);
+    return rc;
+}
+
+int comm_group_of_both(const struct group *group, const struct group *other, struct group **out)
+{
+    return comm_is_before(group_proc(group, 0), group_proc(other, 0)) ? comm_group_join(group, other, out)
+                                                                      : comm_group_join(other, group, out);
 }
 
 bool comm_is_before(int proc, int other)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: comm. Communicators with processes of another job (struct job_abroad). What those share with us is a bond, and
  * the bond has a range of contexts which no other one of either job has: a half for each side, of which the first 2^16
- * are for leaders who meet for the first time. So a communicator has members of two jobs at most.
- * Knows: sys (places), p2p. */
+ * are for leaders who meet for the first time. Of these are the contexts of communicators over two jobs; circle.c has
+ * those over more. Knows: sys (places), p2p. */
 #include "base/err.h"
 #include "comm/joint_ids.h"
 #include "p2p/p2p.h"
 
 /* Numbers, of which contexts are the double. */
-enum { SIDE_BITS = 20, RANGE_BITS = SIDE_BITS + 1, CALL_BITS = 16 };
+enum { SIDE_BITS = 19, RANGE_BITS = SIDE_BITS + 1, CALL_BITS = 16 };
 
 static uint32_t first_ctx(const struct job_abroad *abroad, uint32_t side)
 {
@@ -20,10 +20,12 @@ uint32_t comm_ctx_of_call(const struct job_abroad *abroad, uint32_t tag)
     return first_ctx(abroad, tag >> CALL_BITS & 1) + 2 * (tag & ((1u << CALL_BITS) - 1));
 }
 
-static struct job_abroad *find_in(const struct group *group)
+struct job_abroad *comm_abroad_in_group(const struct group *group)
 {
     struct job_abroad *abroad = NULL;
 
+    if (likely(!place_has_abroad()))
+        return NULL;
     for (int rank = 0; rank < group->size && !abroad; rank++)
         abroad = place_abroad(group_proc(group, rank));
     return abroad;
@@ -31,12 +33,28 @@ static struct job_abroad *find_in(const struct group *group)
 
 struct job_abroad *comm_abroad_in(const struct comm *comm)
 {
-    struct job_abroad *abroad;
+    struct job_abroad *abroad = comm_abroad_in_group(comm->group);
 
-    if (likely(!place_has_abroad()))
-        return NULL;
-    abroad = find_in(comm->group);
-    return abroad || comm->remote_group == comm->group ? abroad : find_in(comm->remote_group);
+    return abroad || comm->remote_group == comm->group ? abroad : comm_abroad_in_group(comm->remote_group);
+}
+
+static bool is_of_bond(const struct group *group, uint64_t bond)
+{
+    for (int rank = 0; rank < group->size; rank++) {
+        const struct job_abroad *abroad = place_abroad(group_proc(group, rank));
+        if (abroad && abroad->bond != bond)
+            return false;
+    }
+    return true;
+}
+
+bool comm_is_of_many(const struct group *group, const struct group *other)
+{
+    const struct job_abroad *abroad = comm_abroad_in_group(group);
+
+    if (!abroad)
+        abroad = comm_abroad_in_group(other);
+    return abroad && !(is_of_bond(group, abroad->bond) && is_of_bond(other, abroad->bond));
 }
 
 int comm_ctx_take_abroad(const struct job_abroad *abroad, uint32_t *ctx)
@@ -50,51 +68,21 @@ int comm_ctx_take_abroad(const struct job_abroad *abroad, uint32_t *ctx)
                           "contexts are used up");
 }
 
-int comm_ctx_take_for(const struct comm *old, uint32_t *ctx)
+int comm_ctx_take_among(const struct group *group, uint32_t *ctx)
 {
-    const struct job_abroad *abroad = comm_abroad_in(old);
+    const struct job_abroad *abroad = comm_abroad_in_group(group);
 
-    if (unlikely(p2p_is_foreign_ctx(old->ctx)))
-        return comm_clients_take_own(ctx);
     return unlikely(abroad) ? comm_ctx_take_abroad(abroad, ctx) : comm_ctx_take(ctx);
 }
 
-static int too_many(void)
+int comm_ctx_take_for(const struct comm *old, uint32_t *ctx)
 {
-    return err(MPI_ERR_UNSUPPORTED_OPERATION, "E1016: a communicator cannot have processes of so many jobs: it can be "
-               "made by a call on one that has them all, and they can be of two mpiexecs");
-}
+    const struct job_abroad *abroad = comm_abroad_in(old);
+    int rc;
 
-static bool is_of_bond(const struct group *group, uint64_t bond)
-{
-    for (int rank = 0; rank < group->size; rank++) {
-        const struct job_abroad *abroad = place_abroad(group_proc(group, rank));
-        if (abroad && abroad->bond != bond)
-            return false;
-    }
-    return true;
-}
-
-int comm_abroad_check(const struct comm *comm)
-{
-    const struct job_abroad *abroad = comm_abroad_in(comm);
-
+    if (unlikely(p2p_is_foreign_ctx(old->ctx)))
+        return comm_clients_take_own(ctx);
     if (likely(!abroad))
-        return 0;
-    return is_of_bond(comm->group, abroad->bond) && is_of_bond(comm->remote_group, abroad->bond) &&
-           comm->ctx >= P2P_CTX_ABROAD ? 0 : too_many();
-}
-
-int comm_abroad_check_group(const struct group *group, const char *call)
-{
-    if (likely(!place_has_abroad()) || !find_in(group))
-        return 0;
-    return err(MPI_ERR_UNSUPPORTED_OPERATION, "E1016: %s does not work over several mpiexecs, and the group has "
-               "processes of two", call);
-}
-
-int comm_check_one_job(const struct comm *comm, const char *call)
-{
-    return comm_abroad_in(comm) ? comm_abroad_check_group(find_in(comm->group) ? comm->group : comm->remote_group, call)
-                                : 0;
+        return comm_ctx_take(ctx);
+    return comm_circle_take(old->ctx, ctx, &rc) ? rc : comm_ctx_take_abroad(abroad, ctx);
 }

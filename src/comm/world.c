@@ -81,6 +81,10 @@ void comm_ctx_return(uint32_t ctx)
     struct numbers *numbers = ctx < P2P_CTX_SPREAD ? &first_lane : &spread;
     uint32_t after = ctx / 2 + 1;
 
+    if (unlikely(ctx >= P2P_CTX_ABROAD)) {
+        comm_circle_return(ctx);
+        return;
+    }
     /* If another thread has taken one since, this one is lost. */
     if (ctx)
         atomic_compare_exchange_strong_explicit(numbers->next, &after, after - 1, memory_order_relaxed,

@@ -175,8 +175,6 @@ static int accept_at(const char *name, int fd, int root, struct comm *comm, stru
     struct finding finding = { 0 };
     int rc = p2p_check_within(comm, "MPI_Comm_accept");
 
-    if (!rc)
-        rc = comm_check_one_job(comm, "MPI_Comm_accept");
     if (rc)
         return rc;
     rc = comm->rank == root ? wait_for_caller(name, fd, &finding) : 0;

@@ -190,8 +190,6 @@ static int spawn(const struct call *call, struct comm **out, int *codes)
     struct finding finding = { 0 };
     int rc = p2p_check_within(call->comm, call->name), told = 0;
 
-    if (!rc)
-        rc = comm_check_one_job(call->comm, call->name);
     if (rc)
         return rc;
     rc = call->comm->rank == call->root ? ask(call, &finding) : 0;

@@ -282,8 +282,6 @@ int dyn_connect(const char *name, struct info *info, int root, struct comm *comm
     struct finding finding = { 0 };
     int rc = p2p_check_within(comm, "MPI_Comm_connect");
 
-    if (!rc)
-        rc = comm_check_one_job(comm, "MPI_Comm_connect");
     if (rc)
         return rc;
     rc = comm->rank == root ? wait_for_accept(name, info, &finding) : 0;

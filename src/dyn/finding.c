@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "coll/coll.h"
+#include "comm/comm.h"
 #include "dyn/int_dyn.h"
 
 struct pm_job *dyn_job;
@@ -15,6 +16,7 @@ void dyn_init(struct pm_job *job, int (*begin)(const char *what))
 {
     dyn_job = job;
     begin_job = begin;
+    comm_set_outside(&abroad_functions);
 }
 
 int dyn_need_job(const char *what)

@@ -3,6 +3,7 @@
 #ifndef DYN_INT_DYN_H
 #define DYN_INT_DYN_H
 
+#include "comm/comm.h"
 #include "dyn/dyn.h"
 #include "pm/pm.h"
 #include "sys/job.h"
@@ -45,7 +46,7 @@ void request_add_number(struct request *request, long number);
 int request_send(struct request *request, unsigned kind, const char *what, struct pm_reply *reply);
 
 /* What stands in the name of a port besides, for other jobs (other_jobs.c): a way to its mpiexec and the key. */
-enum { REACH_MAX = 200 };
+enum { REACH_MAX = COMM_WAY_SIZE };
 /* Of this job's ports; empty: they cannot be called from outside. `to` has room for REACH_MAX. */
 int abroad_name(char *to);
 /* Is it such a text? */
@@ -66,6 +67,9 @@ int abroad_call(const struct abroad_port *port, const struct comm *comm, int ent
 int abroad_refused(enum job_refusal why);
 /* Of the root that has accepted: the caller is told of the group; 0, or it is refused with the root's error. */
 int abroad_greet(const struct comm *comm, int tag, int rc);
+
+/* For room comm. */
+extern const struct comm_outside abroad_functions;
 
 /* As dyn_describe_wait, of joins. */
 bool join_describe_wait(const struct progress_long *wait, struct blocked *out) COLD;

@@ -83,18 +83,38 @@ int abroad_prepare(struct comm *comm, const char *call)
     return rc || !all.error_class ? rc : err(all.error_class, "rank %d has failed, and has been told why", all.rank);
 }
 
+/* Those of this job. The others are told of when the two groups meet. */
 static void add_group(struct request *request, const struct comm *comm)
 {
     request_add_number(request, dyn_job->proc); /* who leads them comes first */
     for (int rank = 0; rank < comm->size; rank++)
-        if (rank != comm->rank)
+        if (rank != comm->rank && !place_abroad(group_proc(comm->group, rank)))
             request_add_number(request, group_proc(comm->group, rank));
+}
+
+static void add_job(struct request *request, uint64_t job)
+{
+    char text[20];
+
+    snprintf(text, sizeof text, "%016" PRIx64, job);
+    request_add(request, text);
+}
+
+static void add_way(struct request *request, const char *key, const struct tcp_reach *reach)
+{
+    request_add(request, key);
+    request_add_number(request, reach->port);
+    request_add_number(request, reach->count);
+    for (int i = 0; i < reach->count; i++) {
+        request_add(request, reach->at[i].ip);
+        request_add_number(request, reach->at[i].scope);
+    }
 }
 
 int abroad_call(const struct abroad_port *port, const struct comm *comm, int entry, uint32_t number)
 {
     const long words[] = { port->owner, port->tenant, port->number };
-    char hex[REACH_MAX], job[20];
+    char hex[REACH_MAX];
     struct request request = { 0 };
     struct tcp_reach reach;
     struct pm_reply reply;
@@ -105,17 +125,10 @@ int abroad_call(const struct abroad_port *port, const struct comm *comm, int ent
                    "there is no way to its mpiexec");
     request_add_number(&request, entry);
     request_add_number(&request, number);
-    snprintf(job, sizeof job, "%016" PRIx64, port->job);
-    request_add(&request, job);
+    add_job(&request, port->job);
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         request_add_number(&request, words[i]);
-    request_add(&request, key);
-    request_add_number(&request, reach.port);
-    request_add_number(&request, reach.count);
-    for (int i = 0; i < reach.count; i++) {
-        request_add(&request, reach.at[i].ip);
-        request_add_number(&request, reach.at[i].scope);
-    }
+    add_way(&request, key, &reach);
     add_group(&request, comm);
     return request_send(&request, CONTROL_CALL, "MPI_Comm_connect", &reply);
 }
@@ -143,3 +156,39 @@ int abroad_greet(const struct comm *comm, int tag, int rc)
     told = request_send(&request, CONTROL_GROUP, "MPI_Comm_accept", &reply);
     return rc ? rc : told;
 }
+
+/* --- groups that meet (comm/meet.c) --- */
+
+static void add_card(struct request *request, const struct place_card *card)
+{
+    char hex[2 * JOB_ADDRESS_SIZE + 1] = "";
+
+    request_add_number(request, card->home);
+    request_add_number(request, card->tenant);
+    request_add_number(request, card->appnum);
+    for (uint32_t i = 0; i < card->size && i < JOB_ADDRESS_SIZE; i++) {
+        hex[2 * i] = digits[card->address[i] >> 4];
+        hex[2 * i + 1] = digits[card->address[i] & 15];
+    }
+    request_add(request, hex);
+}
+
+/* If their mpiexec is known to ours, the way is not needed. */
+static int meet(const char *way, const struct place_card *cards, int count)
+{
+    const char *key = "00000000000000000000000000000000";
+    struct tcp_reach reach = { .count = 0 };
+    struct request request = { 0 };
+    struct pm_reply reply;
+    char hex[REACH_MAX];
+
+    if (read_name(way, hex, &key) && !tcp_reach_read(hex, &reach))
+        reach.count = 0;
+    add_job(&request, cards->job);
+    add_way(&request, key, &reach);
+    for (int i = 0; i < count; i++)
+        add_card(&request, &cards[i]);
+    return request_send(&request, CONTROL_MEET, "a communicator over several jobs", &reply);
+}
+
+const struct comm_outside abroad_functions = { get_ready, abroad_name, meet };

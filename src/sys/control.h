@@ -64,7 +64,10 @@ enum control_kind {
                         * TCP port; number of addresses, each an IP address and its scope; the places of the group: the
                         * caller waits in that entry, which is told the leader's place and the tag */
     CONTROL_GROUP,     /* that tag, and the places of the group that the visitor is connected with; none: nobody */
-    CONTROL_LAST = CONTROL_GROUP,
+    CONTROL_MEET,      /* job (16 hex digits), the way to its mpiexec as in CONTROL_CALL from the key on, perhaps
+                        * without addresses; of some of its processes each the place there, tenant, appnum, and address in hex
+                        * digits: these have places here when that has been answered */
+    CONTROL_LAST = CONTROL_MEET,
 };
 
 struct control_header {

@@ -217,6 +217,7 @@ struct job_abroad {
     uint32_t side;     /* [L] our half: 0 or 1; the side that has 0 counts as the lower one */
     uint32_t first;    /* [L] the first place that has been given to a process of this bond, where … */
     _Atomic uint32_t contexts; /* [R] … is counted how many contexts our side has taken */
+    uint32_t tenant;   /* [L] so many processes have had that place in its own job before */
 };
 
 struct job_proc {

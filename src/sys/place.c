@@ -2,6 +2,8 @@
 /* Room: sys. Nodes of processes, from the job segment. Knows: its layout. */
 #include "sys/place.h"
 
+#include <string.h>
+
 static struct job_head *segment; /* NULL: there is none */
 
 void place_open(struct job_head *head)
@@ -53,6 +55,30 @@ int place_find(uint64_t name)
         if (place_abroad(proc) && place_name(proc) == name)
             return proc;
     return -1;
+}
+
+struct place_card place_card(int proc)
+{
+    const struct job_abroad *abroad = place_abroad(proc);
+    const struct job_place *place = job_place(segment, proc);
+    struct place_card card = { .job = segment->token[0], .home = (uint32_t)proc,
+                               .tenant = job_proc(segment, proc)->tenant, .appnum = place->appnum };
+
+    if (abroad) {
+        card.job = abroad->job;
+        card.home = abroad->home;
+        card.tenant = abroad->tenant;
+    }
+    card.size = atomic_load_explicit(&place->size, memory_order_acquire);
+    memcpy(card.address, place->address, sizeof card.address);
+    return card;
+}
+
+bool place_knows(const struct place_card *card)
+{
+    const int proc = place_find(card->job << NUMBER_BITS | card->home);
+
+    return proc >= 0 && place_card(proc).tenant == card->tenant;
 }
 
 int place_find_home(struct job_head *head, uint64_t bond, uint32_t home)

@@ -21,6 +21,19 @@ struct job_abroad *place_abroad(int proc);
 uint64_t place_name(int proc);
 /* The other way round; -1: it has no place here. */
 int place_find(uint64_t name);
+/* What one process tells another one of a third, which the other's job may not know yet. */
+struct place_card {
+    uint64_t job;          /* token[0] */
+    uint32_t home, tenant; /* place in its job, which so many have had before */
+    uint32_t appnum;
+    uint32_t size;         /* bytes of address */
+    unsigned char address[JOB_ADDRESS_SIZE];
+};
+/* Of a process of this job or of another one that has a place here. There is a segment. */
+struct place_card place_card(int proc);
+/* Has it a place here? */
+bool place_knows(const struct place_card *card);
+
 /* The place of a process by its bond and its place at home; -1: there is none. */
 int place_find_home(struct job_head *head, uint64_t bond, uint32_t home);
 

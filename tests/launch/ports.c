@@ -122,26 +122,6 @@ static void do_all(MPI_Comm inter)
     MPI_Comm_free(&again);
 }
 
-/* What does not go over two mpiexecs says so at all. */
-static void refused(MPI_Comm inter)
-{
-    MPI_Comm all, none = MPI_COMM_NULL;
-    MPI_Group group;
-    int rc;
-
-    MPI_Intercomm_merge(inter, is_server, &all);
-    MPI_Comm_group(all, &group);
-    rc = MPI_Comm_create_from_group(group, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, &none);
-    MPI_Error_class(rc, &rc);
-    MUST(rc == MPI_ERR_UNSUPPORTED_OPERATION);
-    MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
-    rc = MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, all, &none, MPI_ERRCODES_IGNORE);
-    MPI_Error_class(rc, &rc);
-    MUST(rc == MPI_ERR_UNSUPPORTED_OPERATION);
-    MPI_Group_free(&group);
-    MPI_Comm_free(&all);
-}
-
 /* One side fails, and the other waits for it. */
 static void fail(MPI_Comm inter)
 {
@@ -161,8 +141,6 @@ static void meet(MPI_Comm inter)
 {
     if (is("all"))
         do_all(inter);
-    else if (is("refused"))
-        refused(inter);
     else if (is("dies") || is("aborts") || is("killed"))
         fail(inter);
     else

@@ -67,10 +67,6 @@ def test_again():
     all_well(2, 1, 20 * launch_test.SCALE, 'talk')
 
 
-def test_refused():
-    all_well(2, 1, 1, 'refused')
-
-
 def test_many_clients():
     """One after the other, and all at once; the places of those that have ended are had again."""
     clients = 12 * launch_test.SCALE

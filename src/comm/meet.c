@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Room: comm. Two groups meet, and they are of several jobs, some of which may not know each other: A is connected with
+ * B and with C, and now there is to be a communicator with processes of all. So that everybody knows all of the other
+ * side's, the leaders exchange cards of the members (place, address), and of each job the way to its mpiexec. In each
+ * job one of the group asks its own mpiexec for places for those who have none yet; the mpiexecs make a bond where there
+ * is none (launch/bond_meet.c). Nobody sends to the other side before both are done with that.
+ * Knows: coll, p2p, sys (places). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "coll/coll.h"
+#include "comm/int_comm.h"
+
+static const struct comm_outside *outside;
+
+void comm_set_outside(const struct comm_outside *functions)
+{
+    outside = functions;
+}
+
+/* The way to the mpiexec of a job. */
+struct way {
+    uint64_t job;
+    char text[COMM_WAY_SIZE];
+};
+
+/* What the leaders exchange: this, the ways of all jobs in the group, the cards of all members. */
+struct introduction {
+    uint32_t ways, cards;
+};
+
+/* Are all of this side well? */
+static int agree(const struct meeting *m, int rc)
+{
+    struct coll_agreement all;
+    const int failed = coll_agree(m->local, m->call, rc, 0, &all);
+
+    return failed || !all.error_class ? failed
+                                      : err(all.error_class, "rank %d has failed, and has been told why", all.rank);
+}
+
+/* --- ways --- */
+
+/* The first member of each job, in the order of ranks; how many jobs there are. */
+static int list_jobs(const struct group *group, struct way *ways, int *first)
+{
+    int count = 0;
+
+    for (int rank = 0; rank < group->size; rank++) {
+        const uint64_t job = place_card(group_proc(group, rank)).job;
+        int at = 0;
+        while (at < count && ways[at].job != job)
+            at++;
+        if (at == count) {
+            ways[count].job = job;
+            first[count++] = rank;
+        }
+    }
+    return count;
+}
+
+/* Each is told by the first member of its job. */
+static int share_ways(const struct meeting *m, struct way *ways, const int *first, int count)
+{
+    struct type *bytes = obj_type(MPI_BYTE);
+    int rc = 0;
+
+    for (int i = 0; i < count && !rc; i++) {
+        memset(ways[i].text, 0, sizeof ways[i].text);
+        if (m->local->rank == first[i])
+            (void)outside->way(ways[i].text); /* without one, others may know it, or be told that they cannot */
+        m->local->coll_outer = m->call;
+        rc = coll_run(m->local, COLL_ARGS(COLL_BCAST, COLL_SAME(ways[i].text, COMM_WAY_SIZE, bytes), COLL_NOTHING,
+                                          NULL, first[i]));
+        m->local->coll_outer = NULL;
+    }
+    return rc;
+}
+
+/* What is exchanged; *out is the caller's, but after an error. */
+static int introduce_side(const struct meeting *m, void **out, size_t *size)
+{
+    const struct group *group = m->local->group;
+    const size_t most = sizeof(struct introduction) + (size_t)group->size * (sizeof(struct way) +
+                                                                              sizeof(struct place_card));
+    char *data = mem_zalloc(most);
+    int *first = mem_alloc((size_t)group->size * sizeof *first), rc;
+    struct introduction *head = (struct introduction *)(void *)data;
+    struct way *ways = (struct way *)(void *)(data + sizeof *head);
+
+    *out = data;
+    rc = data && first ? outside->get_ready(m->call)
+                       : err(MPI_ERR_NO_MEM, "no memory for the addresses of %d processes", group->size);
+    rc = agree(m, rc);
+    if (!rc) {
+        *head = (struct introduction){ (uint32_t)list_jobs(group, ways, first), (uint32_t)group->size };
+        rc = share_ways(m, ways, first, (int)head->ways);
+    }
+    mem_free(first);
+    if (rc) {
+        mem_free(data);
+        *out = NULL;
+        return rc;
+    }
+    for (int rank = 0; rank < group->size; rank++) {
+        const struct place_card card = place_card(group_proc(group, rank));
+        memcpy((char *)(ways + head->ways) + (size_t)rank * sizeof card, &card, sizeof card);
+    }
+    *size = sizeof *head + head->ways * sizeof *ways + (size_t)group->size * sizeof(struct place_card);
+    return 0;
+}
+
+/* --- places --- */
+
+/* Does this process ask for all of its job that are in the group? */
+static bool is_first_of_job(const struct group *group)
+{
+    int rank = 0;
+
+    while (place_abroad(group_proc(group, rank)))
+        rank++;
+    return rank == group->rank;
+}
+
+/* Those of one job that have no place here. */
+static int learn_job(const struct way *way, const struct place_card *cards, int count)
+{
+    struct place_card *unknown = mem_alloc((size_t)count * sizeof *unknown);
+    int fresh = 0, rc = 0;
+
+    if (!unknown)
+        return err(MPI_ERR_NO_MEM, "no memory for the addresses of %d processes", count);
+    for (int i = 0; i < count; i++)
+        if (cards[i].job == way->job && !place_knows(&cards[i]))
+            unknown[fresh++] = cards[i];
+    if (fresh)
+        rc = outside->meet(way->text, unknown, fresh);
+    mem_free(unknown);
+    return rc;
+}
+
+static int learn(const void *data)
+{
+    const struct introduction *head = data;
+    const struct way *ways = (const struct way *)(const void *)(head + 1);
+    const struct place_card *cards = (const struct place_card *)(const void *)(ways + head->ways);
+    const uint64_t own = place_card(comm_world.proc).job;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < head->ways && !rc; i++)
+        if (ways[i].job != own)
+            rc = learn_job(&ways[i], cards, (int)head->cards);
+    return rc;
+}
+
+int comm_introduce(const struct meeting *meeting)
+{
+    struct meeting m = *meeting;
+    struct agreed agreed;
+    void *data = NULL;
+    int rc;
+
+    m.named = NULL;
+    m.what_for = MEET_FOR_NONE;
+    m.size = 0;
+    m.failed = introduce_side(&m, &data, &m.size);
+    m.data = data;
+    rc = comm_meet(&m, &agreed);
+    mem_free(data);
+    if (m.failed || rc)
+        return m.failed ? m.failed : rc;
+    rc = agree(&m, is_first_of_job(m.local->group) ? learn(agreed.data) : 0);
+    mem_free(agreed.data);
+    return rc;
+}
+
+/* --- the end of it --- */
+
+/* Three jobs and more: who is first in common order, and a number that his job has given only once. */
+static int agree_on_circle(const struct meeting *m, const struct group *remote, const struct agreed *agreed,
+                           uint32_t *ctx)
+{
+    struct group *all;
+    char name[64];
+    int rc = comm_group_of_both(m->local->group, remote, &all);
+
+    if (rc)
+        return rc;
+    snprintf(name, sizeof name, "meeting %" PRIx64 " %" PRIx64, agreed->chief, agreed->ctx);
+    rc = comm_circle_agree(all, name, ctx);
+    group_unref(all);
+    return rc;
+}
+
+int comm_settle(const struct meeting *meeting, struct group *remote, int rc, struct agreed *agreed)
+{
+    const bool is_of_many = !rc && comm_is_of_many(meeting->local->group, remote);
+    struct meeting m = *meeting;
+    struct agreed last;
+    uint32_t ctx = 0;
+    int failed;
+
+    m.named = NULL;
+    m.what_for = rc || is_of_many ? MEET_FOR_NONE : MEET_FOR_ONE;
+    m.size = 0;
+    m.failed = rc;
+    if (!rc && !is_of_many) {
+        m.bond = comm_abroad_in_group(m.local->group);
+        m.bond = m.bond ? m.bond : comm_abroad_in_group(remote);
+    }
+    failed = comm_meet(&m, &last);
+    if (!rc && !failed) {
+        mem_free(last.data);
+        ctx = (uint32_t)last.ctx;
+        failed = is_of_many ? agree_on_circle(&m, remote, agreed, &ctx) : 0;
+    }
+    agreed->ctx = ctx;
+    if (rc || failed)
+        group_unref(remote);
+    return rc ? rc : failed;
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of communicators with processes of several jobs, that is of several mpiexecs (mixed.c): how they come about,
+what is done with them and with communicators made of them, what becomes of all when one fails, and who is connected
+still when one has left.
+
+    mixed_test.py --build DIR [--full] [NAME ...]
+
+Prints "ok NAME" or "FAIL NAME why"; exit code 1 if one failed."""
+
+import os
+import sys
+
+import launch_test
+from launch_test import check, contains, equal, finish, start
+
+count = 0
+
+
+def begin(case, *ranks, timeout=60, **more):
+    """Jobs A, B, … of so many ranks. Where they meet, which is a file, too; and the jobs."""
+    global count
+    count += 1
+    path = os.path.join(launch_test.scratch, f'mixed{os.getpid()}.{count}')
+    open(path, 'w').close()
+    program = launch_test.compiled('mixed', '-g', '-pthread')
+    return path, [start('-timeout', timeout, '-n', n, program, chr(ord('A') + job), case, path, **more)
+                  for job, n in enumerate(ranks)]
+
+
+def is_well(process, job):
+    out, err = finish(process)
+    equal((process.returncode, out, err), (0, f'{job} is done\n', ''), f'job {job}')
+
+
+def all_well(case, *ranks, **more):
+    path, jobs = begin(case, *ranks, **more)
+    for job, process in zip('ABCD', jobs):
+        is_well(process, job)
+    launch_test.wait_until(lambda: not launch_test.processes_with(path), 20, 'the end of all')
+
+
+def sizes(*few):
+    return [*few, (1, 4, 2), (5, 1, 1), (4, 5, 6)] if launch_test.SCALE > 1 else few
+
+
+def test_accept():
+    """Of two jobs in one communicator processes are started, and it accepts a third job."""
+    for ranks in sizes((2, 1, 2), (1, 2, 1)):
+        all_well('accept', *ranks)
+
+
+def test_connect():
+    """Likewise, and it is the one that connects."""
+    for ranks in sizes((2, 2, 1)):
+        all_well('connect', *ranks)
+
+
+def test_bridges():
+    """A knows B and C, and these hear of each other by it."""
+    for ranks in sizes((2, 2, 2), (1, 1, 1)):
+        all_well('bridges', *ranks)
+
+
+def test_four():
+    for ranks in sizes((2, 1, 1, 2)):
+        all_well('four', *ranks, *ranks[3:] or [3])
+
+
+def test_spawns():
+    """One group of children after the other, in places that others have had before."""
+    all_well('spawns', 1, 1, 1)
+
+
+def test_nets():
+    """Messages come late, and what can be refused is."""
+    all_well('bridges', 2, 1, 2, env={**os.environ, 'PARLEY_NET': 'chaos'})
+
+
+def test_threads():
+    """Several threads agree on contexts at the same time."""
+    for ranks in sizes((2, 2, 1)):
+        all_well('threads', *ranks)
+
+
+def test_often():
+    """More often than there are circles of contexts."""
+    all_well('often', 1, 1, 1)
+
+
+def test_fails():
+    """A process of one job, or an MPI_Abort: all end."""
+    for case, code, victim in ('dies', 137, 'C'), ('aborts', 7, 'B'):
+        _, jobs = begin(case, 2, 2, 2)
+        for job, process in zip('ABC', jobs):
+            _, err = finish(process)
+            equal(process.returncode, code, f'{case}: exit code of {job}')
+            if job != victim:
+                contains(err, 'E1015: process ')
+
+
+def test_one_leaves():
+    """A ends, in order; B and C are connected all the same, and the failure of one is that of the other."""
+    path, (a, b, c) = begin('leaves', 1, 2, 2)
+    is_well(a, 'A')
+    os.unlink(path)
+    contains(finish(b)[1], 'E1015: process ')
+    finish(c)
+    equal((b.returncode, c.returncode), (137, 137), 'exit codes')
+
+
+def test_parted():
+    """They have disconnected: the failure of one concerns nobody else."""
+    path, (a, b, c) = begin('parts', 2, 2, 2)
+    finish(c)
+    equal(c.returncode, 137, 'exit code of C')
+    os.unlink(path)
+    is_well(a, 'A')
+    is_well(b, 'B')
+
+
+def test_report():
+    """What is said of who waits: nothing is known of the other jobs, and nothing is made up."""
+    _, jobs = begin('hangs', 2, 1, 2, timeout=4)
+    for job, process in zip('ABC', jobs):
+        _, err = finish(process)
+        equal(process.returncode, 124, f'exit code of {job}')
+        contains(err, 'MPI_Barrier on a communicator of 5 processes' if job != 'C' else 'MPI_Recv from any rank')
+        check('MPI_Init' not in err, 'E0121 says', err)
+
+
+if __name__ == '__main__':
+    sys.exit(launch_test.main(globals(), __doc__))
