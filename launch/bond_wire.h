@@ -19,8 +19,8 @@
  *   OVER     place            exit code        -                  this process has failed, or is ended for one that has
  *   GONE     place            tenant           -                  this process has ended, as it should; another one may
  *                                                                 have its place from now on
- *   WELCOME  -1               -                -                  who has been called keeps this bond, and not another one
- *                                                                 that it has called for at the same time
+ *   WELCOME  -1               -                -                  who has been called keeps this bond, and not one that
+ *                                                                 it has called for at the same time
  *   BYE      -1               -                -                  all of them have ended, as they should */
 #ifndef LAUNCH_BOND_WIRE_H
 #define LAUNCH_BOND_WIRE_H

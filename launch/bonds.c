@@ -109,16 +109,20 @@ static void greet(struct job *job, struct bond *bond, uint64_t proof)
     channel_put_text(&bond->channel, (const char *)&greeting, sizeof greeting);
 }
 
-/* One that neither side has with anybody; BOND_RANGES: there is none. */
+/* One that neither side has with anybody; BOND_RANGES: there is none. The two begin at different ends: if both are
+ * called at the same time, and both chose the same one, both would refuse it, again and again. */
 static uint32_t free_range(const struct job *job, const struct bond *bond, const uint64_t theirs[BOND_RANGES / 64])
 {
+    const uint32_t last = job->head->token[0] < bond->job ? 0 : BOND_RANGES - 1;
     uint64_t taken[BOND_RANGES / 64] = { 0 };
-    uint32_t range = 0;
 
     list_ranges(job, bond, taken);
-    while (range < BOND_RANGES && (taken[range / 64] | theirs[range / 64]) >> range % 64 & 1)
-        range++;
-    return range;
+    for (uint32_t i = 0; i < BOND_RANGES; i++) {
+        const uint32_t range = last ? last - i : i;
+        if (!((taken[range / 64] | theirs[range / 64]) >> range % 64 & 1))
+            return range;
+    }
+    return BOND_RANGES;
 }
 
 static bool is_range_free(const struct job *job, const struct bond *bond, uint32_t range)

@@ -42,7 +42,7 @@ void text_add(struct text *text, const char *format, ...)
     text->length += (size_t)length;
 }
 
-/* Those of one world, which lies behind place `first`; how many. */
+/* Those of one world, which lies behind place `first`, or of other jobs; how many. */
 static int add_ranks_of(struct text *text, const bool *is_in, const struct hang_view *view, int first, int last)
 {
     const int world = view->page[first].world;
@@ -51,17 +51,22 @@ static int add_ranks_of(struct text *text, const bool *is_in, const struct hang_
 
     for (int i = first; i <= last; i++)
         count += is_in[i];
-    text_add(text, count == 1 ? "rank " : "ranks ");
+    if (world < 0)
+        text_add(text, count == 1 ? "process " : "processes ");
+    else
+        text_add(text, count == 1 ? "rank " : "ranks ");
     for (int from = first, to; from <= last; from = to + 1) {
         to = from;
         if (!is_in[from])
             continue;
-        while (to < last && is_in[to + 1])
+        while (to < last && is_in[to + 1] && world >= 0)
             to++;
         text_add(text, from == to ? "%s%d" : "%s%d-%d", separator, view->page[from].rank, view->page[to].rank);
         separator = ", ";
     }
-    if (world > 0)
+    if (world < 0)
+        text_add(text, count == 1 ? " of another job" : " of other jobs");
+    else if (world > 0)
         text_add(text, " of spawned world %d", world);
     return count;
 }
@@ -84,6 +89,10 @@ int hang_add_ranks(struct text *text, const bool *is_in, const struct hang_view 
 
 void hang_add_rank(struct text *text, const struct hang_view *view, int place)
 {
+    if (view->page[place].world < 0) {
+        text_add(text, "process %d of another job", view->page[place].rank);
+        return;
+    }
     text_add(text, "rank %d", view->page[place].rank);
     if (view->page[place].world > 0)
         text_add(text, " of spawned world %d", view->page[place].world);
@@ -130,7 +139,9 @@ static void add_place(struct text *text, const struct hang_view *view, const str
     }
     if (!there || (there->world == page->world && there->rank == peer))
         return;
-    if (there->world == page->world)
+    if (there->world < 0)
+        text_add(text, " (process %d of another job)", there->rank);
+    else if (there->world == page->world)
         text_add(text, " (%d of MPI_COMM_WORLD)", there->rank);
     else if (there->world > 0)
         text_add(text, " (rank %d of spawned world %d)", there->rank, there->world);
@@ -214,6 +225,10 @@ static void add_outside(struct text *text, const struct page_view *page)
 /* What a rank does that does not wait in MPI. */
 static void add_state(struct text *text, const struct page_view *page)
 {
+    if (page->world < 0) {
+        text_add(text, page->is_abroad ? "not known here: a report of its own mpiexec tells it" : "gone");
+        return;
+    }
     switch (page->state) {
     case JOB_NONE:
     case JOB_STARTED: text_add(text, "not in MPI yet: MPI_Init has not been called"); return;

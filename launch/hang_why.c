@@ -218,7 +218,7 @@ static void add_missing(struct why *why, const struct job_status *call)
     memset(why->mark, 0, (size_t)why->view->size * sizeof *why->mark);
     for (int i = 0; i < why->view->size; i++) {
         const int64_t calls = calls_of(why, i, call);
-        if (is_in_call(why, i, call) || why->view->page[i].is_abroad)
+        if (is_in_call(why, i, call) || why->view->page[i].world < 0)
             continue;
         why->mark[i] = is_awaited(why, i, call);
         if (why->mark[i] && calls >= (int64_t)call->sequence) {
@@ -230,7 +230,7 @@ static void add_missing(struct why *why, const struct job_status *call)
         is_certain |= why->mark[i];
     }
     for (int i = 0; is_certain && is_meeting(call->call_name) && i < why->view->size; i++)
-        why->mark[i] |= is_member(why, i, call) && !is_in_call(why, i, call) && !why->view->page[i].is_abroad &&
+        why->mark[i] |= is_member(why, i, call) && !is_in_call(why, i, call) && why->view->page[i].world >= 0 &&
                         calls_of(why, i, call) < (int64_t)call->sequence;
     add_missing_together(why, call);
 }
@@ -285,7 +285,7 @@ static void note_way(struct why *why, int rank)
 /* Of the first world the number will do. */
 static void add_short(const struct why *why, int place)
 {
-    if (why->view->page[place].world > 0)
+    if (why->view->page[place].world)
         hang_add_rank(why->text, why->view, place);
     else
         text_add(why->text, "%d", why->view->page[place].rank);

@@ -68,6 +68,8 @@ static void read_page(struct job *job, int rank, struct page_view *page, bool wi
         page->rank += (int)client_joint(job)->first;
     page->state = (enum job_state)atomic_load_explicit(&proc->state, memory_order_acquire);
     page->is_abroad = proc->abroad.bond && page->state == JOB_STARTED;
+    if (page->is_abroad)
+        page->rank = (int)proc->abroad.home;
     page->is_absent = page->world && ((page->state != JOB_STARTED && page->state != JOB_INITIALISED) ||
                                        page->is_abroad);
     page->exit_status = proc->exit_status;

@@ -2,8 +2,8 @@
 /* Room: comm. Two groups meet, and they are of several jobs, some of which may not know each other: A is connected with
  * B and with C, and now there is to be a communicator with processes of all. So that everybody knows all of the other
  * side's, the leaders exchange cards of the members (place, address), and of each job the way to its mpiexec. In each
- * job one of the group asks its own mpiexec for places for those who have none yet; the mpiexecs make a bond where there
- * is none (launch/bond_meet.c). Nobody sends to the other side before both are done with that.
+ * job one of the group asks its own mpiexec for places for those who have none yet; the mpiexecs make a bond where
+ * there is none (launch/bond_meet.c). Nobody sends to the other side before both are done with that.
  * Knows: coll, p2p, sys (places). */
 #include <inttypes.h>
 #include <stdio.h>

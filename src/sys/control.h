@@ -65,8 +65,8 @@ enum control_kind {
                         * caller waits in that entry, which is told the leader's place and the tag */
     CONTROL_GROUP,     /* that tag, and the places of the group that the visitor is connected with; none: nobody */
     CONTROL_MEET,      /* job (16 hex digits), the way to its mpiexec as in CONTROL_CALL from the key on, perhaps
-                        * without addresses; of some of its processes each the place there, tenant, appnum, and address in hex
-                        * digits: these have places here when that has been answered */
+                        * without addresses; of some of its processes each the place there, tenant, appnum, and address
+                        * in hex digits: these have places here when that has been answered */
     CONTROL_LAST = CONTROL_MEET,
 };
 

@@ -3,7 +3,7 @@
  *
  *     mixed JOB CASE PATH
  *
- * JOB is a letter from A on. The name of the port of job X is left in PATH.X; see cases for what they do. */
+ * JOB is a letter from A on. The name of port X is left in PATH.X; see cases for what they do. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -36,13 +36,13 @@ static int is(const char *name)
 
 /* --- ways together --- */
 
-static void tell_port(char *port)
+static void tell_port(char *port, char letter)
 {
     char begun[NAME + 8], name[NAME];
     FILE *file;
 
     MPI_Open_port(MPI_INFO_NULL, port);
-    snprintf(name, sizeof name, "%s.%c", path, job);
+    snprintf(name, sizeof name, "%s.%c", path, letter);
     snprintf(begun, sizeof begun, "%s.new", name);
     file = fopen(begun, "w");
     fputs(port, file);
@@ -50,17 +50,19 @@ static void tell_port(char *port)
     rename(begun, name);
 }
 
-/* Rank `root` of the communicator accepts, with the port that rank 0 of this job has opened, if that is the one. */
-static MPI_Comm accept_one(MPI_Comm comm, int root)
+/* Rank `root` of the communicator accepts, at a port of that letter. */
+static MPI_Comm accept_one(MPI_Comm comm, int root, char letter)
 {
-    static char port[MPI_MAX_PORT_NAME];
+    char port[MPI_MAX_PORT_NAME] = "";
     MPI_Comm inter;
     int here;
 
     MPI_Comm_rank(comm, &here);
-    if (here == root && !*port)
-        tell_port(port);
+    if (here == root)
+        tell_port(port, letter);
     MPI_Comm_accept(port, MPI_INFO_NULL, root, comm, &inter);
+    if (here == root)
+        MPI_Close_port(port);
     return inter;
 }
 
@@ -337,11 +339,11 @@ static MPI_Comm one_by_one(void)
     MPI_Comm two;
 
     if (job == 'C')
-        return merge(is("connect") ? accept_one(MPI_COMM_WORLD, size - 1) : call(MPI_COMM_WORLD, 0, 'A'), 1);
-    two = job == 'A' ? merge(accept_one(MPI_COMM_WORLD, 0), 0) : merge(call(MPI_COMM_WORLD, size - 1, 'A'), 1);
+        return merge(is("connect") ? accept_one(MPI_COMM_WORLD, size - 1, 'C') : call(MPI_COMM_WORLD, 0, 'C'), 1);
+    two = job == 'A' ? merge(accept_one(MPI_COMM_WORLD, 0, 'B'), 0) : merge(call(MPI_COMM_WORLD, size - 1, 'B'), 1);
     spawn(two, 0);
     spawn(two, size_of(two) - 1);
-    return merge(is("connect") ? call(two, size_of(two) - 1, 'C') : accept_one(two, 0), 0);
+    return merge(is("connect") ? call(two, size_of(two) - 1, 'C') : accept_one(two, 0, 'C'), 0);
 }
 
 /* A with B and A with C, each by its rank 0 alone; then all, over these. B and C know nothing of each other. */
@@ -350,9 +352,7 @@ static MPI_Comm by_bridges(void)
     MPI_Comm bridge, other, two, all;
 
     if (job != 'A') {
-        bridge = rank ? MPI_COMM_NULL : merge(call(MPI_COMM_SELF, 0, 'A'), 1);
-        if (!rank)
-            MPI_Bcast(&job, 1, MPI_CHAR, 1, bridge);
+        bridge = rank ? MPI_COMM_NULL : merge(call(MPI_COMM_SELF, 0, job), 1);
         MPI_Intercomm_create(MPI_COMM_WORLD, 0, bridge, 0, job, &two);
         if (!rank)
             MPI_Comm_disconnect(&bridge);
@@ -363,13 +363,8 @@ static MPI_Comm by_bridges(void)
         MPI_Comm_disconnect(&two);
         return merge(all, 0);
     }
-    bridge = other = MPI_COMM_NULL;
-    for (int i = 0; i < 2 && !rank; i++) {
-        MPI_Comm met = merge(accept_one(MPI_COMM_SELF, 0), 0);
-        char who = job;
-        MPI_Bcast(&who, 1, MPI_CHAR, 1, met);
-        *(who == 'B' ? &bridge : &other) = met;
-    }
+    bridge = rank ? MPI_COMM_NULL : merge(accept_one(MPI_COMM_SELF, 0, 'B'), 0);
+    other = rank ? MPI_COMM_NULL : merge(accept_one(MPI_COMM_SELF, 0, 'C'), 0);
     MPI_Intercomm_create(MPI_COMM_WORLD, 0, bridge, 1, 'B', &two);
     two = merge(two, 0);
     MPI_Intercomm_create(two, 0, other, 1, 'C', &all);
@@ -385,9 +380,9 @@ static MPI_Comm by_bridges(void)
 static MPI_Comm by_twos(void)
 {
     const int is_low = job == 'A' || job == 'B', is_first = job == 'A' || job == 'C';
-    const MPI_Comm inter = is_first ? accept_one(MPI_COMM_WORLD, 0) : call(MPI_COMM_WORLD, 0, job == 'B' ? 'A' : 'C');
-    MPI_Comm two = merge(inter, !is_first);
-    MPI_Comm four = is_low ? accept_one(two, 0) : call(two, size_of(two) - 1, 'A');
+    const char letter = is_low ? 'B' : 'D';
+    MPI_Comm two = merge(is_first ? accept_one(MPI_COMM_WORLD, 0, letter) : call(MPI_COMM_WORLD, 0, letter), !is_first);
+    MPI_Comm four = is_low ? accept_one(two, 0, 'A') : call(two, size_of(two) - 1, 'A');
 
     MPI_Comm_disconnect(&two);
     return merge(four, !is_low);

@@ -64,7 +64,7 @@ def test_bridges():
 
 def test_four():
     for ranks in sizes((2, 1, 1, 2)):
-        all_well('four', *ranks, *ranks[3:] or [3])
+        all_well('four', *(ranks + (3,))[:4])
 
 
 def test_spawns():
