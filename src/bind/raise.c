@@ -139,18 +139,27 @@ static _Noreturn void end_job(int code, const char *caller, const char *comm)
     init_abort(exit_code(code), message, callsite_find());
 }
 
+/* The errhandler of `object`, or the one that it is, with a reference. */
+static struct errhandler *errhandler_of(struct obj *object)
+{
+    struct errhandler *errhandler;
+
+    if (!object)
+        return init_errhandler();
+    if (object->kind != OBJ_ERRHANDLER)
+        return bind_get_errhandler(object);
+    errhandler = (struct errhandler *)(void *)object;
+    obj_ref(&errhandler->obj);
+    return errhandler;
+}
+
 /* As bind_call_errhandler; `caller` and `comm` as in end_job. Returns what the call that has failed returns. */
 static int call_errhandler(struct obj *object, int code, const char *caller, const char *comm)
 {
     struct errhandler *errhandler;
 
     object = choose_object(object);
-    if (object && object->kind == OBJ_ERRHANDLER) {
-        errhandler = (struct errhandler *)(void *)object;
-        obj_ref(&errhandler->obj);
-    } else {
-        errhandler = object ? bind_get_errhandler(object) : init_errhandler();
-    }
+    errhandler = errhandler_of(object);
     if (errhandler->action == ERRHANDLER_FATAL || errhandler->action == ERRHANDLER_ABORT)
         end_job(code, caller, comm);
     if (errhandler->action == ERRHANDLER_USER)
@@ -215,11 +224,27 @@ int bind_raise_ended(void *object, struct errhandler *errhandler, int rc, const 
     return rc;
 }
 
+/* The user's function gets the code that is in the status of the request, and the call returns MPI_ERR_IN_STATUS
+ * whatever it makes of that (§9.3.1). */
+static int raise_in_status(struct obj *owner, int rc, int of_request, const char *function)
+{
+    struct obj *const object = choose_object(owner);
+    struct errhandler *errhandler = errhandler_of(object);
+
+    if (errhandler->action != ERRHANDLER_USER)
+        rc = bind_raise(owner, rc, function);
+    else
+        call_user(errhandler, object, complete_text(of_request, function, owner));
+    errhandler_unref(errhandler);
+    return rc;
+}
+
 int bind_raise_request(int rc, const char *function)
 {
-    struct obj *const owner = req_failed_owner();
+    int of_request;
+    struct obj *const owner = req_failed_owner(&of_request);
 
-    rc = bind_raise(owner, rc, function);
+    rc = of_request ? raise_in_status(owner, rc, of_request, function) : bind_raise(owner, rc, function);
     if (owner && owner->kind == OBJ_COMM)
         comm_unref((struct comm *)(void *)owner);
     return rc;

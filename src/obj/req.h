@@ -84,8 +84,8 @@ void req_set_failed_owner(struct obj *owner) COLD;
 
 /* Which object to raise an error of the functions below on, once: that of a request that failed, or NULL. The
  * request may be gone, and the user's handle of a communicator may be; the reference that keeps that is the caller's
- * from now on. Per thread. */
-struct obj *req_failed_owner(void);
+ * from now on. *code becomes the error of that request where the call says MPI_ERR_IN_STATUS, else 0. Per thread. */
+struct obj *req_failed_owner(int *code);
 
 /* MPI 5.0 §3.7.3 to §3.7.5. Handles are checked by the caller; those of completed requests become
  * MPI_REQUEST_NULL. Statuses may be NULL (ignore). Errors: that of the operation; MPI_ERR_IN_STATUS from the all and

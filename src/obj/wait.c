@@ -10,6 +10,7 @@
 #include "obj/grequest.h"
 
 static _Thread_local struct obj *failed_owner; /* a communicator is referenced */
+static _Thread_local int failed_code;          /* of the request, where the call says MPI_ERR_IN_STATUS; else 0 */
 
 /* NULL: nobody. What nobody has asked for is forgotten. */
 void req_set_failed_owner(struct obj *owner)
@@ -19,6 +20,7 @@ void req_set_failed_owner(struct obj *owner)
     if (owner && owner->kind == OBJ_COMM)
         obj_ref(owner);
     failed_owner = owner;
+    failed_code = 0;
     if (old && old->kind == OBJ_COMM)
         comm_unref((struct comm *)(void *)old);
 }
@@ -37,11 +39,13 @@ static COLD void set_failed(const struct req *req)
     req_set_failed_owner(req_owner(req));
 }
 
-struct obj *req_failed_owner(void)
+struct obj *req_failed_owner(int *code)
 {
     struct obj *owner = failed_owner;
 
+    *code = failed_code;
     failed_owner = NULL;
+    failed_code = 0;
     return owner;
 }
 
@@ -327,13 +331,32 @@ int req_testany(int count, MPI_Request *requests, int *index, int *flag, MPI_Sta
     return 0;
 }
 
-/* The text tells of the first one that failed. */
-static COLD int in_status(int index, int rc)
+/* What came of several requests. The first one that failed counts: its error is in the text, is what the error handler
+ * gets, and its owner's handler is called (§9.3.1). */
+struct outcome {
+    int rc;            /* of the call */
+    int first;         /* of that request */
+    struct obj *owner; /* as in failed_owner */
+};
+
+static COLD void note_failure(struct outcome *outcome, int index, int rc)
 {
     char text[ERR_TEXT_SIZE];
+    int none;
 
     err_text(rc, text, sizeof text);
-    return err(MPI_ERR_IN_STATUS, "array_of_requests[%d]: E%04d: %s", index, err_id(rc), text);
+    outcome->rc = err(MPI_ERR_IN_STATUS, "array_of_requests[%d]: E%04d: %s", index, err_id(rc), text);
+    outcome->first = rc;
+    outcome->owner = req_failed_owner(&none);
+}
+
+/* Others may have failed after the first one. */
+static COLD int failure(const struct outcome *outcome)
+{
+    req_set_failed_owner(NULL);
+    failed_owner = outcome->owner;
+    failed_code = outcome->first;
+    return outcome->rc;
 }
 
 /* One has failed: from now on every status has its error code, and those before it had none (§3.7.5). */
@@ -346,7 +369,7 @@ static COLD void set_success(int count, MPI_Status *statuses)
 /* Finish every complete one; its index and status go to the next place. */
 static int finish_some(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
 {
-    int failed = 0;
+    struct outcome outcome = { 0 };
 
     *outcount = 0;
     for (int i = 0; i < count; i++) {
@@ -356,14 +379,14 @@ static int finish_some(int count, MPI_Request *requests, int *outcount, int *ind
             continue;
         indices[(*outcount)++] = i;
         const int rc = finish(&requests[i], req, status);
-        if (unlikely(rc && !failed)) {
-            failed = in_status(i, rc);
+        if (unlikely(rc && !outcome.rc)) {
+            note_failure(&outcome, i, rc);
             set_success(*outcount - 1, statuses);
         }
-        if (unlikely(failed && status))
+        if (unlikely(outcome.rc && status))
             status->MPI_ERROR = rc;
     }
-    return failed;
+    return unlikely(outcome.rc) ? failure(&outcome) : 0;
 }
 
 int req_waitsome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
@@ -405,7 +428,7 @@ static ALWAYS_INLINE struct req *last_pending(struct set *set)
 /* All are done. */
 static int finish_all(int count, MPI_Request *requests, MPI_Status *statuses)
 {
-    int failed = 0;
+    struct outcome outcome = { 0 };
 
     for (int i = 0; i < count; i++) {
         struct req *req = obj_request(requests[i]);
@@ -415,14 +438,14 @@ static int finish_all(int count, MPI_Request *requests, MPI_Status *statuses)
             status_set_empty(status);
         else
             rc = finish(&requests[i], req, status);
-        if (unlikely(rc && !failed)) {
-            failed = in_status(i, rc);
+        if (unlikely(rc && !outcome.rc)) {
+            note_failure(&outcome, i, rc);
             set_success(i, statuses);
         }
-        if (unlikely(failed && status))
+        if (unlikely(outcome.rc && status))
             status->MPI_ERROR = rc;
     }
-    return failed;
+    return unlikely(outcome.rc) ? failure(&outcome) : 0;
 }
 
 int req_waitall(int count, MPI_Request *requests, MPI_Status *statuses)
