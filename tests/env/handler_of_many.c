@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §9.3.1: where a call on several requests says MPI_ERR_IN_STATUS, the user's error handler gets the code that is
- * in the status of the request for which it is called. That is the first one that failed, and the handler that of its
- * communicator. */
+/* MPI 5.0 §9.3.1: where a call on several requests says MPI_ERR_IN_STATUS, the user's error handler gets the code that
+ * is in the status of the request for which it is called. That is the first one that failed, and the handler that of
+ * its communicator. */
 #include "mpitest.h"
 
 enum { CALLS = 4, REQUESTS = 3 };
