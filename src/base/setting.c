@@ -3,6 +3,7 @@
 #include "base/setting.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+/* Guards all settings against threads that read, write and fetch them. Whoever declares one looks at its value without
+ * it, since it is read again only where that changes nothing. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 static int bad_value(const struct setting *setting, const char *value)
 {
     if (setting->kind == SETTING_BOOL)
@@ -18,6 +23,12 @@ static int bad_value(const struct setting *setting, const char *value)
                    value);
     return err(MPI_ERR_OTHER, "E0320: PARLEY_%s is \"%s\"; it must be a number from %ld to %ld", setting->name, value,
                setting->min, setting->max);
+}
+
+static void set_value(struct setting *setting, long value)
+{
+    if (setting->value != value)
+        setting->value = value;
 }
 
 static int read_int(struct setting *setting, const char *value)
@@ -35,7 +46,7 @@ static int read_int(struct setting *setting, const char *value)
         return bad_value(setting, value);
     if (__builtin_mul_overflow(number, scale, &number) || number < setting->min || number > setting->max)
         return bad_value(setting, value);
-    setting->value = number;
+    set_value(setting, number);
     return 0;
 }
 
@@ -45,7 +56,7 @@ static int read_bool(struct setting *setting, const char *value)
 
     for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
         if (!strcasecmp(value, yes[i]) || !strcasecmp(value, no[i])) {
-            setting->value = !strcasecmp(value, yes[i]);
+            set_value(setting, !strcasecmp(value, yes[i]));
             return 0;
         }
     }
@@ -61,7 +72,8 @@ static int take(struct setting *setting, const char *value)
     case SETTING_BOOL:
         return read_bool(setting, value);
     case SETTING_TEXT:
-        setting->text = value;
+        if (setting->text != value)
+            setting->text = value;
         break;
     }
     return 0;
@@ -71,27 +83,53 @@ int setting_read(struct setting *setting)
 {
     char name[64];
     const char *value;
+    int rc;
 
     snprintf(name, sizeof name, "PARLEY_%s", setting->name);
+    pthread_mutex_lock(&lock);
     value = setting->is_written ? NULL : getenv(name);
-    return value && *value ? take(setting, value) : 0;
+    rc = value && *value ? take(setting, value) : 0;
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+void setting_reset(struct setting *setting, long value, const char *text)
+{
+    pthread_mutex_lock(&lock);
+    if (!setting->is_written) {
+        setting->value = value;
+        setting->text = text;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+long setting_fetch(const struct setting *setting, char *text, size_t size)
+{
+    pthread_mutex_lock(&lock);
+    const long value = setting->value;
+    if (size)
+        snprintf(text, size, "%s", setting->text ? setting->text : "");
+    pthread_mutex_unlock(&lock);
+    return value;
 }
 
 int setting_write(struct setting *setting, const char *value)
 {
-    const char *const old = setting->is_written ? setting->text : NULL;
     char *const kept = setting->kind == SETTING_TEXT ? mem_strdup(value) : NULL;
+    const char *old = NULL;
     int rc;
 
     if (setting->kind == SETTING_TEXT && !kept)
         return err(MPI_ERR_NO_MEM, "no memory for the value of PARLEY_%s", setting->name);
+    pthread_mutex_lock(&lock);
+    if (kept && setting->is_written)
+        old = setting->text;
     rc = take(setting, kept ? kept : value);
-    if (rc)
-        return rc;
-    setting->is_written = true;
-    if (kept)
-        mem_free((char *)(uintptr_t)old);
-    return 0;
+    if (!rc)
+        setting->is_written = true;
+    pthread_mutex_unlock(&lock);
+    mem_free((char *)(uintptr_t)old);
+    return rc;
 }
 
 /* Where the linker puts the list; in a program without settings there is none. */

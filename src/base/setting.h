@@ -30,13 +30,18 @@ struct setting {
 #define SETTING_LISTED(variable) \
     static struct setting *const variable##_in_list __attribute__((section("parley_settings"), used)) = &(variable)
 
-/* Read the environment into `setting`. 0, or an error of class MPI_ERR_OTHER. Not for the short path. */
+/* Read the environment into `setting`. 0, or an error of class MPI_ERR_OTHER. Not for the short path. Any
+ * thread, as are those below. */
 int setting_read(struct setting *setting);
 /* The same for all settings of this program; the first error. */
 int setting_read_all(void);
 /* Give it a value as the environment would; `value` is copied where it is needed. Errors: MPI_ERR_OTHER (no such
- * value), MPI_ERR_NO_MEM; then nothing has changed. Not thread safe against readers. */
+ * value), MPI_ERR_NO_MEM; then nothing has changed. Not thread safe against who looks at the value itself. */
 int setting_write(struct setting *setting, const char *value);
+/* Back to its default, for who reads the environment anew; what has been written stays. */
+void setting_reset(struct setting *setting, long value, const char *text);
+/* Its value; its text is copied, at most `size` bytes with the zero. */
+long setting_fetch(const struct setting *setting, char *text, size_t size);
 /* The settings of this program in the order of the link; their number. */
 int setting_count(void);
 struct setting *setting_at(int index);

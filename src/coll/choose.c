@@ -150,8 +150,8 @@ int coll_choice_init(void)
     int rc;
 
     coll_choice_fini();
-    rules_file.text = NULL;
-    reproducible.value = false;
+    setting_reset(&rules_file, 0, NULL);
+    setting_reset(&reproducible, false, NULL);
     rc = setting_read(&rules_file);
     if (!rc)
         rc = setting_read(&reproducible);

@@ -99,7 +99,7 @@ int coll_init(const struct coll_config *config)
 {
     int rc = coll_choice_init();
 
-    shared_coll.value = 1;
+    setting_reset(&shared_coll, 1, NULL);
     if (config->joint)
         clients_open(config->joint, config->procs);
     if (!rc)

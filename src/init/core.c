@@ -28,8 +28,8 @@
 
 static struct {
     pthread_mutex_t lock;
-    bool is_open;       /* guarded by lock, as is all below */
-    bool has_job;       /* process.job says who we are */
+    _Atomic bool is_open; /* changed with the lock */
+    bool has_job;       /* process.job says who we are; guarded by lock, as is all below */
     bool is_shared;     /* it has been alone, and is part of a job now */
     bool is_threaded;   /* several threads may be in a call */
     int users;          /* the world and sessions */

@@ -22,6 +22,8 @@ static struct {
 
 void obj_predefine(struct obj *obj, enum obj_kind kind, uintptr_t value)
 {
+    if (obj_table[value] == obj && obj->kind == kind && obj->predefined == value)
+        return; /* other threads may be using it */
     obj_init(obj, kind);
     obj->predefined = (uint16_t)value;
     obj_table[value] = obj;

@@ -33,7 +33,7 @@ struct obj {
 /* Objects of the predefined handles, by value; NULL for null handles and unused values. */
 extern struct obj *obj_table[OBJ_PREDEFINED_END];
 
-/* Enter a predefined object in the table; `value` is the ABI's constant. */
+/* Enter a predefined object in the table; `value` is the ABI's constant. Does nothing if it is there. */
 void obj_predefine(struct obj *obj, enum obj_kind kind, uintptr_t value);
 
 static inline void obj_init(struct obj *obj, enum obj_kind kind)

@@ -136,11 +136,11 @@ static void read_value(struct setting *setting, void *buf)
     if (!init_is_open())
         setting_read(setting);
     if (setting->kind == SETTING_INT)
-        *(MPI_Count *)buf = setting->value;
+        *(MPI_Count *)buf = setting_fetch(setting, NULL, 0);
     else if (setting->kind == SETTING_BOOL)
-        *(int *)buf = (int)setting->value;
+        *(int *)buf = (int)setting_fetch(setting, NULL, 0);
     else
-        snprintf(buf, TEXT_ROOM, "%s", setting->text ? setting->text : "");
+        setting_fetch(setting, buf, TEXT_ROOM);
 }
 
 int tool_cvar_read(MPI_T_cvar_handle handle, void *buf)

@@ -167,6 +167,29 @@ static MPI_T_cvar_handle open_variable(const char *name)
     return handle;
 }
 
+/* Settings of every room. */
+static void write_others(void)
+{
+    MPI_T_cvar_handle order = open_variable("PARLEY_REPRODUCIBLE"), shared = open_variable("PARLEY_SHARED_COLL");
+    int on = 1;
+    MPI_Count none = 0;
+
+    CHECK_INT(MPI_T_cvar_write(order, &on), MPI_SUCCESS);
+    CHECK_INT(MPI_T_cvar_write(shared, &none), MPI_SUCCESS);
+}
+
+static void check_others(void)
+{
+    MPI_T_cvar_handle order = open_variable("PARLEY_REPRODUCIBLE"), shared = open_variable("PARLEY_SHARED_COLL");
+    int is_on = -1;
+    MPI_Count value = -1;
+
+    CHECK_INT(MPI_T_cvar_read(order, &is_on), MPI_SUCCESS);
+    CHECK_INT(is_on, 1);
+    CHECK_INT(MPI_T_cvar_read(shared, &value), MPI_SUCCESS);
+    CHECK_INT(value, 0);
+}
+
 /* Parley's own: what is written before MPI counts, also against the environment, and cannot be changed later. */
 static void write_before(void)
 {
@@ -214,13 +237,17 @@ int main(int argc, char **argv)
     closed();
     all_variables();
     categories();
-    if (writes)
+    if (writes) {
         write_before();
+        write_others();
+    }
     test_begin(&argc, &argv);
     all_variables();
     categories();
-    if (writes)
+    if (writes) {
         write_after();
+        check_others();
+    }
     CHECK_INT(MPI_T_finalize(), MPI_SUCCESS);
     CHECK_INT(MPI_T_finalize(), MPI_T_ERR_NOT_INITIALIZED);
     CHECK_INT(MPI_T_init_thread(-5, &provided), MPI_T_ERR_INVALID);
