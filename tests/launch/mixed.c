@@ -414,6 +414,26 @@ static void die(MPI_Comm all)
     wait_for_ever(all);
 }
 
+/* B and C have nothing in common but A. */
+static void die_at_the_end_of_a_chain(void)
+{
+    MPI_Comm one, other;
+
+    if (job == 'A') {
+        one = accept_one(MPI_COMM_WORLD, 0, 'B');
+        other = accept_one(MPI_COMM_WORLD, 0, 'C');
+        talk(other);
+    } else {
+        one = other = call(MPI_COMM_WORLD, 0, job);
+    }
+    if (job == 'C') {
+        talk(other);
+        if (rank == size - 1)
+            raise(9);
+    }
+    wait_for_ever(one);
+}
+
 static void abort_all(MPI_Comm all)
 {
     reduce(all);
@@ -452,6 +472,16 @@ static void part(MPI_Comm all)
     while (!access(path, F_OK)) /* until C is over */
         usleep(2000);
     reduce(MPI_COMM_WORLD);
+}
+
+/* Until somebody is killed. PATH goes when all are connected. */
+static void go_on(MPI_Comm all)
+{
+    reduce(all);
+    if (job == 'A' && !rank)
+        unlink(path);
+    for (;;)
+        do_all(all);
 }
 
 /* Somebody is waited for who never comes: A0 for C0, and all others for A0. */
@@ -525,7 +555,8 @@ static void meet(MPI_Comm all)
         const char *name;
         void (*what)(MPI_Comm all);
         int is_last; /* what it does ends the communicator */
-    } cases[] = { { "dies", die, 0 }, { "aborts", abort_all, 0 }, { "leaves", leave, 1 }, { "parts", part, 1 },
+    } cases[] = { { "dies", die, 0 }, { "aborts", abort_all, 0 }, { "goes on", go_on, 0 },
+                  { "leaves", leave, 1 }, { "parts", part, 1 },
                   { "hangs", hang, 0 }, { "threads", threads, 0 }, { "often", often, 0 },
                   { "spawns", spawn_many, 0 } };
 
@@ -559,6 +590,8 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return argc != 4;
     }
+    if (is("chain"))
+        die_at_the_end_of_a_chain();
     meet(come_together());
     MPI_Finalize();
     if (!rank)

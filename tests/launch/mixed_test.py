@@ -9,7 +9,10 @@ still when one has left.
 Prints "ok NAME" or "FAIL NAME why"; exit code 1 if one failed."""
 
 import os
+import random
+import signal
 import sys
+import time
 
 import launch_test
 from launch_test import check, contains, equal, finish, start
@@ -90,13 +93,33 @@ def test_often():
 
 def test_fails():
     """A process of one job, or an MPI_Abort: all end."""
-    for case, code, victim in ('dies', 137, 'C'), ('aborts', 7, 'B'):
+    for case, code, victim in ('dies', 137, 'C'), ('chain', 137, 'C'), ('aborts', 7, 'B'):
         _, jobs = begin(case, 2, 2, 2)
         for job, process in zip('ABC', jobs):
             _, err = finish(process)
             equal(process.returncode, code, f'{case}: exit code of {job}')
             if job != victim:
                 contains(err, 'E1015: process ')
+
+
+def test_killed_at_any_time():
+    """One of the mpiexecs, when all are connected: all end. Or before that: nothing is left."""
+    chance = random.Random(os.getpid())
+    for _ in range(4 * launch_test.SCALE):
+        for are_connected in True, False:
+            path, jobs = begin('goes on', 2, 1, 2)
+            if are_connected:
+                launch_test.wait_until(lambda path=path: not os.path.exists(path), 30, 'all')
+            time.sleep(chance.random() * 0.4)
+            chance.choice(jobs).kill()
+            if not are_connected: # some may be waiting for a port that is never opened
+                time.sleep(0.2)
+                for process in jobs:
+                    process.send_signal(signal.SIGTERM)
+            for process in jobs:
+                finish(process)
+                check(process.returncode not in (0, 124), 'exit code', process.returncode)
+            launch_test.wait_until(lambda path=path: not launch_test.processes_with(path), 20, 'the end of all')
 
 
 def test_one_leaves():
@@ -117,6 +140,14 @@ def test_parted():
     os.unlink(path)
     is_well(a, 'A')
     is_well(b, 'B')
+
+
+def test_no_room():
+    """B has no places for all of C, of which it hears from A; all are told."""
+    _, jobs = begin('bridges', 2, 1, 127)
+    errors = [finish(process)[1] for process in jobs]
+    equal([process.returncode for process in jobs], [16] * 3, 'exit codes')
+    contains(errors[1], 'E1001: ')
 
 
 def test_report():
