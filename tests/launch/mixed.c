@@ -295,6 +295,130 @@ static void files(MPI_Comm all)
     MPI_File_close(&file);
 }
 
+/* Epochs of other kinds, memory that is attached, memory that the members of one job share. */
+static void more_windows(MPI_Comm all)
+{
+    const int here = rank_in(all), count = size_of(all), next = (here + 1) % count, before = (here + count - 1) % count;
+    int memory[2] = { -1, here }, in = -1;
+    MPI_Group group, to, from;
+    MPI_Aint address, theirs;
+    int *shared;
+    MPI_Comm home;
+    MPI_Win win;
+
+    MPI_Win_create(memory, sizeof memory, sizeof *memory, MPI_INFO_NULL, all, &win);
+    MPI_Win_get_group(win, &group);
+    MPI_Group_incl(group, 1, &next, &to);
+    MPI_Group_incl(group, 1, &before, &from);
+    MPI_Win_post(from, 0, win);
+    MPI_Win_start(to, 0, win);
+    MPI_Put(&here, 1, MPI_INT, next, 0, 1, MPI_INT, win);
+    MPI_Win_complete(win);
+    MPI_Win_wait(win);
+    MUST(memory[0] == before);
+    MPI_Win_lock_all(0, win);
+    MPI_Get(&in, 1, MPI_INT, next, 1, 1, MPI_INT, win);
+    MPI_Win_flush(next, win);
+    MUST(in == next);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, all, &win);
+    MPI_Win_attach(win, memory, sizeof memory);
+    MPI_Get_address(memory, &address);
+    MPI_Sendrecv(&address, 1, MPI_AINT, before, 3, &theirs, 1, MPI_AINT, next, 3, all, MPI_STATUS_IGNORE);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, win);
+    MPI_Put(&here, 1, MPI_INT, next, theirs, 1, MPI_INT, win);
+    MPI_Win_unlock(next, win);
+    MPI_Barrier(all);
+    MUST(memory[0] == before);
+    MPI_Win_detach(win, memory);
+    MPI_Win_free(&win);
+    MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &home);
+    MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, home, &shared, &win);
+    *shared = here;
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+    MPI_Comm_free(&home);
+    MPI_Group_free(&group);
+    MPI_Group_free(&to);
+    MPI_Group_free(&from);
+}
+
+/* By the shared file pointer. */
+static void more_files(MPI_Comm all)
+{
+    const int here = rank_in(all), count = size_of(all);
+    int in = -1, sum = 0, total;
+    char name[NAME];
+    MPI_Offset size_now;
+    MPI_File file;
+
+    snprintf(name, sizeof name, "%s.data2", path);
+    MPI_File_open(all, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_write_ordered(file, &here, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_write_shared(file, &here, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_sync(file);
+    MPI_Barrier(all);
+    MPI_File_sync(file);
+    MPI_File_get_size(file, &size_now);
+    MUST(size_now == 2 * count * (int)sizeof(int));
+    MPI_File_read_at(file, here * (int)sizeof in, &in, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MUST(in == here);
+    MPI_File_read_at(file, (count + here) * (int)sizeof in, &in, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_Allreduce(&in, &sum, 1, MPI_INT, MPI_SUM, all);
+    total = count * (count - 1) / 2;
+    MUST(sum == total);
+    MPI_File_close(&file);
+}
+
+/* Nonblocking, persistent and partitioned ones. */
+static void more_calls(MPI_Comm all)
+{
+    const int here = rank_in(all), count = size_of(all), to = (here + 1) % count, from = (here + count - 1) % count;
+    int *of_all = malloc((size_t)count * sizeof *of_all), *out = malloc((size_t)count * sizeof *out), sum = 0;
+    char *kept = malloc(2 * LONG);
+    MPI_Request request[3];
+    MPI_Comm part;
+
+    for (int i = 0; i < count; i++)
+        out[i] = 100 * here + i;
+    MPI_Ialltoall(out, 1, MPI_INT, of_all, 1, MPI_INT, all, &request[0]);
+    MPI_Iallreduce(&here, &sum, 1, MPI_INT, MPI_SUM, all, &request[1]);
+    MPI_Ibarrier(all, &request[2]);
+    MPI_Waitall(3, request, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < count; i++)
+        MUST(of_all[i] == 100 * i + here);
+    MUST(sum == count * (count - 1) / 2);
+    MPI_Allreduce_init(&here, &sum, 1, MPI_INT, MPI_SUM, all, MPI_INFO_NULL, &request[0]);
+    for (int i = 0; i < 3; i++) {
+        MPI_Start(&request[0]);
+        MPI_Wait(&request[0], MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&request[0]);
+    MPI_Scan(&here, &sum, 1, MPI_INT, MPI_SUM, all);
+    MUST(sum == here * (here + 1) / 2);
+    MPI_Psend_init(kept, 4, LONG / 4, MPI_CHAR, to, 6, all, MPI_INFO_NULL, &request[0]);
+    MPI_Precv_init(kept + LONG, 4, LONG / 4, MPI_CHAR, from, 6, all, MPI_INFO_NULL, &request[1]);
+    for (int round = 0; round < 2; round++) {
+        memset(kept, here + round, LONG);
+        MPI_Startall(2, request);
+        MPI_Pready_range(0, 3, request[0]);
+        MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+        MUST(kept[LONG] == from + round && kept[2 * LONG - 1] == from + round);
+    }
+    MPI_Request_free(&request[0]);
+    MPI_Request_free(&request[1]);
+    MPI_Comm_split_type(all, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &part);
+    if (part != MPI_COMM_NULL) {
+        MUST(size_of(part) < count);
+        reduce(part);
+        MPI_Comm_free(&part);
+    }
+    free(of_all);
+    free(out);
+    free(kept);
+}
+
 static void do_all(MPI_Comm all)
 {
     each_with_each(all);
@@ -303,7 +427,10 @@ static void do_all(MPI_Comm all)
     from_groups(all);
     topologies(all);
     windows(all);
+    more_windows(all);
     files(all);
+    more_files(all);
+    more_calls(all);
 }
 
 /* Children of a communicator of several jobs: they know all parents, and these them. */
