@@ -32,6 +32,8 @@ void watch_fill_queues(struct job_answer *answer, const struct job_status *page)
 
 /* Tell of a sender whose messages nobody receives, unless PARLEY_WARN=0. */
 p2p_flooded_fn notice_flooded COLD;
+/* Ends the job, as mpiexec ends it when a rank of its own is gone. */
+p2p_broken_fn notice_broken COLD;
 /* With PARLEY_CHECK: tell of a message whose elements are not those that its receive asks for. */
 bool notice_is_checking(void);
 p2p_mismatched_fn notice_mismatched COLD;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: init. What the library tells the user through the launcher: unasked, that somebody floods this process; at the
- * end, with PARLEY_COUNTERS, the counters, and with PARLEY_EXPLAIN_PROTOCOL which way messages took. */
+/* Room: init. What the library tells the user through the launcher: unasked, that somebody floods this process, or that
+ * another client of IMPI is gone; at the end, with PARLEY_COUNTERS, the counters, and with PARLEY_EXPLAIN_PROTOCOL which
+ * way messages took. */
 #include <stdatomic.h>
 #include <stdio.h>
 
 #include "base/setting.h"
+#include "init/init.h"
 #include "init/int_init.h"
 #include "obj/comm.h"
 #include "p2p/counters.h"
 #include "p2p/explain.h"
+#include "sys/callsite.h"
 #include "type/type.h"
 
 enum { MISMATCHES_TOLD = 10 }; /* by a process */
@@ -85,6 +88,11 @@ void notice_flooded(const struct p2p_flood *flood)
              "limit, PARLEY_WARN=0 silences this.",
              held, sender, limit, flood->len, what, comm_name(flood, label), then);
     pm_diagnose(&process.job, text);
+}
+
+void notice_broken(int class, const char *text)
+{
+    init_abort(class, text, callsite_find());
 }
 
 bool notice_is_checking(void)

@@ -22,6 +22,7 @@ struct foreign {
     const struct joint *joint;
     struct mem_pool answers;
     uint64_t last_id;          /* of requests, on the wire */
+    p2p_broken_fn *broken;     /* NULL: nobody wants to know */
 };
 
 /* A SYNCACK or an answer to a CANCEL. */
@@ -36,11 +37,21 @@ struct answer {
 
 /* --- opening and closing --- */
 
-int foreign_open(struct lane *lane, const struct joint *joint, int proc, int listener)
+static void tell_broken(void *arg, int proc)
 {
+    struct lane *lane = arg;
+    struct peer *peer;
+
+    if (lane->foreign->broken && !peer_get(lane, proc, &peer) && peer->lost)
+        lane->foreign->broken(peer->lost_class, peer->lost);
+}
+
+int foreign_open(struct lane *lane, const struct p2p_config *p2p)
+{
+    const struct joint *joint = p2p->joint;
     const struct impi_config config = {
-        .joint = joint, .rank = joint_rank(joint, proc), .listener = listener, .packet = foreign_packet,
-        .lost = p2p_lost, .arg = lane,
+        .joint = joint, .rank = joint_rank(joint, p2p->proc), .listener = p2p->listener_fd, .packet = foreign_packet,
+        .lost = p2p_lost, .broken = tell_broken, .arg = lane,
     };
     struct foreign *foreign = mem_zalloc(sizeof *foreign);
     int rc;
@@ -53,6 +64,7 @@ int foreign_open(struct lane *lane, const struct joint *joint, int proc, int lis
         return rc;
     }
     foreign->joint = joint;
+    foreign->broken = p2p->broken;
     mem_pool_init(&foreign->answers, sizeof(struct answer), 16);
     lane->ops[TO_FOREIGN] = &impi_ops;
     lane->foreign = foreign;

@@ -9,8 +9,8 @@
 struct impi_packet;
 struct joint;
 
-/* The lane's net to such processes, if this is process `proc` of the job. Errors: impi_open's. */
-int foreign_open(struct lane *lane, const struct joint *joint, int proc, int listener);
+/* The lane's net to such processes. Errors: impi_open's. */
+int foreign_open(struct lane *lane, const struct p2p_config *config);
 void foreign_close(struct lane *lane); /* the net has been closed */
 /* The sink of that net. */
 int foreign_packet(void *lane, int proc, const struct impi_packet *packet, const void *data, const char **wrong);

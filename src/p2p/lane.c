@@ -169,7 +169,7 @@ int p2p_be_reachable(void)
 
 static int open_foreign(struct lane *lane)
 {
-    const int rc = foreign_open(lane, lanes.config.joint, lanes.config.proc, lanes.config.listener_fd);
+    const int rc = foreign_open(lane, &lanes.config);
 
     if (!rc && lanes.config.segment) /* else nobody sleeps, in unit tests */
         progress_listen(lane->ops[TO_FOREIGN]->wait_fd(lane->nets[TO_FOREIGN]));

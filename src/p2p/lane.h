@@ -39,6 +39,10 @@ struct p2p_mismatch {
 /* Called with a lane's lock each time; may not call this room. */
 typedef void p2p_mismatched_fn(const struct p2p_mismatch *mismatch);
 
+/* The connection to another client of IMPI has ended before that has left MPI: the class and the text of the error.
+ * Called a little after operations with it have failed, with the lane's lock; need not return. */
+typedef void p2p_broken_fn(int class, const char *text);
+
 struct p2p_config {
     int proc, procs;          /* this process, and all that the job may have */
     int ranks;                /* that share the machine, as far as is known */
@@ -49,6 +53,7 @@ struct p2p_config {
     bool is_threaded;         /* several threads may call at once (MPI_THREAD_MULTIPLE) */
     p2p_flooded_fn *flooded;  /* NULL: nobody wants to know */
     p2p_mismatched_fn *mismatched; /* NULL: messages are not looked at for that */
+    p2p_broken_fn *broken;    /* NULL: nobody wants to know */
 };
 
 /* Where in the job segment the transports' part ends. */

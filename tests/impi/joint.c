@@ -8,7 +8,8 @@
  *   joint wait           ranks 0 and 2 wait for each other, rank 3 for anybody, and rank 1 for all of them in a barrier
  *   joint stuck          the last two ranks wait for each other, and the rest for the last one
  *   joint abort RANK     that rank calls MPI_Abort while the others wait for it
- *   joint exit RANK      that rank ends without MPI_Finalize */
+ *   joint exit RANK      that rank ends without MPI_Finalize
+ *   joint alone RANK     that rank calls MPI_Abort while each of the others waits for itself, errors to be returned */
 #include <mpi.h>
 #include <mpix.h>
 #include <stdio.h>
@@ -152,14 +153,12 @@ static void refused(void)
 {
     MPI_Comm comm;
     MPI_Request request;
-    MPI_Group group;
     MPI_File file;
     MPI_Win win;
     void *base;
     int word;
 
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_group(MPI_COMM_WORLD, &group);
     tell("MPI_Win_create", MPI_Win_create(&word, 4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     tell("MPI_Win_allocate", MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
     tell("MPI_Win_allocate_shared", MPI_Win_allocate_shared(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
@@ -169,10 +168,8 @@ static void refused(void)
                                           MPI_ERRCODES_IGNORE));
     tell("MPI_Comm_accept", MPI_Comm_accept("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm));
     tell("MPI_Comm_connect", MPI_Comm_connect("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm));
-    tell("MPI_Comm_create_from_group", MPI_Comm_create_from_group(group, "x", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
     tell("MPI_Psend_init", MPI_Psend_init(&word, 1, 1, MPI_INT, (rank + 1) % size, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
                                           &request));
-    MPI_Group_free(&group);
     test_unfit();
     MPI_Barrier(MPI_COMM_WORLD);
     if (!rank)
@@ -233,10 +230,12 @@ int main(int argc, char **argv)
         MPI_Barrier(MPI_COMM_WORLD);
     else if (!strcmp(what, "stuck"))
         wait_for(rank == size - 1 ? size - 2 : size - 1, 8);
-    else if (!strcmp(what, "abort") && rank == who)
+    else if ((!strcmp(what, "abort") || !strcmp(what, "alone")) && rank == who)
         MPI_Abort(MPI_COMM_WORLD, 5);
     else if (!strcmp(what, "exit") && rank == who)
         _exit(6);
+    else if (!strcmp(what, "alone") && !MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN))
+        wait_for(rank, 1);
     else
         MPI_Recv(&level, 1, MPI_INT, who, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Finalize();

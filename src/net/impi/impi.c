@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -93,10 +94,11 @@ int impi_open(const struct impi_config *config, struct net **out)
     impi->config = *config;
     impi->marks = (struct credit_marks){ config->joint->ackmark, config->joint->hiwater };
     impi->own = (int)joint_proc(config->joint, config->rank)->host;
-    impi->epoll = impi->timer = -1;
+    impi->epoll = impi->timer = impi->knell = -1;
     impi->listener = config->listener;
     impi->port_watch.kind = IMPI_WATCH_PORT;
     impi->timer_watch.kind = IMPI_WATCH_TIMER;
+    impi->knell_watch.kind = IMPI_WATCH_KNELL;
     list_init(&impi->stalled);
     list_init(&impi->lost);
     impi->in_size = IMPI_HEADER_SIZE + config->joint->maxlen + IMPI_READ;
@@ -123,6 +125,8 @@ static void impi_close(struct net *net)
     for (uint32_t i = 0; impi->peers && i < impi->joint->procs; i++)
         mem_free(impi->peers[i]);
     impi_link_close(impi);
+    if (impi->knell >= 0)
+        close(impi->knell);
     if (impi->epoll >= 0)
         close(impi->epoll);
     mem_pool_fini(&impi->buffers);
@@ -202,6 +206,28 @@ void impi_end(struct impi_host *host, int rc)
         list_append(&impi->lost, &host->lost_link);
 }
 
+static void toll(struct impi *impi)
+{
+    if (impi->knell >= 0)
+        close(impi->knell);
+    impi->knell = -1;
+    impi->config.broken(impi->config.arg, impi->first_lost);
+}
+
+static void start_knell(struct impi *impi, int proc)
+{
+    const struct itimerspec once = { .it_value.tv_nsec = IMPI_KNELL_MS * 1000000L };
+
+    if (impi->has_tolled || !impi->config.broken)
+        return;
+    impi->has_tolled = true;
+    impi->first_lost = proc;
+    impi->knell = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (impi->knell < 0 || timerfd_settime(impi->knell, 0, &once, NULL) ||
+        impi_watch(impi, impi->knell, &impi->knell_watch, false))
+        toll(impi);
+}
+
 /* Each of its processes, once. */
 static int tell_lost(struct impi *impi)
 {
@@ -214,6 +240,8 @@ static int tell_lost(struct impi *impi)
         list_remove(impi->lost.next);
         for (uint32_t i = 0; i < entry->procs; i++, count++)
             impi->config.lost(impi->config.arg, joint_number(impi->joint, (int)(entry->first_rank + i)), host->rc);
+        if (host->is_broken)
+            start_knell(impi, joint_number(impi->joint, (int)entry->first_rank));
     }
     return count;
 }
@@ -276,6 +304,10 @@ static int take_event(struct impi *impi, const struct epoll_event *event)
     case IMPI_WATCH_TIMER:
         if (impi->timer >= 0)
             impi_link_tick(impi);
+        return 0;
+    case IMPI_WATCH_KNELL:
+        if (impi->knell >= 0)
+            toll(impi);
         return 0;
     case IMPI_WATCH_CALLER:
         caller = (struct impi_caller *)(void *)watch;

@@ -25,6 +25,9 @@ struct impi_config {
      * poll. */
     int (*packet)(void *arg, int proc, const struct impi_packet *packet, const void *data, const char **wrong);
     void (*lost)(void *arg, int proc, int error); /* as in struct net_sink */
+    /* A little later, once: a process of the first host that has gone without leaving, since the protocol has no other
+     * way to say that a job is at its end. From a poll, which it need not return to. NULL: nobody wants to know. */
+    void (*broken)(void *arg, int proc);
     void *arg;
 };
 

@@ -18,11 +18,13 @@ enum {
     IMPI_CALLERS = 64,          /* connections that have not said whose they are */
     IMPI_TICK_MS = 100,         /* from one look at what is being connected to the next */
     IMPI_CALLER_TICKS = 100,    /* so long a caller may take to say who it is */
+    IMPI_KNELL_MS = 200,        /* from the loss of a host to the end of the job: who waits for it says so first */
     IMPI_HOST_TEXT = 128,
 };
 
 /* What the descriptors in the epoll belong to: the first member of each. */
-enum impi_watched { IMPI_WATCH_PORT, IMPI_WATCH_TIMER, IMPI_WATCH_CALLER, IMPI_WATCH_HOST };
+enum impi_watched { IMPI_WATCH_PORT, IMPI_WATCH_TIMER, IMPI_WATCH_CALLER, IMPI_WATCH_HOST,
+                    IMPI_WATCH_KNELL };
 
 struct impi_watch {
     enum impi_watched kind;
@@ -97,7 +99,10 @@ struct impi {
     int own;                    /* index of our host */
     int epoll;
     int timer;                  /* -1: all are connected, or no longer tried; likewise … */
-    struct impi_watch port_watch, timer_watch;
+    int knell;                  /* a timer that runs from the loss of the first host on; -1 before, and afterwards */
+    int first_lost;             /* a process of that */
+    bool has_tolled;            /* that has been told of */
+    struct impi_watch port_watch, timer_watch, knell_watch;
     int listener;
     struct impi_host **hosts;   /* by index; NULL: ours */
     struct impi_peer **peers;   /* by joint rank; NULL: ours, or no contact yet */

@@ -15,6 +15,7 @@ static void bad_packet(struct impi_host *host, const char *what)
     char text[IMPI_HOST_TEXT];
 
     impi_end(host, err(MPI_ERR_OTHER, "E1241: %s has sent %s", impi_host_text(host, text), what));
+    host->is_broken = true; /* also if it had left */
 }
 
 /* Which of the two ends of a packet is wrong; NULL: neither. */
