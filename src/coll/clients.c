@@ -20,9 +20,8 @@
 #include "p2p/p2p.h"
 #include "sys/joint.h"
 
-/* Of tags from CLIENTS_OWN_TAGS on, in bits. */
-enum { SUB_BITS = 8, OPERATION_BIT = 22, PERSISTENT_OPERATION_BIT = 26, OWN_PERSISTENT_BIT = 29 };
-enum { PERSISTENT_MASK = (1 << 18) - 1 };
+/* Of tags from CLIENTS_OWN_TAGS on, in bits; the lowest ones are the step's, of which IMPI's tags differ, too. */
+enum { HASH_BIT = 20, OPERATION_BIT = 24, OWN_PERSISTENT_BIT = 29 };
 
 static struct {
     const struct joint *joint;
@@ -104,11 +103,10 @@ void clients_number(struct sched *s, enum coll_form form)
     uint32_t tag;
 
     if (form == COLL_PERSISTENT)
-        tag = (s->comm->coll_persistent & PERSISTENT_MASK) << SUB_BITS | 1U << OWN_PERSISTENT_BIT |
-              ((unsigned)s->operation & 7) << PERSISTENT_OPERATION_BIT;
+        tag = (s->comm->coll_persistent & COLL_PERSISTENT_MASK) << COLL_SUB_BITS | 1U << OWN_PERSISTENT_BIT;
     else
-        tag = (s->sequence & COLL_SEQUENCE_MASK) << SUB_BITS | (unsigned)s->operation << (OPERATION_BIT + 2) |
-              (s->hash & 3) << OPERATION_BIT;
+        tag = (s->sequence & COLL_SEQUENCE_MASK) << COLL_SUB_BITS | (unsigned)s->operation << OPERATION_BIT |
+              (s->hash & 15) << HASH_BIT;
     s->client_tag = CLIENTS_OWN_TAGS + (int)tag;
     s->is_laid_down = is_laid_down(s->comm, s->operation, form);
 }
@@ -124,7 +122,7 @@ int clients_tag(const struct sched *s, const struct sched_step *step, int tag)
 
     if (!clients_is_foreign(group_proc(comm->remote_group, step->peer)))
         return tag + step->sub - step->sub % SCHED_SUBS; /* more bits than there are inside of a client */
-    return s->is_laid_down ? step->sub : s->client_tag + step->sub;
+    return s->is_laid_down ? step->sub : s->client_tag + step->sub % SCHED_SUBS;
 }
 
 static int with_tag(struct sched *s, int step, int tag)

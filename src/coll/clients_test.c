@@ -91,9 +91,12 @@ static void test_tags(void)
     CHECK_INT(tag_to(&s, 2, CLIENTS_REDUCE), 190);
     CHECK_INT(tag_to(&s, 1, CLIENTS_REDUCE), -1000 - CLIENTS_REDUCE % SCHED_SUBS); /* within this client */
     clients_number(&s, COLL_NONBLOCKING);
-    CHECK_INT(tag_to(&s, 3, CLIENTS_REDUCE), 1000 + (COLL_REDUCE << 24) + (2 << 22) + (3 << 8) + 190);
+    CHECK_INT(tag_to(&s, 3, CLIENTS_REDUCE), 1000 + (COLL_REDUCE << 24) + (2 << 20) + (3 << 6) + 190 % 64);
     clients_number(&s, COLL_PERSISTENT);
-    CHECK_INT(tag_to(&s, 3, 0), 1000 + (1 << 29) + ((COLL_REDUCE & 7) << 26));
+    CHECK_INT(tag_to(&s, 3, 0), 1000 + (1 << 29));
+    s.comm->coll_persistent = (1 << 23) - 1; /* each of so many has its own */
+    clients_number(&s, COLL_PERSISTENT);
+    CHECK_INT(tag_to(&s, 3, 63), 1000 + (1 << 29) + (1 << 29) - 1);
     sched_fini(&s);
     drop_world();
 }
