@@ -22,6 +22,7 @@
 #include "progress/progress.h"
 #include "rma/rma.h"
 #include "sys/cpus.h"
+#include "sys/joint.h"
 #include "sys/place.h"
 #include "sys/wake.h"
 #include "type/type.h"
@@ -99,6 +100,7 @@ static int start_transports(bool is_threaded)
     struct p2p_config config = {
         .proc = job->proc, .procs = job->procs, .ranks = job->first + job->size, .is_threaded = is_threaded,
         .flooded = notice_flooded, .joint = job->joint, .listener_fd = job->listener_fd,
+        .broken = notice_broken,
     };
     struct progress_config waiting = { .local_ranks = job->first + job->size, .is_threaded = is_threaded };
     struct coll_config coll = { .procs = job->procs, .joint = job->joint };
@@ -167,6 +169,8 @@ static int start_communicators(void)
     const struct comm_place place = place_of(job);
     const int rc = comm_init(&place);
 
+    if (job->joint && job->universe_size > 0) /* it is said for this client alone */
+        environment.universe_size += (int)(job->joint->procs - job->joint->count);
     process.memory_kinds_wanted = job->is_singleton ? NULL : getenv("PARLEY_MEMORY_KINDS");
     memory_kinds_provide(process.memory_kinds_wanted, process.memory_kinds);
     environment.memory_kinds = process.memory_kinds;

@@ -69,7 +69,8 @@ static void on_comm(const struct comm *comm, void *arg)
 {
     char label[COMM_LABEL_SIZE];
 
-    if (comm != obj_comm(MPI_COMM_WORLD) && comm != obj_comm(MPI_COMM_SELF) && comm != &comm_own)
+    if (comm != obj_comm(MPI_COMM_WORLD) && comm != obj_comm(MPI_COMM_SELF) && comm != &comm_own &&
+        comm != &comm_clients_own)
         add(arg, obj_comm_label(comm, label));
 }
 
@@ -79,7 +80,8 @@ void notice_leftovers(void)
 
     if (!notice_is_checking())
         return;
-    coll_barrier(obj_comm(MPI_COMM_WORLD)); /* whatever has been sent is on its way */
+    if (!process.job.joint) /* else all clients have met, and the ways to them are closed */
+        coll_barrier(obj_comm(MPI_COMM_WORLD)); /* whatever has been sent is on its way */
     for (int i = 0; i < LATE_LOOKS; i++)
         progress_poll();
     p2p_each_unexpected(on_message, &messages);

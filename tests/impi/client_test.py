@@ -323,9 +323,9 @@ def test_library_world():
 
 
 def test_library_settings():
-    """Packets of an odd length, few at a time, trees everywhere, all blocks straight."""
+    """Packets of an odd length, few at a time, trees everywhere, all blocks straight; what is looked at afterwards."""
     for more in ({'PARLEY_IMPI_MAXLEN': 999, 'PARLEY_IMPI_ACKMARK': 1, 'PARLEY_IMPI_HIWATER': 1},
-                 {'PARLEY_IMPI_MAXLINEAR': 0}, {'PARLEY_IMPI_XSIZE': 0}, {'PARLEY_NODES': 2}):
+                 {'PARLEY_IMPI_MAXLINEAR': 0}, {'PARLEY_IMPI_XSIZE': 0}, {'PARLEY_NODES': 2}, {'PARLEY_CHECK': 1}):
         codes, out, err, server = job([2, 1, 2], 'world', **more)
         equal((codes, err, server, len(out.splitlines())), ([0, 0, 0], '', 0, 5), more)
 
@@ -348,14 +348,15 @@ def test_library_sides():
     for ranks, what, more in (([2, 3], 'all', {}), ([3, 1, 2], 'all', {}), ([1, 4, 1], 'all', {'PARLEY_NET': 'chaos'}),
                               ([2, 1, 2], 'all', {'PARLEY_IMPI_MAXLINEAR': 0, 'PARLEY_IMPI_MAXLEN': 10}),
                               ([1, 2], 'all', {'PARLEY_IMPI_ACKMARK': 1, 'PARLEY_IMPI_HIWATER': 1}),
-                              ([1, 2], 'late', {}), ([2, 2], 'late', {}), ([2, 2], 'unfit', {})):
+                              ([2, 3], 'groups', {}), ([1, 1, 2], 'groups', {'PARLEY_IMPI_MAXLEN': 10}),
+                              ([3, 1], 'groups', {'PARLEY_NET': 'chaos'}), ([1, 2], 'late', {}), ([2, 2], 'late', {}), ([2, 2], 'unfit', {})):
         codes, out, err, server = job(ranks, what, name='sides', **more)
         equal((codes, out, err, server), ([0] * len(ranks), '', '', 0), (ranks, what, more))
 
 
 def test_library_failures():
     """All clients end when one does not go on, and say why."""
-    for how, code in (('abort', 5), ('exit', 6)):
+    for how, code in (('abort', 5), ('exit', 6), ('alone', 5)):
         codes, out, err, server = job([2, 2], how, 1)
         equal((codes[0], out, server), (code, '', 1), err)
         check(codes[1] not in (0, None), codes)
