@@ -237,8 +237,8 @@ int comm_free(struct comm *comm)
         return err(MPI_ERR_COMM, "E0343: %s is predefined and may not be freed",
                    obj_handle(&comm->obj) == (uintptr_t)MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
     rc = attr_delete_all(&comm->obj, &comm->attrs); /* the callbacks may make collective calls */
-    if (!rc && unlikely(p2p_is_foreign_ctx(comm->ctx)) && !comm->is_inter)
-        rc = coll_barrier(comm); /* IMPI 0.0, 4.14 */
+    if (!rc && unlikely(p2p_is_foreign_ctx(comm->ctx)) && !comm->is_inter && !comm_clients_are_alike(comm->group))
+        rc = coll_barrier(comm); /* IMPI 0.0, 4.14; this library needs none */
     if (!rc)
         rc = coll_check_end(comm);
     if (rc)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: comm. MPI_Comm_create_from_group (MPI 5.0 §7.4.2): a communicator without an old one. The first process of the
- * group takes a context and tells it to the others along a tree, over the library's own communicator. If they are of
+ * group takes a context and tells it to the others along a tree, over the library's own communicator, or, if they are
+ * of several clients of IMPI, over that of all clients, where processes are called by their joint ranks. If they are of
  * three jobs or more, they agree on a circle of contexts (circle.c), up and down the same tree: all say which ones are
  * busy, the first one chooses, all enter it, and if another thread of one of them has been faster, it begins anew.
  *
@@ -8,6 +9,7 @@
  * is meant for another thread, whose call has the same hash: it is laid aside as a stray, and the other finds it there.
  * Jobs number processes differently, so messages name their senders.
  * Knows: p2p, progress, sys (places). */
+#include <endian.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +21,8 @@
 #include "p2p/p2p.h"
 #include "progress/progress.h"
 
-/* What is told. The string's zero ends the message; what is not of an agreement begins with `from`. */
+/* What is told. The string's zero ends the message; what is not of an agreement begins with `from`. Clients
+ * may be of different machines, so `from`, `hash` and a context have their highest byte first. */
 struct news {
     uint64_t busy[COMM_CIRCLE_WORDS];
     uint64_t from;      /* the sender's name */
@@ -30,6 +33,7 @@ struct news {
 
 struct stray {
     struct list link;
+    const struct comm *place;
     int tag;
     struct news news;
 };
@@ -42,12 +46,13 @@ static struct {
 /* One call in a process. */
 struct call {
     const struct group *group;
+    struct comm *place; /* where it is told: comm_own or comm_clients_own */
     struct news news;   /* what it tells, … */
     struct news heard;  /* … and what it has heard last */
     int tag;
     bool is_agreement;
     bool is_mixed;      /* there are several jobs: ranks in messages mean nothing */
-    int source;         /* who is awaited, … */
+    int source;         /* who is awaited, his rank there, … */
     uint64_t from;      /* … his name */
     struct message *message; /* some message with that tag has come */
     bool has_stray;          /* or the news lay among the strays */
@@ -65,12 +70,18 @@ static uint32_t hash_bytes(uint32_t hash, const void *bytes, size_t len)
     return hash;
 }
 
-uint32_t comm_hash_group(const struct group *group)
+/* That all members have for a process, highest byte first. */
+static uint64_t name_in(const struct comm *place, int proc)
+{
+    return htobe64(place == &comm_own ? place_name(proc) : (uint64_t)comm_rank_in(place, proc));
+}
+
+uint32_t comm_hash_group(const struct comm *place, const struct group *group)
 {
     uint32_t hash = HASH_START;
 
     for (int rank = 0; rank < group->size; rank++) {
-        const uint64_t name = place_name(group_proc(group, rank));
+        const uint64_t name = name_in(place, group_proc(group, rank));
         hash = hash_bytes(hash, &name, sizeof name);
     }
     return hash;
@@ -98,7 +109,7 @@ static struct stray *stray_find(const struct call *call)
 {
     LIST_FOR_EACH(link, &strays.list) {
         struct stray *stray = CONTAINER_OF(link, struct stray, link);
-        if (stray->tag == call->tag && is_meant(call, &stray->news))
+        if (stray->place == call->place && stray->tag == call->tag && is_meant(call, &stray->news))
             return stray;
     }
     return NULL;
@@ -120,14 +131,15 @@ static bool stray_take(struct call *call)
     return true;
 }
 
-static int stray_add(int tag, const struct news *news)
+static int stray_add(const struct call *call)
 {
     struct stray *stray = mem_alloc(sizeof *stray);
 
     if (!stray)
         return err(MPI_ERR_NO_MEM, "no memory for a message of another call");
-    stray->tag = tag;
-    stray->news = *news;
+    stray->place = call->place;
+    stray->tag = call->tag;
+    stray->news = call->heard;
     pthread_mutex_lock(&strays.lock);
     list_append(&strays.list, &stray->link);
     pthread_mutex_unlock(&strays.lock);
@@ -150,7 +162,8 @@ static bool has_come(void *arg)
 
     call->has_stray = stray_take(call);
     if (!call->has_stray)
-        p2p_improbe(&comm_own, call->is_mixed ? MPI_ANY_SOURCE : call->source, call->tag, &flag, &call->message, NULL);
+        p2p_improbe(call->place, call->is_mixed ? MPI_ANY_SOURCE : call->source, call->tag, &flag, &call->message,
+                    NULL);
     return call->has_stray || flag;
 }
 
@@ -160,7 +173,7 @@ bool comm_describe_wait(const struct progress_long *wait, struct blocked *out)
 
     if (wait->is_done != has_come)
         return false;
-    *out = (struct blocked){ .call = "MPI_Comm_create_from_group", .comm = &comm_own, .way = BLOCKED_RECEIVING,
+    *out = (struct blocked){ .call = "MPI_Comm_create_from_group", .comm = call->place, .way = BLOCKED_RECEIVING,
                              .peer = call->source, .tag = call->tag, .count = -1, .may_return = true };
     return true;
 }
@@ -172,8 +185,8 @@ static int hear(struct call *call, int rank)
     bool is_there = false;
     int rc = 0;
 
-    call->source = group_proc(call->group, rank);
-    call->from = place_name(call->source);
+    call->source = comm_rank_in(call->place, group_proc(call->group, rank));
+    call->from = name_in(call->place, group_proc(call->group, rank));
     while (!rc && !is_there) {
         progress_wait_until(has_come, call);
         if (call->has_stray)
@@ -182,7 +195,7 @@ static int hear(struct call *call, int rank)
                        obj_type(MPI_BYTE), NULL);
         is_there = !rc && is_meant(call, &call->heard);
         if (!rc && !is_there)
-            rc = stray_add(call->tag, &call->heard);
+            rc = stray_add(call);
     }
     return rc;
 }
@@ -191,8 +204,8 @@ static int tell(const struct call *call, int rank)
 {
     const size_t begin = begin_of(call), end = offsetof(struct news, stringtag) + strlen(call->news.stringtag) + 1;
 
-    return p2p_send(&comm_own, (const char *)&call->news + begin, (MPI_Count)(end - begin), obj_type(MPI_BYTE),
-                    group_proc(call->group, rank), call->tag);
+    return p2p_send(call->place, (const char *)&call->news + begin, (MPI_Count)(end - begin), obj_type(MPI_BYTE),
+                    comm_rank_in(call->place, group_proc(call->group, rank)), call->tag);
 }
 
 /* Binomial tree: a rank hears from the one without its lowest bit, and tells those that have one bit more below it. */
@@ -232,18 +245,21 @@ static int gather(struct call *call)
     return rc || !rank ? rc : tell(call, rank & (rank - 1));
 }
 
-static void begin(struct call *call, const struct group *group, const char *stringtag, bool is_agreement)
+static void begin(struct call *call, struct comm *place, const struct group *group, const char *stringtag,
+                  bool is_agreement)
 {
     enum { AGREEMENT = 1 << 30 };
+    const uint32_t hash = comm_hash_group(place, group);
 
     memset(call, 0, sizeof *call);
     call->group = group;
+    call->place = place;
     call->is_agreement = is_agreement;
     call->is_mixed = comm_abroad_in_group(group);
-    call->news.from = place_name(comm_world.proc);
-    call->news.hash = comm_hash_group(group);
+    call->news.from = name_in(place, comm_world.proc);
+    call->news.hash = htobe32(hash);
     snprintf(call->news.stringtag, sizeof call->news.stringtag, "%s", stringtag);
-    call->tag = (int)((comm_hash_string(stringtag) ^ call->news.hash) & (AGREEMENT - 1));
+    call->tag = (int)((comm_hash_string(stringtag) ^ hash) & (AGREEMENT - 1));
     call->tag |= is_agreement ? AGREEMENT : 0;
 }
 
@@ -287,7 +303,7 @@ int comm_circle_agree(const struct group *group, const char *name, uint32_t *ctx
     *ctx = 0;
     if (!call)
         return err(MPI_ERR_NO_MEM, "no memory for an agreement over several jobs");
-    begin(call, group, name, true);
+    begin(call, &comm_own, group, name, true);
     while (!rc && !*ctx)
         rc = enter_circle(call, ctx);
     mem_free(call);
@@ -306,19 +322,21 @@ static int check_call(const struct group *group, const char *stringtag, const st
     return 0;
 }
 
-/* Of processes that are of one job or of two. */
-static int be_told(const struct group *group, const char *stringtag, uint32_t *ctx)
+/* Of processes that are of one job or of two, or of several clients. */
+static int be_told(struct comm *place, const struct group *group, const char *stringtag, uint32_t *ctx)
 {
     struct call *call = mem_alloc(sizeof *call);
     int rc, taken = 0;
 
     if (!call)
         return err(MPI_ERR_NO_MEM, "no memory for a call over %d processes", group->size);
-    begin(call, group, stringtag, false);
+    begin(call, place, group, stringtag, false);
+    *ctx = 0;
     if (group->rank == 0)
-        taken = comm_ctx_take_among(group, &call->news.ctx);
+        taken = place == &comm_own ? comm_ctx_take_among(group, ctx) : comm_clients_take_own(ctx);
+    call->news.ctx = htobe32(*ctx);
     rc = spread(call);
-    *ctx = call->news.ctx;
+    *ctx = be32toh(call->news.ctx);
     mem_free(call);
     if (taken || rc)
         return taken ? taken : rc;
@@ -329,16 +347,17 @@ int comm_create_from_group(struct group *group, const char *stringtag, struct er
                            struct comm **out)
 {
     const struct comm like = { .errhandler = errhandler, .session = group->session };
+    struct comm *place = &comm_own;
     bool has_many;
     uint32_t ctx;
     int rc = check_call(group, stringtag, errhandler);
 
-    if (!rc)
-        rc = comm_clients_check_group(group, "MPI_Comm_create_from_group");
+    if (!rc && unlikely(comm_world.joint))
+        rc = comm_clients_find_place(group, NULL, "MPI_Comm_create_from_group", &place);
     if (rc || !group->size)
         return rc;
     has_many = comm_is_of_many(group, group);
-    rc = has_many ? comm_circle_agree(group, stringtag, &ctx) : be_told(group, stringtag, &ctx);
+    rc = has_many ? comm_circle_agree(group, stringtag, &ctx) : be_told(place, group, stringtag, &ctx);
     if (rc)
         return rc;
     obj_ref(&group->obj);

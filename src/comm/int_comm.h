@@ -23,6 +23,12 @@ static inline bool comm_is_foreign(int proc)
     return comm_world.joint && proc >= (int)comm_world.joint->slots;
 }
 
+/* The rank of a process in comm_own or comm_clients_own. */
+static inline int comm_rank_in(const struct comm *place, int proc)
+{
+    return place == &comm_own ? proc : joint_rank(comm_world.joint, proc);
+}
+
 /* Messages of MPI_Comm_create_from_group that nobody has asked for. */
 void comm_drop_strays(void);
 
@@ -199,7 +205,8 @@ struct unguided {
 };
 int comm_unguided_colors(const struct unguided *u);
 
-uint32_t comm_hash_group(const struct group *group);
+/* The same in all members; `place` has them all. */
+uint32_t comm_hash_group(const struct comm *place, const struct group *group);
 uint32_t comm_hash_string(const char *text);
 
 /* A group of both, one after the other; the same in an order that is the same in all processes. */

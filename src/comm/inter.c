@@ -424,13 +424,15 @@ int comm_inter_dup(struct comm *comm, struct comm **out)
 
 /* --- without a communicator before it --- */
 
-/* Over the library's own communicator; the two leaders find each other by a hash of string and groups. */
-static int meet_by_name(struct comm *local, int leader, struct group *remote, int remote_leader, const char *stringtag,
+/* Over a communicator of the library's own; the two leaders find each other by a hash of string and groups. */
+static int meet_by_name(struct comm *place, struct comm *local, const struct comm_sides *sides, const char *stringtag,
                         struct agreed *agreed)
 {
-    const uint32_t hash = comm_hash_string(stringtag) ^ comm_hash_group(local->group) ^ comm_hash_group(remote);
-    const struct meeting m = { .local = local, .leader = leader, .peer = &comm_own,
-                               .remote = group_proc(remote, remote_leader),
+    const struct group *remote = sides->remote;
+    const uint32_t hash = comm_hash_string(stringtag) ^ comm_hash_group(place, local->group) ^
+                          comm_hash_group(place, remote);
+    const struct meeting m = { .local = local, .leader = sides->local_leader, .peer = place,
+                               .remote = comm_rank_in(place, group_proc(remote, sides->remote_leader)),
                                .tag = coll_leader_tag((int)(hash & INT_MAX)), .what_for = MEET_FOR_ONE,
                                .is_new = true,
                                .call = "MPI_Intercomm_create_from_groups" };
@@ -463,12 +465,12 @@ int comm_inter_create_from_groups(const struct comm_sides *sides, const char *st
                                   struct comm **out)
 {
     struct group *group = sides->local, *remote = sides->remote;
+    struct comm *local = NULL, *place = &comm_own;
     struct agreed agreed;
-    struct comm *local = NULL;
     int rc = check_apart(group, remote);
 
-    if (!rc)
-        rc = comm_clients_check_group(remote, "MPI_Intercomm_create_from_groups");
+    if (!rc && unlikely(comm_world.joint))
+        rc = comm_clients_find_place(group, remote, "MPI_Intercomm_create_from_groups", &place);
     if (!rc)
         rc = comm_create_from_group(group, stringtag, errhandler, &local);
     if (rc || !local)
@@ -478,7 +480,7 @@ int comm_inter_create_from_groups(const struct comm_sides *sides, const char *st
         comm_unref(local);
         return rc;
     }
-    rc = meet_by_name(local, sides->local_leader, remote, sides->remote_leader, stringtag, &agreed);
+    rc = meet_by_name(place, local, sides, stringtag, &agreed);
     if (rc) {
         comm_unref(local);
         return rc;

@@ -9,7 +9,8 @@
  *
  * MPI_Comm_idup and intercommunicators are made as within one client (idup.c, inter.c): one process takes the id and
  * tells it. For that the upper half of all ids is dealt out, a range to each process of the joint world; so an id that
- * is told late cannot be one that others have agreed on meanwhile. Other implementations know nothing of this.
+ * is told late cannot be one that others have agreed on meanwhile. The last id is that of the library's own
+ * communicator of all clients (world.c). Other implementations know nothing of this.
  *
  * In such a job only one thread at a time may call (MPI_THREAD_SERIALIZED at most): two agreements that overlap in a
  * process could end with the same id. */
@@ -54,7 +55,7 @@ int comm_clients_take(uint64_t highest, int pairs, uint32_t *ctx)
 int comm_clients_take_own(uint32_t *ctx)
 {
     const struct joint *joint = comm_world.joint;
-    const uint32_t pairs = OWN_IDS / 2 / joint->procs, rank = (uint32_t)joint_rank(joint, comm_world.proc);
+    const uint32_t pairs = (OWN_IDS / 2 - 1) / joint->procs, rank = (uint32_t)joint_rank(joint, comm_world.proc);
 
     *ctx = 0;
     if (own_taken == pairs)
@@ -99,13 +100,24 @@ bool comm_clients_are_named(const struct group *group)
     return true;
 }
 
-int comm_clients_check_group(const struct group *group, const char *call)
+int comm_clients_find_place(const struct group *group, const struct group *other, const char *call,
+                            struct comm **place)
 {
-    if (!comm_world.joint || !comm_clients_has_foreign(group))
+    int rc;
+
+    if (!comm_clients_has_foreign(group) && (!other || !comm_clients_has_foreign(other)))
         return 0;
-    return err(MPI_ERR_UNSUPPORTED_OPERATION,
-               "E1213: %s does not work over several clients of IMPI, and its group has processes in others than "
-               "this one", call);
+    if (comm_clients_own.obj.kind != OBJ_COMM)
+        return err(MPI_ERR_UNSUPPORTED_OPERATION, "E1213: %s does not work over several clients of IMPI after "
+                   "MPI_Finalize, and there are processes of others than this one in its groups", call);
+    if (!comm_clients_are_named(group) || (other && !comm_clients_are_named(other)))
+        return err(MPI_ERR_UNSUPPORTED_OPERATION, "E1213: %s does not work over several clients of IMPI with processes "
+                   "that were started later, and there are such in one of its groups", call);
+    rc = comm_clients_check_alike(group, call);
+    if (!rc && other)
+        rc = comm_clients_check_alike(other, call);
+    *place = &comm_clients_own;
+    return rc;
 }
 
 /* A context for a group within this client, which its first process takes. */
@@ -159,19 +171,34 @@ int comm_clients_make_of_group(struct comm *comm, struct group *group, const cha
 
 /* --- by a group alone --- */
 
-int comm_clients_check_alike(const struct group *group, const char *call)
+/* The first one of another implementation; as many as there are: none is. */
+static int find_other(const struct group *group)
 {
     const struct joint *joint = comm_world.joint;
+    int rank = 0;
 
-    for (int rank = 0; rank < group->size; rank++) {
+    for (; rank < group->size; rank++) {
         const int proc = group_proc(group, rank);
 
         if (comm_is_foreign(proc) && !joint_is_parley(joint, joint_rank(joint, proc)))
-            return err(MPI_ERR_UNSUPPORTED_OPERATION,
-                       "E1211: %s is not part of IMPI, and rank %d of the group is of another MPI implementation", call,
-                       rank);
+            break;
     }
-    return 0;
+    return rank;
+}
+
+bool comm_clients_are_alike(const struct group *group)
+{
+    return find_other(group) == group->size;
+}
+
+int comm_clients_check_alike(const struct group *group, const char *call)
+{
+    const int other = find_other(group);
+
+    if (other == group->size)
+        return 0;
+    return err(MPI_ERR_UNSUPPORTED_OPERATION,
+               "E1211: %s is not part of IMPI, and rank %d of the group is of another MPI implementation", call, other);
 }
 
 /* Messages in the context of collective calls, above all their tags: of MPI_Comm_create_group, of leaders, of trees. */

@@ -24,14 +24,18 @@ bool comm_clients_has_foreign(const struct group *group);
 bool comm_clients_spans(const struct comm *comm);
 /* Have all of a group names in the joint world? Processes that were started later have none. */
 bool comm_clients_are_named(const struct group *group);
-/* For what only this library does over clients. Error: MPI_ERR_UNSUPPORTED_OPERATION, E1211. */
+/* Are all of a group of this library? For what only it does over clients, an error if not:
+ * MPI_ERR_UNSUPPORTED_OPERATION, E1211. */
+bool comm_clients_are_alike(const struct group *group);
 int comm_clients_check_alike(const struct group *group, const char *call);
 /* Tags are not below 0 between clients. What stands for that of leaders who meet on the communicator, and for that of
  * the collective call that has begun there; anywhere else `tag` itself. */
 int comm_clients_leader_tag(const struct comm *comm, int tag);
 int comm_clients_tree_tag(const struct comm *comm, int tag);
-/* For what does not work over several clients. Error: MPI_ERR_UNSUPPORTED_OPERATION, E1213. */
-int comm_clients_check_group(const struct group *group, const char *call);
+/* *place becomes comm_clients_own if one of the groups, of which `other` may be NULL, has members in other clients.
+ * Errors: MPI_ERR_UNSUPPORTED_OPERATION, E1211, and E1213 where not all members can be told of. */
+int comm_clients_find_place(const struct group *group, const struct group *other, const char *call,
+                            struct comm **place);
 
 /* As comm_create_for and comm_split, with an old communicator over several clients. */
 int comm_clients_make_of_group(struct comm *comm, struct group *group, const char *call, struct comm **out);

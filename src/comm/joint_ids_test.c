@@ -38,7 +38,7 @@ static void test_end(void)
 /* The ranges of processes lie one after the other, above what is agreed on, and end (E1212). */
 static void test_own(void)
 {
-    enum { PROCS = 60000, PAIRS = OWN / 2 / PROCS };
+    enum { PROCS = 60000, PAIRS = (OWN / 2 - 1) / PROCS };
     struct joint joint = { .procs = PROCS, .first = 1, .count = 2, .slots = 100 };
     uint32_t ctx, first[3] = { OWN, OWN + 2 * PAIRS, OWN + (PROCS - 1) * 2 * PAIRS };
 

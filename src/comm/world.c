@@ -19,7 +19,9 @@
 #include "obj/errhandler.h"
 #include "p2p/p2p.h"
 
-enum { JOINT_WORLD_ID = 0 };
+/* Of the joint world, and of the library's own communicator of all clients: behind all that are taken. */
+#define JOINT_WORLD_ID UINT32_C(0)
+#define JOINT_OWN_ID   (P2P_CTX_FOREIGN - 2)
 enum { FIRST_WORLD_NUMBER = 0, SELF_NUMBER = 1, OWN_NUMBER = 2, FIRST_NUMBER = 3 };
 
 #define CTX_NUMBERS (P2P_CTX_FOREIGN / 2) /* of each of the two kinds */
@@ -28,7 +30,7 @@ enum { FIRST_WORLD_NUMBER = 0, SELF_NUMBER = 1, OWN_NUMBER = 2, FIRST_NUMBER = 3
 #define CTX_WORLDS  (UINT32_C(1) << 20)  /* and of those, the last ones, for their worlds */
 
 struct comm_world comm_world;
-struct comm comm_own;
+struct comm comm_own, comm_clients_own;
 
 static struct comm world, self;
 
@@ -174,7 +176,7 @@ static int fill_and_open(struct comm *comm, uint32_t number, const char *name, i
 }
 
 /* The processes of all clients, in their order. */
-static int open_joint_world(void)
+static int open_joint(struct comm *comm, uint32_t id, const char *name)
 {
     const struct joint *joint = comm_world.joint;
     int *procs = mem_alloc(joint->procs * sizeof *procs), rc;
@@ -186,7 +188,7 @@ static int open_joint_world(void)
         procs[rank] = joint_number(joint, rank);
     rc = group_create_list((int)joint->procs, procs, comm_world.proc, &group);
     mem_free(procs);
-    return rc ? rc : open_group(&world, P2P_CTX_FOREIGN + JOINT_WORLD_ID, "MPI_COMM_WORLD", group);
+    return rc ? rc : open_group(comm, P2P_CTX_FOREIGN + id, name, group);
 }
 
 /* Its handle, if it had one, leads nowhere from now on. */
@@ -241,10 +243,25 @@ void comm_fini(void)
     close_and_empty(&comm_own);
 }
 
+static void close_clients_own(void)
+{
+    if (comm_clients_own.obj.kind == OBJ_COMM)
+        close_and_empty(&comm_clients_own);
+}
+
 static int open_world(void)
 {
-    if (comm_world.joint)
-        return open_joint_world();
+    int rc;
+
+    if (comm_world.joint) {
+        rc = open_joint(&comm_clients_own, JOINT_OWN_ID, "the library's own communicator of all clients");
+        if (rc)
+            return rc;
+        rc = open_joint(&world, JOINT_WORLD_ID, "MPI_COMM_WORLD");
+        if (rc)
+            close_clients_own();
+        return rc;
+    }
     return fill_and_open(&world, world_number(), "MPI_COMM_WORLD", comm_world.first, comm_world.size);
 }
 
@@ -263,6 +280,7 @@ int comm_open_world(void)
         rc = fill_and_open(&self, SELF_NUMBER, "MPI_COMM_SELF", comm_world.proc, 1);
     if (rc) {
         close_and_empty(&world);
+        close_clients_own();
         return rc;
     }
     obj_predefine(&world.obj, OBJ_COMM, (uintptr_t)MPI_COMM_WORLD);
@@ -303,4 +321,5 @@ void comm_close_world(void)
     comm_leave_parent();
     close_and_empty(&self);
     close_and_empty(&world);
+    close_clients_own();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: init. What the library tells the user through the launcher: unasked, that somebody floods this process, or that
- * another client of IMPI is gone; at the end, with PARLEY_COUNTERS, the counters, and with PARLEY_EXPLAIN_PROTOCOL which
- * way messages took. */
+ * another client of IMPI is gone; at the end, with PARLEY_COUNTERS, the counters, and with PARLEY_EXPLAIN_PROTOCOL
+ * which way messages took. */
 #include <stdatomic.h>
 #include <stdio.h>
 

@@ -6,6 +6,7 @@
  *   sides late     a group with a process that was started later, against one over several clients: an error on both
  *                  sides
  *   sides child    what that one does
+ *   sides groups   communicators of groups alone
  *   sides unfit    a number that does not fit goes to the other side in a collective call: an error there, too */
 #include <mpi.h>
 #include <mpix.h>
@@ -187,6 +188,63 @@ static void unfit(void)
         expect("class of MPI_Bcast", class, MPI_ERR_CONVERSION);
 }
 
+static MPI_Group group_of(int color)
+{
+    MPI_Group world, group;
+    int range[1][3] = { { color, size - 1, 2 } };
+
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_range_incl(world, 1, range, &group);
+    MPI_Group_free(&world);
+    return group;
+}
+
+static void first_against_others(void)
+{
+    MPI_Group world, own, other;
+    MPI_Comm part, inter;
+
+    MPI_Comm_split(MPI_COMM_WORLD, client > 0, 0, &part);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Comm_group(part, &own);
+    MPI_Group_difference(world, own, &other);
+    MPI_Intercomm_create_from_groups(own, 0, other, 0, "first", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &inter);
+    check_remote(inter);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&part);
+    MPI_Group_free(&world);
+    MPI_Group_free(&own);
+    MPI_Group_free(&other);
+}
+
+/* Of groups alone: the even ranks and the odd ones, by themselves and against each other, with strings that all use and
+ * of their own. And the first client against the others. */
+static void groups(void)
+{
+    const int mine = rank % 2;
+    MPI_Group both[2] = { group_of(0), group_of(1) };
+    MPI_Comm comm, inter;
+    char name[32];
+    int sum, got;
+
+    for (int round = 0; round < 3; round++) {
+        snprintf(name, sizeof name, round ? "sides %d" : "sides", round * mine);
+        MPI_Comm_create_from_group(both[mine], name, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+        MPI_Comm_size(comm, &got);
+        expect("size of half", got, (size + 1 - mine) / 2);
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+        expect("sum of half", sum, got * mine + got * (got - 1));
+        MPI_Comm_free(&comm);
+        MPI_Intercomm_create_from_groups(both[mine], 0, both[!mine], 0, "both sides", MPI_INFO_NULL,
+                                         MPI_ERRORS_ARE_FATAL, &inter);
+        check_remote(inter);
+        MPI_Comm_free(&inter);
+    }
+    MPI_Group_free(&both[0]);
+    MPI_Group_free(&both[1]);
+    first_against_others();
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "all";
@@ -203,6 +261,8 @@ int main(int argc, char **argv)
         late(argv[0]);
     else if (!strcmp(what, "child"))
         child();
+    else if (!strcmp(what, "groups"))
+        groups();
     else if (!strcmp(what, "unfit"))
         unfit();
     MPI_Finalize();
