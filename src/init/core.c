@@ -169,8 +169,8 @@ static int start_communicators(void)
     const struct comm_place place = place_of(job);
     const int rc = comm_init(&place);
 
-    if (job->joint && job->universe_size > 0) /* it is said for this client alone */
-        environment.universe_size += (int)(job->joint->procs - job->joint->count);
+    if (job->joint) /* what is known of is this client's alone */
+        environment.universe_size = -1;
     process.memory_kinds_wanted = job->is_singleton ? NULL : getenv("PARLEY_MEMORY_KINDS");
     memory_kinds_provide(process.memory_kinds_wanted, process.memory_kinds);
     environment.memory_kinds = process.memory_kinds;
