@@ -113,7 +113,8 @@ void clients_number(struct sched *s, enum coll_form form)
 
 uint64_t clients_note(const struct sched *s)
 {
-    return (uint64_t)P2P_NOTE_MARK << P2P_NOTE_BITS | (uint64_t)((unsigned)s->root & 0xffff) << 32 | (uint32_t)s->tag;
+    return (uint64_t)P2P_NOTE_MARK << P2P_NOTE_BITS | (uint64_t)(s->sequence >> COLL_SEQUENCE_BITS & 0xff) << 48 |
+           (uint64_t)((unsigned)s->root & 0xffff) << 32 | (uint32_t)s->tag;
 }
 
 int clients_tag(const struct sched *s, const struct sched_step *step, int tag)

@@ -7,7 +7,10 @@
  * Messages between clients of this library have a note of their call, where other implementations do not look: so
  * calls that do not belong together are found also where their tags say nothing of it. It is
  *
- *   63 48   P2P_NOTE_MARK   47 32   the root   31 0   the tag of such a message within a client, with `sub` 0
+ *   63 56   P2P_NOTE_MARK   55 48   the call's number, above what the tag has of it   47 32   the root
+ *                           31  0   the tag of such a message within a client, with `sub` 0
+ *
+ * (A client cannot make another one wait, so one may be ahead by more calls than tags have numbers.)
  *
  * A message to another client has the tag that its step has as `sub`, if that is one of IMPI's and the call blocks.
  * What IMPI has no tag for, and calls that are requests, go with tags from 1000 on, which only this library knows. */
@@ -15,6 +18,7 @@
 #define COLL_CLIENTS_H
 
 #include "coll/algorithms.h"
+#include "coll/int_coll.h"
 #include "p2p/p2p.h"
 
 struct joint;
@@ -36,6 +40,9 @@ enum {
     CLIENTS_OWN_TAGS = P2P_OWN_TAGS + 1,
 };
 
+/* Of a call's number, beside those of the tag. */
+enum { CLIENTS_SEQUENCE_BITS = 8 };
+
 /* Once, before the first such communicator: the clients, and the places in our segment. */
 void clients_open(const struct joint *joint, int slots);
 /* Number of the client that a process is in. */
@@ -55,6 +62,11 @@ uint64_t clients_note(const struct sched *s);
 static inline int clients_note_tag(uint64_t note)
 {
     return (int)(uint32_t)note;
+}
+
+static inline uint32_t clients_note_sequence(uint64_t note)
+{
+    return (uint32_t)(note >> 48 & 0xff) << COLL_SEQUENCE_BITS;
 }
 
 static inline int clients_note_root(uint64_t note)

@@ -34,6 +34,22 @@ static uint32_t number_in(const struct p2p_envelope *e)
     return e->note ? number_of(clients_note_tag(e->note)) : UINT32_MAX;
 }
 
+/* By how many calls a message is ahead of the call with this number; below 0: behind. As far as the bits tell that
+ * each has of its number. */
+static int64_t calls_ahead(uint32_t number, bool has_note, uint64_t note, uint32_t sequence)
+{
+    const int bits = COLL_SEQUENCE_BITS + (has_note ? CLIENTS_SEQUENCE_BITS : 0);
+    const uint32_t theirs = (number >> COLL_SEQUENCE_BIT) + (has_note ? clients_note_sequence(note) : 0);
+    const int64_t whole = INT64_C(1) << bits, ahead = (theirs - sequence) & (whole - 1);
+
+    return ahead > whole / 2 ? ahead - whole : ahead;
+}
+
+static int64_t envelope_ahead(const struct p2p_envelope *e, uint32_t sequence)
+{
+    return calls_ahead(number_in(e), e->is_foreign, e->note, sequence);
+}
+
 static bool is_numbered(uint32_t number)
 {
     return !(number >> COLL_PERSISTENT_BIT);
@@ -58,6 +74,7 @@ static uint32_t call_of(uint32_t number)
 
 struct other {
     uint32_t call;       /* ours */
+    uint32_t sequence;   /* its number */
     int source;          /* who has begun something else; -1: nobody */
     enum coll_operation operation;
 };
@@ -67,7 +84,7 @@ static void on_message(const struct p2p_envelope *e, void *arg)
     struct other *other = arg;
     const uint32_t number = number_in(e), call = call_of(number);
 
-    if (!is_numbered(number) || call == other->call || (call ^ other->call) >> COLL_SEQUENCE_BIT)
+    if (!is_numbered(number) || call == other->call || envelope_ahead(e, other->sequence))
         return;
     other->source = e->source;
     other->operation = operation_of(call);
@@ -105,18 +122,15 @@ static COLD int complain_of(const struct sched *s, int class, int source, enum c
 static int other_client(const struct sched *s)
 {
     const struct comm_notes *notes = &s->comm->notes;
-    const uint32_t theirs = number_of(clients_note_tag(notes->wrong)), own = number_of(s->tag);
-    const uint32_t ahead = ((theirs >> COLL_SEQUENCE_BIT) - (own >> COLL_SEQUENCE_BIT)) & COLL_SEQUENCE_MASK;
+    const uint32_t theirs = number_of(clients_note_tag(notes->wrong));
+    const int64_t ahead = calls_ahead(theirs, true, notes->wrong, s->sequence);
     const enum coll_operation operation = operation_of(theirs);
     const int root = clients_note_root(notes->wrong);
     char what[96] = "calls";
     int class = MPI_ERR_OTHER;
 
     if (ahead) {
-        const uint32_t behind = COLL_SEQUENCE_MASK + 1 - ahead;
-
-        snprintf(what, sizeof what, "is in its call number %u there,",
-                 ahead < behind ? s->sequence + ahead : s->sequence - behind);
+        snprintf(what, sizeof what, "is in its call number %u there,", s->sequence + (uint32_t)ahead);
     } else if (operation == s->operation) {
         const bool is_root = has_root(operation) && root != (s->root & 0xffff);
 
@@ -128,7 +142,7 @@ static int other_client(const struct sched *s)
 
 int sched_disagreement(const struct sched *s)
 {
-    struct other other = { .call = call_of(number_of(s->tag)), .source = -1 };
+    struct other other = { .call = call_of(number_of(s->tag)), .sequence = s->sequence, .source = -1 };
 
     if (!is_numbered(other.call) || s->comm->is_inter)
         return 0;
@@ -180,6 +194,7 @@ struct left {
     bool is_end;         /* it will make no more */
     int source;          /* of the first message that nobody will ask for; -1: there is none */
     uint32_t number;
+    int64_t ahead;       /* of the calls of this process */
     int notices;
     struct {
         int source, tag;
@@ -198,15 +213,15 @@ static void on_left(const struct p2p_envelope *e, void *arg)
 {
     struct left *left = arg;
     const uint32_t number = number_in(e);
-    const uint32_t behind = (left->begun - (number >> COLL_SEQUENCE_BIT)) & COLL_SEQUENCE_MASK;
-    const bool is_ahead = behind > COLL_SEQUENCE_MASK / 2;
+    const int64_t ahead = envelope_ahead(e, left->begun);
 
-    if (!is_numbered(number) || operation_of(number) == COLL_INTERNAL || (is_ahead && !left->is_end))
+    if (!is_numbered(number) || operation_of(number) == COLL_INTERNAL || (ahead > 0 && !left->is_end))
         return;
     if (operation_of(number) != COLL_NOTICE) {
         if (left->source < 0) {
             left->source = e->source;
             left->number = number;
+            left->ahead = ahead;
         }
     } else {
         take_note(left, e);
@@ -215,22 +230,21 @@ static void on_left(const struct p2p_envelope *e, void *arg)
 
 static int complain(const struct comm *comm, const struct left *left)
 {
-    const uint32_t behind = (left->begun - (left->number >> COLL_SEQUENCE_BIT)) & COLL_SEQUENCE_MASK;
+    const uint32_t call = left->begun + (uint32_t)left->ahead;
     const char *theirs = coll_name(operation_of(left->number), COLL_BLOCKING), *own = NULL;
     char text[COMM_LABEL_SIZE];
     const char *label = obj_comm_label(comm, text);
 
-    if (behind > COLL_SEQUENCE_MASK / 2)
+    if (left->ahead > 0)
         return err(MPI_ERR_OTHER,
                    "E0700: ranks disagree in collective call number %u on %s: rank %d calls %s, rank %d has made "
                    "only %u calls and frees the communicator",
-                   left->begun + (COLL_SEQUENCE_MASK + 1 - behind), label, left->source, theirs, comm->rank,
-                   left->begun);
-    own = comm_call_name(comm, left->begun - behind);
+                   call, label, left->source, theirs, comm->rank, left->begun);
+    own = comm_call_name(comm, call);
     return err(MPI_ERR_OTHER,
                "E0700: ranks disagree in collective call number %u on %s: rank %d has called %s and sent what rank %d, "
                "which has called %s, did not ask for: another operation, another root or another amount of data",
-               left->begun - behind, label, left->source, theirs, comm->rank, own ? own : "something long ago");
+               call, label, left->source, theirs, comm->rank, own ? own : "something long ago");
 }
 
 static void receive_notices(struct comm *comm, const struct left *left)
@@ -261,9 +275,8 @@ static void on_old(const struct p2p_envelope *e, void *arg)
 {
     struct left *left = arg;
     const uint32_t number = number_in(e);
-    const uint32_t behind = (left->begun - (number >> COLL_SEQUENCE_BIT)) & COLL_SEQUENCE_MASK;
 
-    if (!is_numbered(number) || operation_of(number) != COLL_NOTICE || behind < OLD || behind > COLL_SEQUENCE_MASK / 2)
+    if (!is_numbered(number) || operation_of(number) != COLL_NOTICE || envelope_ahead(e, left->begun) > -OLD)
         return;
     take_note(left, e);
 }

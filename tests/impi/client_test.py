@@ -374,6 +374,11 @@ def test_library_disagreements():
                         r'rank \d (calls|has called) MPI_B.* rank \d', err), err)
 
 
+def test_library_ahead():
+    """A client that is many calls ahead disagrees with nobody."""
+    equal(job([1, 2], 'ahead'), ([0, 0], '', '', 0))
+
+
 def test_library_report():
     """Who waits for a rank of another client is told of as that, and nothing is said to be for ever that may not be."""
     _, _, err, _ = job([2, 2], 'wait', options=('-hang-report', 0.3, '-timeout', 1))

@@ -5,6 +5,7 @@
  *   joint refused        what does not work over clients is an error, and the job goes on
  *   joint differ WHAT    calls of MPI_COMM_WORLD that do not belong together: 0 other roots, 1 other operations, 2
  *                        other lengths, 3 one that sends and one that does not, 4 nonblocking, 5 nobody sends
+ *   joint ahead          rank 0 has made 12000 calls when the others make the first of them
  *   joint wait           ranks 0 and 2 wait for each other, rank 3 for anybody, and rank 1 for all of them in a barrier
  *   joint stuck          the last two ranks wait for each other, and the rest for the last one
  *   joint abort RANK     that rank calls MPI_Abort while the others wait for it
@@ -200,6 +201,21 @@ static void differ(int what, int half)
     MPI_Barrier(world);
 }
 
+/* Rank 1 waits for the last one in a call that rank 0 has done with long ago, since nothing holds up that one. */
+static void ahead(void)
+{
+    int value = 1, all[64];
+
+    if (rank > 1)
+        usleep(500000);
+    MPI_Gather(&rank, 1, MPI_INT, all, 1, MPI_INT, 1, MPI_COMM_WORLD);
+    for (int i = 0; i < 12000; i++) {
+        value = rank ? 0 : i;
+        MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        expect("value", value, i);
+    }
+}
+
 /* A message with a tag that nobody sends. */
 static void wait_for(int source, int tag)
 {
@@ -224,6 +240,8 @@ int main(int argc, char **argv)
         refused();
     else if (!strcmp(what, "differ"))
         differ(who, rank >= size / 2);
+    else if (!strcmp(what, "ahead"))
+        ahead();
     else if (!strcmp(what, "wait") && rank != 1)
         wait_for(rank == 3 ? MPI_ANY_SOURCE : 2 - rank, 7);
     else if (!strcmp(what, "wait"))
