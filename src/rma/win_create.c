@@ -376,12 +376,22 @@ static void set_target(struct making *making, int rank)
         atomic_store_explicit(&target->way, WIN_WAY_DIRECT, memory_order_relaxed);
 }
 
+/* Is there another member on this machine? */
+static bool has_near(const struct win *win)
+{
+    int near = 0;
+
+    for (int rank = 0; rank < win->size; rank++)
+        near += !win->target[rank].is_far;
+    return near > 1;
+}
+
 static void finish(struct making *making)
 {
     struct win *win = making->win;
 
     win->comm = making->comm;
-    win->is_mapped = win->size == 1 || making->has_memory;
+    win->is_mapped = win->size == 1 || (making->has_memory && has_near(win));
     for (int rank = 0; rank < win->size; rank++)
         set_target(making, rank);
     win->base = win->create_flavor == MPI_WIN_FLAVOR_DYNAMIC ? MPI_BOTTOM : win->target[win->rank].base;

@@ -95,8 +95,9 @@ struct win {
     int rank, size;
     int home;       /* the lowest rank on this machine */
     bool is_open;   /* all targets may be accessed: a fence, or lock_all */
-    bool is_mapped; /* all memory of the window on this machine is mapped by all here, so processors' atomic operations
-                     * serve all; else whoever combines, the target included, holds the stripe */
+    bool is_mapped; /* all memory of the window on this machine is mapped by all here, several, so processors' atomic
+                     * operations serve all; else whoever combines, the target included, holds the stripe: that costs
+                     * less for many elements, and who is alone here does all that comes from other machines himself */
     bool has_far;   /* the members are on several machines */
     uint8_t flavor; /* MPI_WIN_FLAVOR_CREATE + this */
     uint8_t epoch;  /* enum win_epoch: of access */
