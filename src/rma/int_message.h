@@ -70,7 +70,8 @@ enum {
                               * long, too */
     MESSAGE_BATCH = 16384,   /* bytes of operations that are put together; longer ones go alone … */
     MESSAGE_ENOUGH = 8192,   /* … and so many do not wait for more */
-    MESSAGE_DIRECT = 12288,  /* data of a put from here on go as DATA, if the target's side is one run */
+    MESSAGE_DIRECT = 131073, /* data of a put from here on go as DATA, if the target's side is one run: below, copies
+                              * at both ends cost less than a parcel more */
     MESSAGE_REPLIES = 8,     /* of one window that are on their way at a time, copied; more wait */
     MESSAGE_TYPES = 4,       /* types of origins that are kept */
 };
