@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "launch.h"
+#include "sys/cgroup.h"
 #include "sys/text.h"
 #include "sys/wake.h"
 
@@ -67,24 +68,22 @@ static void processors(void)
                "up to %d ranks run side by side; more take turns, and sleep while they wait", within);
 }
 
-/* The tightest limit that the own cgroup tells of, in bytes; 0: none. Where it lies depends on the version. */
-static unsigned long long memory_limit(void)
+static long long limit_v1(const char *directory)
 {
-    static const char *const files[] = { "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes" };
-    unsigned long long least = 0;
-    char text[64];
+    const long long limit = cgroup_number(directory, "memory.limit_in_bytes");
 
-    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        const unsigned long long here = text_read(files[i], text, sizeof text) ? strtoull(text, NULL, 10) : 0;
-        if (here && here < 1ULL << 60 && (!least || here < least)) /* version 1 writes a very large one for none */
-            least = here;
-    }
-    return least;
+    return limit < 1LL << 60 ? limit : 0; /* a very large one stands for none */
+}
+
+static long long limit_v2(const char *directory)
+{
+    return cgroup_number(directory, "memory.max");
 }
 
 static void memory(void)
 {
-    const unsigned long long limit = memory_limit() / MEGABYTE;
+    const unsigned long long limit =
+        (unsigned long long)cgroup_least("", "memory", limit_v1, limit_v2) / MEGABYTE;
     char text[TEXT_SIZE], value[VALUE_SIZE];
     long long all, left;
 

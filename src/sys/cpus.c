@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: sys. Affinity mask and cgroup quota (cpu.max of version 2, cpu.cfs_quota_us of version 1). A quota of any
- * group on the way up counts. Inside a container the path of the group may be one that is not seen here: then
- * what is found on the way up is that of the container. */
+/* Room: sys. Affinity mask and cgroup quota (cpu.max of version 2, cpu.cfs_quota_us of version 1). */
 #include "sys/cpus.h"
 
 #include <dirent.h>
@@ -13,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sys/cgroup.h"
 #include "sys/text.h"
 
 enum { PATH_SIZE = 1024 };
@@ -136,96 +135,34 @@ int cpus_in_masks(const int *pids, int count)
 }
 
 /* Processors that a quota amounts to, rounded up; 0: no quota. */
-static int from_quota(long quota, long period)
+static long long from_quota(long long quota, long long period)
 {
-    return quota > 0 && period > 0 ? (int)((quota + period - 1) / period) : 0;
+    return quota > 0 && period > 0 ? (quota + period - 1) / period : 0;
 }
 
-static long number_in(const char *directory, const char *name)
+static long long quota_v1(const char *directory)
 {
-    char path[PATH_SIZE], text[32];
+    const long long quota = cgroup_number(directory, "cpu.cfs_quota_us"); /* -1: none */
 
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    return text_read(path, text, sizeof text) ? strtol(text, NULL, 10) : 0;
+    return quota > 0 ? from_quota(quota, cgroup_number(directory, "cpu.cfs_period_us")) : 0;
 }
 
-static int quota_v1(const char *directory)
-{
-    const long quota = number_in(directory, "cpu.cfs_quota_us"); /* -1: none */
-
-    return quota > 0 ? from_quota(quota, number_in(directory, "cpu.cfs_period_us")) : 0;
-}
-
-static int quota_v2(const char *directory)
+static long long quota_v2(const char *directory)
 {
     char path[PATH_SIZE], text[64];
-    long quota, period;
+    long long quota, period;
 
     snprintf(path, sizeof path, "%s/cpu.max", directory);
-    if (!text_read(path, text, sizeof text) || sscanf(text, "%ld %ld", &quota, &period) != 2)
+    if (!text_read(path, text, sizeof text) || sscanf(text, "%lld %lld", &quota, &period) != 2)
         return 0; /* "max" */
     return from_quota(quota, period);
 }
 
-/* The tightest quota on the way from `group` below `top` up to `top`; 0: none. */
-static int tightest(const char *top, const char *group, int (*quota)(const char *directory))
-{
-    char directory[PATH_SIZE];
-    const size_t top_length = (size_t)snprintf(directory, sizeof directory, "%s%s", top, group) - strlen(group);
-    int cpus = 0;
-
-    for (;;) {
-        const int here = quota(directory);
-        char *slash = strrchr(directory, '/');
-        if (here && (!cpus || here < cpus))
-            cpus = here;
-        if (!slash || slash < directory + top_length)
-            return cpus;
-        *slash = 0;
-    }
-}
-
-/* Is "cpu" among the controllers, which commas separate? */
-static bool has_cpu(const char *controllers)
-{
-    while (*controllers) {
-        const size_t length = strcspn(controllers, ",");
-        if (length == 3 && !strncmp(controllers, "cpu", 3))
-            return true;
-        controllers += length + (controllers[length] == ',');
-    }
-    return false;
-}
-
-/* One line of /proc/self/cgroup: "number:controllers:path", without controllers for version 2. */
-static int quota_of_line(const char *root, char *line)
-{
-    char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
-    char top[PATH_SIZE];
-
-    if (!group)
-        return 0;
-    *controllers++ = *group++ = 0;
-    if (*controllers && !has_cpu(controllers))
-        return 0;
-    snprintf(top, sizeof top, "%s/sys/fs/cgroup%s", root, *controllers ? "/cpu" : "");
-    return tightest(top, strcmp(group, "/") ? group : "", *controllers ? quota_v1 : quota_v2);
-}
-
 int cpus_quota(const char *root)
 {
-    char path[PATH_SIZE], text[4096], *rest = text;
-    int cpus = 0;
+    const long long least = cgroup_least(root, "cpu", quota_v1, quota_v2);
 
-    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    if (!text_read(path, text, sizeof text)) /* no /proc: what can be seen is our group's, or holds for all */
-        strcpy(text, "0::/\n1:cpu:/");
-    for (char *line; (line = strsep(&rest, "\n"));) {
-        const int here = quota_of_line(root, line);
-        if (here && (!cpus || here < cpus))
-            cpus = here;
-    }
-    return cpus;
+    return least < INT_MAX ? (int)least : INT_MAX;
 }
 
 int cpus_within_quota(int cpus)

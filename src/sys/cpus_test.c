@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "sys/cgroup.h"
 
 static char root[] = "/tmp/parley-cpus-XXXXXX";
 
@@ -118,6 +119,31 @@ static void test_quota_v1(void)
     CHECK_INT(cpus_quota(root), 0);
 }
 
+static long long memory_v1(const char *directory)
+{
+    return cgroup_number(directory, "memory.limit_in_bytes");
+}
+
+static long long memory_v2(const char *directory)
+{
+    return cgroup_number(directory, "memory.max");
+}
+
+/* Any other limit is found in the same way. */
+static void test_memory(void)
+{
+    CHECK(cgroup_least(root, "memory", memory_v1, memory_v2) == 0);
+    put("/proc/self/cgroup", "4:cpuset,memory:/x/y\n0::/a/b\n");
+    put("/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "314572800\n");
+    CHECK(cgroup_least(root, "memory", memory_v1, memory_v2) == 314572800);
+    put("/sys/fs/cgroup/memory/x/y/memory.limit_in_bytes", "9223372036854771712\n");
+    CHECK(cgroup_least(root, "memory", memory_v1, memory_v2) == 314572800);
+    put("/sys/fs/cgroup/a/b/memory.max", "max\n");
+    CHECK(cgroup_least(root, "memory", memory_v1, memory_v2) == 314572800);
+    put("/sys/fs/cgroup/a/memory.max", "104857600\n");
+    CHECK(cgroup_least(root, "memory", memory_v1, memory_v2) == 104857600);
+}
+
 int main(void)
 {
     CHECK(mkdtemp(root));
@@ -125,6 +151,7 @@ int main(void)
     test_mask();
     test_quota_v2();
     test_quota_v1();
+    test_memory();
     run("rm -r %s");
     return 0;
 }

@@ -98,6 +98,25 @@ def test_open_files():
     contains(lines['open files'][2], 'enough for 8 ranks only')
 
 
+def test_memory_limit():
+    """Of the own control group, wherever that is."""
+    with open('/proc/self/cgroup', encoding='ascii') as file:
+        above = [line.split(':', 2)[2].strip().rstrip('/') for line in file if line.split(':')[1] == 'memory']
+    folder = f'/sys/fs/cgroup/memory{above[0] if above else ""}/parley-doctor-{os.getpid()}'
+    try:
+        os.makedirs(folder)
+        with open(os.path.join(folder, 'memory.limit_in_bytes'), 'w', encoding='ascii') as file:
+            file.write(str(300 << 20))
+    except OSError as why:
+        raise Skipped(f'no control group can be made: {why}') from None
+    try:
+        _, lines, _ = doctor(['sh', '-c', f'echo $$ >{folder}/cgroup.procs; exec "$@"', 'sh'])
+    finally:
+        os.rmdir(folder)
+    equal(lines['memory'][0], 'note')
+    contains(lines['memory'][2], "the cgroup's limit is 300 MB")
+
+
 def test_paths():
     """Another mpiexec that PATH finds first, another library."""
     other = os.path.join(bind_test.scratch, 'openmpi')
