@@ -105,7 +105,7 @@ def owner(function):
             return p.name  # of an object that is not made yet (§7.4.2, §11.3.1)
     for p in function.params:
         if p.kind.name == 'group' and p.direction == 'in':
-            return f'{p.name} ? {p.name}->session : NULL'
+            return f'{p.name} ? session_alive({p.name}->session) : NULL'
     return 'NULL'
 
 

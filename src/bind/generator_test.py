@@ -162,7 +162,7 @@ class Entries(unittest.TestCase):
         self.assertIn('return bind_raise_request(rc, "MPI_Mrecv");', entry('Mrecv', 'f(message)'))
         self.assertEqual(checks.owner(function('Comm_create_from_group')), 'errhandler')
         self.assertEqual(checks.owner(function('Errhandler_free')), 'NULL')
-        self.assertEqual(checks.owner(function('Group_incl')), 'group ? group->session : NULL')
+        self.assertEqual(checks.owner(function('Group_incl')), 'group ? session_alive(group->session) : NULL')
 
 
 class CallFiles(unittest.TestCase):

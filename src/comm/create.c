@@ -260,13 +260,14 @@ static int flush(struct send_buffer **place)
 
 int comm_disconnect(struct comm *comm)
 {
+    struct session *session = session_alive(comm->session);
     int rc;
 
     if (comm->obj.predefined)
         return comm_free(comm);
     rc = flush(&comm->buffer);
-    if (!rc && comm->session)
-        rc = flush(&comm->session->buffer);
+    if (!rc && session)
+        rc = flush(&session->buffer);
     if (!rc)
         rc = flush(p2p_buffer_of_process());
     return rc ? rc : comm_free(comm);

@@ -114,8 +114,9 @@ int comm_get_attr(const struct comm *comm, int keyval, void *value, int *flag)
 const char *comm_memory_kinds(const struct comm *comm)
 {
     const char *const world = comm_world.environment.memory_kinds;
+    const struct session *session = session_alive(comm->session);
 
-    if (comm->session)
-        return comm->session->memory_kinds;
+    if (session)
+        return session->memory_kinds;
     return world ? world : "mpi,system";
 }

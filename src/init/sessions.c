@@ -42,6 +42,7 @@ static int read_level(struct info *info, int *level)
 int init_session_open(struct info *info, struct errhandler *errhandler, struct session **out)
 {
     char kinds[MPI_MAX_INFO_VAL + 1];
+    static _Atomic uint64_t last;
     struct session *session;
     int level, rc, wants_kinds = 0;
     size_t length;
@@ -60,6 +61,7 @@ int init_session_open(struct info *info, struct errhandler *errhandler, struct s
         core_release(level, false);
         return err(MPI_ERR_NO_MEM, "no memory for a session");
     }
+    session->number = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
     session->thread_level = level;
     memory_kinds_provide(wants_kinds ? kinds : process.memory_kinds_wanted, session->memory_kinds);
     session->errhandler = errhandler;
@@ -144,6 +146,6 @@ int init_session_group(struct session *session, const char *name, struct group *
     const int rc = comm_pset_group(name, out);
 
     if (!rc && *out)
-        (*out)->session = session;
+        (*out)->session = (struct session_ref){ session, session->number };
     return rc;
 }

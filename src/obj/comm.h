@@ -53,7 +53,7 @@ struct comm {
     struct group *remote_group;      /* whom ranks of send and receive mean: intercommunicator the remote group,
                                       * else the same pointer as group; referenced once more only if it differs */
     struct comm *local;              /* intercommunicator: of the local group, for the library; owned. Else NULL */
-    struct session *session;         /* it comes from; NULL: from the world. Not used once the session has ended */
+    struct session_ref session;      /* it comes from */
     struct errhandler *errhandler;   /* referenced */
     struct send_buffer *buffer;      /* attached for buffered sends, owned by room p2p; NULL: none */
     struct attrs *attrs;             /* of the user; owned; NULL: none */

@@ -5,6 +5,7 @@
 #define OBJ_GROUP_H
 
 #include "obj/obj.h"
+#include "obj/session.h"
 
 struct session;
 
@@ -14,7 +15,7 @@ struct group {
     int rank;            /* of this process; MPI_UNDEFINED if it is no member */
     int first, step;     /* process of rank r is first + r * step, or what the list has there */
     const int *list;     /* behind its count of references; NULL for a stride */
-    struct session *session; /* it comes from (§11.3); NULL: from the world. Not used once the session has ended */
+    struct session_ref session; /* it comes from (§11.3) */
 };
 
 /* Number of the process with rank `rank`, which is in range. Process numbers are ranks in the job. */

@@ -387,11 +387,11 @@ static const struct req_ops message_ops = { .release = message_release };
 
 static struct send_buffer *buffer_of(const struct comm *comm)
 {
+    const struct session *session = session_alive(comm->session);
+
     if (comm->buffer)
         return comm->buffer;
-    if (comm->session && comm->session->buffer)
-        return comm->session->buffer;
-    return of_process;
+    return session && session->buffer ? session->buffer : of_process;
 }
 
 static int no_room(const struct send_buffer *buffer, size_t len)

@@ -56,7 +56,7 @@ static const struct pvar pvars[] = {
       .topic = "communicators", .var_class = MPI_T_PVAR_CLASS_LEVEL, QUEUED(arrivals) },
 };
 
-struct session {
+struct pvar_session {
     struct list link;    /* in `sessions` */
     struct list handles;
 };
@@ -136,17 +136,17 @@ int tool_pvar_find(const char *name, int var_class, int *index)
 
 /* --- sessions and handles --- */
 
-static struct session *session_of(MPI_T_pvar_session handle)
+static struct pvar_session *pvar_session_of(MPI_T_pvar_session handle)
 {
     LIST_FOR_EACH(link, &sessions) {
-        struct session *session = CONTAINER_OF(link, struct session, link);
+        struct pvar_session *session = CONTAINER_OF(link, struct pvar_session, link);
         if (handle == (MPI_T_pvar_session)(uintptr_t)session)
             return session;
     }
     return NULL;
 }
 
-static struct handle *handle_in(struct session *session, MPI_T_pvar_handle wanted)
+static struct handle *handle_in(struct pvar_session *session, MPI_T_pvar_handle wanted)
 {
     LIST_FOR_EACH(link, &session->handles) {
         struct handle *handle = CONTAINER_OF(link, struct handle, link);
@@ -156,7 +156,7 @@ static struct handle *handle_in(struct session *session, MPI_T_pvar_handle wante
     return NULL;
 }
 
-static void close_session(struct session *session)
+static void close_session(struct pvar_session *session)
 {
     LIST_FOR_EACH_SAFE(link, &session->handles)
         mem_free(CONTAINER_OF(link, struct handle, link));
@@ -167,12 +167,12 @@ static void close_session(struct session *session)
 void tool_pvars_close(void)
 {
     LIST_FOR_EACH_SAFE(link, &sessions)
-        close_session(CONTAINER_OF(link, struct session, link));
+        close_session(CONTAINER_OF(link, struct pvar_session, link));
 }
 
 int tool_pvar_session_open(MPI_T_pvar_session *out)
 {
-    struct session *session;
+    struct pvar_session *session;
     const int rc = tool_enter();
 
     if (rc)
@@ -188,12 +188,12 @@ int tool_pvar_session_open(MPI_T_pvar_session *out)
 
 int tool_pvar_session_close(MPI_T_pvar_session *out)
 {
-    struct session *session;
+    struct pvar_session *session;
     const int rc = tool_enter();
 
     if (rc)
         return rc;
-    session = session_of(*out);
+    session = pvar_session_of(*out);
     if (!session)
         return tool_leave(MPI_T_ERR_INVALID_SESSION);
     close_session(session);
@@ -207,7 +207,7 @@ static struct comm *comm_of(MPI_Comm handle)
     return init_is_running() ? obj_comm(handle) : NULL;
 }
 
-static struct handle *open_handle(struct session *session, const struct pvar *pvar, MPI_Comm comm)
+static struct handle *open_handle(struct pvar_session *session, const struct pvar *pvar, MPI_Comm comm)
 {
     struct handle *handle = mem_zalloc(sizeof *handle);
 
@@ -223,13 +223,13 @@ int tool_pvar_open(MPI_T_pvar_session session_handle, int index, const void *obj
 {
     const struct pvar *pvar = pvar_at(index);
     MPI_Comm comm = MPI_COMM_NULL;
-    struct session *session;
+    struct pvar_session *session;
     struct handle *handle;
     const int rc = tool_enter();
 
     if (rc)
         return rc;
-    session = session_of(session_handle);
+    session = pvar_session_of(session_handle);
     if (!session || !pvar)
         return tool_leave(session ? MPI_T_ERR_INVALID_INDEX : MPI_T_ERR_INVALID_SESSION);
     if (pvar->of_comm && object)
@@ -325,7 +325,7 @@ static int reset(struct handle *handle, const struct now *now)
 }
 
 /* Leaves inside the lock with the session and the handle; MPI_T_PVAR_ALL_HANDLES is none. */
-static int enter_with(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, struct session **session,
+static int enter_with(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, struct pvar_session **session,
                       struct handle **handle)
 {
     const int rc = tool_enter();
@@ -334,7 +334,7 @@ static int enter_with(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wante
     *handle = NULL;
     if (rc)
         return rc;
-    *session = session_of(session_handle);
+    *session = pvar_session_of(session_handle);
     if (!*session)
         return tool_leave(MPI_T_ERR_INVALID_SESSION);
     *handle = handle_in(*session, wanted);
@@ -345,7 +345,7 @@ static int enter_with(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wante
 static int apply(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted,
                  int (*action)(struct handle *handle, const struct now *now))
 {
-    struct session *session;
+    struct pvar_session *session;
     struct handle *one;
     struct now now;
     int rc;
@@ -383,7 +383,7 @@ int tool_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 
 int tool_pvar_close(MPI_T_pvar_session session_handle, MPI_T_pvar_handle *wanted)
 {
-    struct session *session;
+    struct pvar_session *session;
     struct handle *handle;
     const int rc = enter_with(session_handle, *wanted, &session, &handle);
 
@@ -401,7 +401,7 @@ int tool_pvar_close(MPI_T_pvar_session session_handle, MPI_T_pvar_handle *wanted
 static MPI_Comm bound_to(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted)
 {
     MPI_Comm comm = MPI_COMM_NULL;
-    struct session *session;
+    struct pvar_session *session;
     struct handle *handle;
 
     if (enter_with(session_handle, wanted, &session, &handle))
@@ -415,7 +415,7 @@ static MPI_Comm bound_to(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wa
 int tool_pvar_read(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, void *buf)
 {
     const struct comm *comm = comm_of(bound_to(session_handle, wanted));
-    struct session *session;
+    struct pvar_session *session;
     struct handle *handle;
     struct now now;
     int rc;
@@ -435,7 +435,7 @@ int tool_pvar_read(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, 
 /* Nothing is lost between the two: what is read is where the counter starts again. */
 int tool_pvar_read_reset(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, void *buf)
 {
-    struct session *session;
+    struct pvar_session *session;
     struct handle *handle;
     struct now now;
     int rc;
@@ -453,7 +453,7 @@ int tool_pvar_read_reset(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wa
 
 int tool_pvar_write(MPI_T_pvar_session session_handle, MPI_T_pvar_handle wanted, const void *buf)
 {
-    struct session *session;
+    struct pvar_session *session;
     struct handle *handle;
     struct now now;
     int rc;
