@@ -18,6 +18,17 @@
 
 enum { ANSWER_SECONDS = 30, PART = 65536 };
 
+/* The next part of the answer. A wait with a limit also ends when we have been stopped and go on. */
+static ssize_t hear(int fd, char part[PART])
+{
+    ssize_t got;
+
+    do
+        got = recv(fd, part, PART, 0);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
 /* The head of the segment if descriptor `name` of the process is one: it is a file, whatever its name. */
 static bool read_head(int pid, const char *name, struct job_head *head)
 {
@@ -85,7 +96,7 @@ _Noreturn void ask_report(int pid)
     memcpy(question.token, head.token, sizeof question.token);
     if (send(fd, &question, sizeof question, MSG_NOSIGNAL) < 0)
         die(EXIT_SYSTEM, "E0122: mpiexec (process %d) cannot be reached: %s", head.launcher_pid, strerror(errno));
-    while ((got = recv(fd, part, sizeof part, 0)) > 0) {
+    while ((got = hear(fd, part)) > 0) {
         fwrite(part, 1, (size_t)got, stdout);
         all += got;
     }

@@ -22,21 +22,23 @@
 
 /* --- to agents --- */
 
-static bool is_open(const struct link *link)
+/* Before its processes have been started, an agent understands two things: that they are, and that it is to go. */
+static bool is_open(const struct link *link, enum frame_kind kind)
 {
-    return link->state == LINK_READY || link->state == LINK_RUNS;
+    return link->state == LINK_RUNS ||
+           (link->state == LINK_READY && (kind == FRAME_START || kind == FRAME_BYE));
 }
 
 static void put(struct job *job, int rank, enum frame_kind kind, uint32_t value, const void *data, size_t size)
 {
-    if (job->links && is_open(link_of(job, rank)))
+    if (job->links && is_open(link_of(job, rank), kind))
         channel_put(&link_of(job, rank)->channel, kind, rank, value, data, size);
 }
 
 static void put_all(struct job *job, enum frame_kind kind, uint32_t value, const void *data, size_t size)
 {
     for (int i = 0; job->links && i < job->nodes.count; i++)
-        if (is_open(&job->links[i]))
+        if (is_open(&job->links[i], kind))
             channel_put(&job->links[i].channel, kind, -1, value, data, size);
 }
 
@@ -128,7 +130,7 @@ void far_address(struct job *job, int rank)
     const uint32_t size = atomic_load_explicit(&place->size, memory_order_acquire);
 
     for (int i = 0; job->links && i < job->nodes.count; i++)
-        if (i != job->ranks[rank].node && is_open(&job->links[i]))
+        if (i != job->ranks[rank].node && is_open(&job->links[i], FRAME_ADDRESS))
             channel_put(&job->links[i].channel, FRAME_ADDRESS, rank, 0, place->address, size);
 }
 

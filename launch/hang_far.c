@@ -135,7 +135,7 @@ void hang_far_take_looked(struct job *job, int node, uint32_t value)
     far->node[node].is_suspicious = value & FRAME_LOOK_WHOLE;
 }
 
-/* Nothing is known of it: it may do anything. */
+/* Where nothing is known of it, it may do anything; but not before it has been started. */
 void hang_far_read(struct job *job, int rank, struct page_view *page)
 {
     const struct rank *r = &job->ranks[rank];
@@ -144,7 +144,7 @@ void hang_far_read(struct job *job, int rank, struct page_view *page)
     if (far && far->has_page[rank])
         *page = far->page[rank];
     else
-        page->state = JOB_INITIALISED;
+        page->state = job->links && job->links[r->node].state < LINK_RUNS ? JOB_STARTED : JOB_INITIALISED;
     page->rank = r->number;
     page->world = r->world->number;
     page->is_absent = false;

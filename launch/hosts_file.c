@@ -10,6 +10,9 @@
 #include "hosts.h"
 #include "launch.h"
 
+/* Editors of other systems put it in front of a text. */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 enum { FROM_SIZE = 512 };
 
 /* What a line says besides the name. */
@@ -106,8 +109,9 @@ void hosts_add_file(struct hosts *hosts, const char *option, const char *path)
     if (!file)
         die(EXIT_USAGE, "E0101: %s %s: %s", option, path, strerror(errno));
     for (int number = 1; getline(&line, &room, file) >= 0; number++) {
+        const bool has_mark = number == 1 && !strncmp(line, BYTE_ORDER_MARK, sizeof BYTE_ORDER_MARK - 1);
         snprintf(from, sizeof from, "%s %s, line %d", option, path, number);
-        read_line(hosts, from, line);
+        read_line(hosts, from, has_mark ? line + sizeof BYTE_ORDER_MARK - 1 : line);
     }
     if (ferror(file)) /* a directory, for one */
         die(EXIT_USAGE, "E0101: %s %s: %s", option, path, strerror(errno));

@@ -108,6 +108,9 @@ static void test_files(void)
     CHECK_TEXT(file("a cpu=2\nb max-slots=3\n"), "a:2 b:3/3");
     CHECK_TEXT(file("n1 4 all.q@n1 UNDEFINED\nn2 2 all.q@n2 <NULL>\n"), "n1:4 n2:2");
     CHECK_TEXT(file("n[1-2] slots=2\n"), "n1:2 n2:2");
+    CHECK_TEXT(file("\xef\xbb\xbf" "a slots=2\r\n\r\nb\r\n"), "a:2 b:(1)"); /* of an editor of Windows */
+    CHECK_TEXT(file("2001:db8::1 slots=2\n[2001:db8::2]:3\nu@2001:db8::3\n"),
+               "2001:db8::1:2 2001:db8::2:3 u@2001:db8::3:(1)");
     CHECK_TEXT(file(""), "");
     CHECK(strstr(file("a\nb slot=4\n"), "line 2: 'slot' is not known"));
     CHECK(strstr(file("a slots=x\n"), "line 1: slots x: a whole number"));

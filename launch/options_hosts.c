@@ -25,6 +25,8 @@ void options_apply_hosts(struct reader *reader, const char *name, char **values)
     }
     snprintf(from, sizeof from, "-%s %s", name, values[0]);
     hosts_add_list(&reader->app->hosts, from, values[0]);
+    if (reader->app->hosts.count == 0)
+        die(EXIT_USAGE, "E0101: -%s '%s': no host is named", name, values[0]);
     reader->hosts_from = values[0];
 }
 

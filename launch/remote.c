@@ -32,7 +32,7 @@ static const struct way ways[] = {
                                 "ServerAliveInterval=15" } },
     { "rsh", NULL, true, { "rsh" } },
     { "slurm srun", "slurm", false, { "srun", "-N1", "-n1", "--overlap", "--cpu-bind=none", "--mpi=none",
-                                      "--export=ALL", "-w" } },
+                                      "--unbuffered", "--quiet", "--export=ALL", "-w" } },
     { "lsf blaunch", "lsf", false, { "blaunch" } },
     { "sge qrsh", "sge", true, { "qrsh", "-inherit", "-V" } },
     { "oar oarsh", "oar", true, { "oarsh" } },

@@ -32,10 +32,14 @@ int pass_receive(int socket)
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space
     };
-    const ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    const struct cmsghdr *carried = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    const struct cmsghdr *carried;
+    ssize_t got;
     int received;
 
+    do /* where there is a limit to the wait, whatever signal comes ends it */
+        got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    carried = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
     if (!carried || carried->cmsg_type != SCM_RIGHTS) {
         if (got >= 0)
             errno = ECONNREFUSED;

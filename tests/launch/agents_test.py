@@ -292,6 +292,25 @@ def test_early_signals():
     equal((finish(process), process.returncode), (('well\nwell\n', ''), 0), 'the job')
 
 
+def test_early_questions():
+    """Who asks for a report while machines come up hears of nobody in MPI, and the job goes on."""
+    ready = os.path.join(launch.scratch, 'b is ready')
+    host('b', f'while ! test -e "{ready}"; do sleep 0.05; done\n')
+    process = start('-host', 'a:2,b:2', '-n', 4, 'sh', '-c', 'echo $FAR_HOST')
+    try:
+        launch.wait_until(lambda: agents(process), 20, 'an agent')
+        for _ in range(10):
+            time.sleep(0.1) # somewhere here the first machine is ready
+            process.send_signal(signal.SIGQUIT)
+        with open(ready, 'w'):
+            pass
+        out, err = process.communicate(timeout=launch.STOP_AFTER)
+    finally:
+        host('b', '')
+        process.kill()
+    equal((process.returncode, sorted(out.split()), err), (0, ['a', 'a', 'b', 'b'], ''))
+
+
 def test_random_kills():
     """mpiexec, an agent, a rank here or there, at any moment: the job ends, and nothing is left."""
     seed = int(os.environ.get('PARLEY_SEED', time.time()))

@@ -14,7 +14,7 @@ import sys
 import time
 
 import launch_test
-from launch_test import check, contains, equal, finish, read_lines, run, start
+from launch_test import check, contains, equal, finish, read_lines, run, start, state_of, wait_until
 
 SOON = 0.3       # seconds to the automatic report, in these tests
 QUIET = 0.3      # after that a report is complete
@@ -298,6 +298,34 @@ def test_on_request():
     result = run('-report', os.getpid())
     contains(result.stderr, 'belongs to no job of mpiexec')
     equal(run('-report', 'x').returncode, 2, 'exit code')
+
+
+def waits_at_socket(pid):
+    fds = f'/proc/{pid}/fd'
+    names = [os.readlink(f'{fds}/{fd}') for fd in os.listdir(fds) if int(fd) > 2]
+    return any(name.startswith('socket:') for name in names) and state_of(pid) == 'S'
+
+
+def test_on_request_stopped():
+    """Who asks is stopped and goes on while it waits for the answer."""
+    process = start('-hang-report', 0, '-n', 2, program(), 'subset')
+    try:
+        read_lines(process, 2)
+        os.kill(process.pid, signal.SIGSTOP)
+        asking = start('-report', process.pid)
+        wait_until(lambda: waits_at_socket(asking.pid), 10, 'it waits for the answer')
+        for _ in range(3):
+            os.kill(asking.pid, signal.SIGSTOP)
+            wait_until(lambda: state_of(asking.pid) == 'T', 10, 'it is stopped')
+            os.kill(asking.pid, signal.SIGCONT)
+            wait_until(lambda: state_of(asking.pid) in 'SZ', 10, 'it goes on')
+        os.kill(process.pid, signal.SIGCONT)
+        out, err = asking.communicate(timeout=STOP_AFTER)
+        equal((asking.returncode, err), (0, ''), 'code and stderr')
+        contains(out, 'MPI_Recv from rank')
+    finally:
+        os.kill(process.pid, signal.SIGCONT)
+        stop(process)
 
 
 def test_on_request_without_mpi():

@@ -189,6 +189,8 @@ def test_mistakes():
             ([plain], 126, 'E0104'), (['/tmp'], 126, 'is a directory'),
             (['-wdir', '/no/such', 'echo'], 127, 'E0105: the working directory /no/such'),
             (['-n', '0', 'echo'], 2, 'E0101: -n 0'), (['-frob', 'echo'], 2, 'E0101: unknown option -frob'),
+            (['-host', '', 'echo'], 2, "E0101: -host '': no host is named"),
+            (['-H', ', ', 'echo'], 2, "E0101: -H ', ': no host is named"),
             (['-arch', 'elsewhere', 'echo'], 2, 'E0102: -arch elsewhere'), ([], 2, 'no program'),
             (['echo', ':'], 2, 'no program'), (['true', ':', 'no-such-program'], 127, 'no-such-program')]:
         expect(run(*args), code, [], part)

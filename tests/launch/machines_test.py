@@ -69,13 +69,17 @@ def test_prefix():
     expect(result, 0, [f'{prefix}/mpiexec --agent '])
 
 
-SRUN = '''for word; do case $word in
+SRUN = '''lines=whole # srun hands on nothing else, if it is not told to
+for word; do case $word in
     -w) is_host=1;;
     /bin/sh) break;;
     *) [ "$is_host" ] && host=$word; is_host=;;
 esac; done
-while [ "$1" != /bin/sh ]; do shift; done
-FAR_HOST=$host exec "$@"
+while [ "$1" != /bin/sh ]; do test "$1" = --unbuffered && lines=; shift; done
+export FAR_HOST=$host
+test "$lines" || exec "$@"
+"$@" | python3 -c 'import sys
+for line in sys.stdin.buffer: sys.stdout.buffer.write(line); sys.stdout.buffer.flush()'
 '''
 
 
@@ -87,6 +91,41 @@ def test_slurm():
     env.pop('PARLEY_RSH', None)
     result = launch.run('sh', '-c', 'echo $PARLEY_RANK $FAR_HOST $PARLEY_LOCAL_SIZE', env=env)
     expect(result, 0, ['0 n1 2', '1 n1 2', '2 n2 2', '3 n2 2'])
+
+
+def ip(*words):
+    return subprocess.run(['ip', *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+
+
+def test_ipv6():
+    """Two machines, network name spaces with a wire between them, without IPv4 but for loopback; first with addresses
+    of their own net, then with those only that each interface has."""
+    name = f'parley{os.getpid()}'
+    if not shutil.which('ip') or ip('netns', 'add', name + 'a').returncode:
+        raise Skipped('no network name spaces here')
+    try:
+        ip('netns', 'add', name + 'b')
+        made = ip('-n', name + 'a', 'link', 'add', 'wire', 'type', 'veth', 'peer', 'name', 'wire', 'netns', name + 'b')
+        if made.returncode:
+            raise Skipped(f'no wire between name spaces: {made.stdout}')
+        for side, address in ('a', 'fd00:77::1/64'), ('b', 'fd00:77::2/64'):
+            for words in (['link', 'set', 'lo', 'up'], ['link', 'set', 'wire', 'up'],
+                          ['-6', 'addr', 'add', address, 'dev', 'wire', 'nodad']):
+                equal(ip('-n', name + side, *words).stdout, '')
+        env = dict(os.environ, PARLEY_RSH=script('netns-rsh', 'case $1 in *1) s=a;; *) s=b;; esac; shift\n'
+                                                 f'exec ip netns exec {name}$s sh -c "$1"\n'))
+        programs = [os.path.join(launch.build, 'tests', name) for name in ('coll/allreduce', 'pt2pt/order')]
+        for hosts in 'fd00:77::1,fd00:77::2', '[fd00:77::1]:2,[fd00:77::2]:2':
+            expect(launch.run('-host', hosts, '-n', 4, programs[0], env=env), 0, [])
+        for side in 'ab':
+            ip('-n', name + side, '-6', 'addr', 'flush', 'dev', 'wire', 'scope', 'global')
+            launch.wait_until(lambda s=side: 'tentative' not in ip('-n', name + s, '-6', 'addr').stdout, 20,
+                              'addresses')
+        for program in programs:
+            expect(launch.run('-host', 'near1,near2', '-n', 4, program, env=env), 0, [])
+    finally:
+        for side in 'ab':
+            ip('netns', 'del', name + side)
 
 
 def sshd():
