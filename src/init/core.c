@@ -224,7 +224,7 @@ static int begin_job(const char *what)
         rc = share_all();
         core.is_shared = !rc;
         init_watch();
-        pm_started(&process.job);
+        (void)pm_started(&process.job); /* under our own mpiexec it cannot fail */
     }
     pthread_mutex_unlock(&core.lock);
     return rc;
@@ -357,13 +357,14 @@ int core_acquire(int level, bool is_world, int *provided)
         return rc;
     pthread_mutex_lock(&core.lock);
     rc = core_prepare(needs_lock(level, is_world));
+    if (!rc && !core.users)
+        rc = pm_started(&process.job);
     if (!rc) {
         /* ids that several clients agree on do not bear agreements at the same time */
         *provided = level == MPI_THREAD_MULTIPLE && (!core.is_threaded || process.job.joint) ? MPI_THREAD_SERIALIZED
                                                                                              : level;
         core.in_threads += is_in_threads(*provided, is_world);
-        if (core.users++ == 0)
-            pm_started(&process.job);
+        core.users++;
         atomic_store_explicit(&process.is_running, true, memory_order_relaxed);
     }
     pthread_mutex_unlock(&core.lock);

@@ -7,9 +7,10 @@
 
 #include "base/err.h"
 
-/* What the launcher offers in place of what we speak. */
-#define OFFERS_PMIX "it offers PMIx, which this library does not speak yet"
-#define OFFERS_NONE "it has not offered PMI-1 (PMI_FD or PMI_PORT), the protocol that this library speaks"
+/* What the launcher should have offered. */
+#define OFFERS_NONE "it has offered neither PMI-1 (PMI_FD or PMI_PORT) nor PMIx (PMIX_NAMESPACE, PMIX_RANK and " \
+                    "PMIX_SERVER_URI...), the protocols that this library speaks"
+#define SRUN_DOES OFFERS_NONE "; srun --mpi=pmix and srun --mpi=pmi2 do"
 
 /* Variables that hold the number of processes started together; `only_with`: believed only if that is set. Those that
  * do not outlive the launcher's own processes (is_inner) come first. */
@@ -17,13 +18,12 @@ static const struct size_mark {
     const char *variable, *only_with, *launcher, *rank_variable, *offer;
     bool is_inner;
 } size_marks[] = {
-    { "OMPI_COMM_WORLD_SIZE", NULL, "Open MPI's mpirun", "OMPI_COMM_WORLD_RANK", OFFERS_PMIX, true },
+    { "OMPI_COMM_WORLD_SIZE", NULL, "Open MPI's mpirun", "OMPI_COMM_WORLD_RANK", OFFERS_NONE, true },
     { "PMI_SIZE", NULL, "a PMI launcher such as MPICH's mpiexec", "PMI_RANK", OFFERS_NONE, true },
-    { "JSM_NAMESPACE_SIZE", NULL, "IBM's jsrun", "JSM_NAMESPACE_RANK", OFFERS_PMIX, true },
-    { "SLURM_STEP_NUM_TASKS", NULL, "Slurm's srun", "SLURM_PROCID",
-      OFFERS_NONE "; srun --mpi=pmi2 does", false },
+    { "JSM_NAMESPACE_SIZE", NULL, "IBM's jsrun", "JSM_NAMESPACE_RANK", OFFERS_NONE, true },
+    { "SLURM_STEP_NUM_TASKS", NULL, "Slurm's srun", "SLURM_PROCID", SRUN_DOES, false },
     { "FLUX_JOB_SIZE", NULL, "Flux", "FLUX_TASK_RANK", OFFERS_NONE, false },
-    { "SLURM_NTASKS", "SLURM_STEP_ID", "Slurm's srun", "SLURM_PROCID", OFFERS_NONE "; srun --mpi=pmi2 does", false },
+    { "SLURM_NTASKS", "SLURM_STEP_ID", "Slurm's srun", "SLURM_PROCID", SRUN_DOES, false },
     { "LSB_DJOB_NUMPROC", "LSF_PM_TASKID", "LSF's blaunch", "LSF_PM_TASKID", OFFERS_NONE, false },
 };
 
@@ -32,9 +32,9 @@ static const struct mark {
     const char *variable, *launcher, *offer;
     bool is_inner;
 } marks[] = {
-    { "PMIX_RANK", "a PMIx launcher (prterun, mpirun of Open MPI, srun --mpi=pmix)", OFFERS_PMIX, true },
-    { "PMIX_NAMESPACE", "a PMIx launcher (prterun, mpirun of Open MPI, srun --mpi=pmix)", OFFERS_PMIX, true },
-    { "PRTE_LAUNCHED", "PRRTE (prterun)", OFFERS_PMIX, true },
+    { "PMIX_RANK", "a PMIx launcher (prterun, mpirun of Open MPI, srun --mpi=pmix)", OFFERS_NONE, true },
+    { "PMIX_NAMESPACE", "a PMIx launcher (prterun, mpirun of Open MPI, srun --mpi=pmix)", OFFERS_NONE, true },
+    { "PRTE_LAUNCHED", "PRRTE (prterun)", OFFERS_NONE, true },
     { "HYDI_CONTROL_FD", "MPICH's mpiexec (Hydra)", OFFERS_NONE, true },
     { "PMI_RANK", "a PMI launcher such as MPICH's mpiexec", OFFERS_NONE, true },
     { "PALS_RANKID", "PALS (HPE Cray)", OFFERS_NONE, false },

@@ -66,7 +66,8 @@ struct pm_place {
     int universe_size; /* -1: not said */
 };
 
-/* A protocol of foreign launchers. PMI-1 is in pmi1.c; another is a file like it and a line in the list in foreign.c.
+/* A protocol of foreign launchers. PMI-1 is in pmi1.c, PMIx in pmix.c; another is a file like them and a line in the
+ * list in foreign.c.
  * Functions that return int: 0, or an error of class MPI_ERR_OTHER that says what went wrong with values (not who the
  * launcher is: foreign.c does). None of them is called by two threads at a time, but abort, which may come at any
  * time. */
@@ -82,13 +83,14 @@ struct pm_protocol {
     /* Keys and values are without blanks, of less than PM_KEY_SIZE and PM_VALUE_SIZE bytes. What was put before a
      * fence can be got after it, by all. */
     int (*put)(void *state, const char *key, const char *value);
-    /* *value becomes "" if nobody has put the key. */
-    int (*get)(void *state, const char *key, char value[PM_VALUE_SIZE]);
+    /* *value becomes "" if that process has not put the key. */
+    int (*get)(void *state, int owner, const char *key, char value[PM_VALUE_SIZE]);
     /* Wait until all processes of the job are here: any time. */
     int (*fence)(void *state);
     /* Which node each of `size` processes runs on, as the launcher tells; 0 and all -1 if it does not. */
     int (*nodes)(void *state, int *node, int size);
-    /* The descriptor that ends when the launcher does; -1: none. Nothing may come through it from now on. */
+    /* The descriptor that ends when the launcher does, and nothing may come through it from now on; -1: there is none,
+     * and the protocol sees to our end itself. */
     int (*lifeline)(void *state);
     /* Ask for the end of the whole job with this exit code; does not wait. */
     void (*abort)(void *state, int code);
@@ -102,13 +104,14 @@ struct pm_protocol {
     void (*end)(void *state);
 };
 
-extern const struct pm_protocol pmi1_protocol;
+extern const struct pm_protocol pmi1_protocol, pmix_protocol;
 
 /* The connection to a foreign launcher. */
 struct pm_foreign {
     const struct pm_protocol *protocol;
     void *state;
-    bool is_over; /* finalize has been called */
+    bool is_over;    /* finalize has been called */
+    bool has_shared; /* addresses, or has tried to */
 };
 
 /* The protocol whose marks are in the environment; NULL: none. */
@@ -119,7 +122,16 @@ const struct pm_protocol *pm_offered_protocol(void);
  * MPI_ERR_OTHER, with the sentence. */
 int pm_open_foreign(struct pm_job *job, const struct pm_protocol *protocol);
 
-/* The launcher's end does not end us any more. */
+/* Meet the others, and take our place in the job segment of our node. 0, or MPI_ERR_OTHER (meeting.c). */
+int pm_meet(struct pm_job *job, const struct pm_place *place);
+/* Where the job has several nodes: tell the others the address that this process has in its job_place, and have theirs;
+ * once. Waits for all. 0 or MPI_ERR_OTHER. */
+int pm_share_addresses(struct pm_job *job);
+
+/* From here on the end of the launcher ends us, and nothing else may come from it. 0, or MPI_ERR_OTHER: it has
+ * ended. */
+int pm_guard(const struct pm_foreign *foreign);
+/* No more. */
 void pm_unguard(const struct pm_foreign *foreign);
 
 /* Ask it to end the job with this code, when it has taken what we wrote. For a launcher that is told so may drop what

@@ -312,14 +312,19 @@ void pm_let_go(struct pm_job *job, int proc)
     wake_all(&desk->hold);
 }
 
-void pm_started(struct pm_job *job)
+int pm_started(struct pm_job *job)
 {
+    int rc = 0;
+
     set_state(job, JOB_INITIALISED);
     if (!job->head || getpid() != job->pid)
-        return;
+        return 0;
+    if (job->foreign)
+        rc = pm_share_addresses(job);
     if (job->control_fd >= 0 && job_place(job->head, job->proc)->size) /* what other machines need of us is there */
         pm_present(job);
     wait_for_debugger(job->head);
+    return rc;
 }
 
 void pm_finalised(struct pm_job *job)

@@ -4,7 +4,7 @@
  *
  * A process is one of
  *   - a rank of our mpiexec: PARLEY_JOB is in its environment and the job could be reached;
- *   - a rank of somebody else's launcher that speaks a protocol we know (PMI-1). All processes of the job come up
+ *   - a rank of somebody else's launcher that speaks a protocol we know (PMI-1, PMIx). All processes of the job come up
  *     together then;
  *   - a singleton: no launcher left its mark, or PARLEY_SINGLETON=1, or it is a child of a rank.
  *     It opens nothing;
@@ -71,9 +71,10 @@ int pm_join_own(struct pm_job *job, int segment_fd, const uint64_t token[2], int
  * *job is as it was. */
 int pm_begin_job(struct pm_job *job, const char *what);
 
-/* Tell the launcher that this rank is inside MPI / has left it. A store in the segment; nobody is woken. A foreign
- * launcher is told once, by a message and its answer, that the rank has left. */
-void pm_started(struct pm_job *job);
+/* Tell the launcher that this rank is inside MPI / has left it. A store in the segment; nobody is woken. Under a
+ * foreign launcher with several nodes the first call waits for all others: addresses are exchanged. 0 or
+ * MPI_ERR_OTHER. A foreign launcher is told once, by a message and its answer, that the rank has left. */
+int pm_started(struct pm_job *job);
 void pm_finalised(struct pm_job *job);
 
 /* Hand `text` to the launcher, which prints it under the rank's name, together with those of the ranks that

@@ -368,13 +368,15 @@ static int put(void *state, const char *key, const char *value)
     return 0;
 }
 
-static int get(void *state, const char *key, char value[PM_VALUE_SIZE])
+/* The store has no owners. */
+static int get(void *state, int owner, const char *key, char value[PM_VALUE_SIZE])
 {
     struct pmi1 *pmi = state;
     const char *line;
     int failed;
     const int rc = ask(pmi, PM_PATIENCE_MS, &line, "get_result", "cmd=get kvsname=%s key=%s", pmi->kvsname, key);
 
+    (void)owner;
     *value = 0;
     if (rc)
         return rc;

@@ -22,7 +22,7 @@
 #include "pm/int_pm.h"
 #include "sys/control.h"
 
-enum { MAX_RANKS = 8, LINE = 8192, KEYS = 4 };
+enum { MAX_RANKS = 8, LINE = 8192, KEYS = 20 };
 
 /* What the server does otherwise than it should. */
 struct quirk {
@@ -297,6 +297,41 @@ static void live(int rank, int size)
     pm_close(&job);
 }
 
+/* Two processes on each of the nodes, which are all this machine. */
+static void live_apart(int rank, int size)
+{
+    struct pm_job job;
+    struct job_place *place;
+
+    open_ok(&job, rank, size);
+    place = job_place(job.head, rank);
+    CHECK(job.head->is_spread && job.head->here == 2);
+    place->address[0] = (unsigned char)(rank + 1);
+    atomic_store(&place->size, 1);
+    CHECK_INT(pm_started(&job), 0);
+    for (int peer = 0; peer < size; peer++) {
+        CHECK_INT((int)job_place(job.head, peer)->node, peer / 2);
+        while (!atomic_load(&job_place(job.head, peer)->size))
+            usleep(100);
+        CHECK_INT(job_place(job.head, peer)->address[0], peer + 1);
+    }
+    pm_finalised(&job);
+    pm_close(&job);
+}
+
+/* The other node has told nothing. */
+static void miss_address(int rank, int size)
+{
+    struct pm_job job;
+    char text[ERR_TEXT_SIZE];
+
+    open_ok(&job, rank, size);
+    err_text(pm_started(&job), text, sizeof text);
+    CHECK(strstr(text, "on another host, has told no address of its network"));
+    pm_finalised(&job);
+    pm_close(&job);
+}
+
 static void fail(int rank, int size)
 {
     struct pm_job job;
@@ -361,7 +396,8 @@ static void fork_child(int rank, int size)
 static void test_start(void)
 {
     const struct quirk plain = { 0 }, slow = { .is_slow = true }, intruded = { .has_intruders = true },
-                       mapped = { .mapping = "(vector,(0,1,1))" }, blocks = { .mapping = "(vector,(3,1,2),(3,1,4))" };
+                       mapped = { .mapping = "(vector,(0,1,1))" }, blocks = { .mapping = "(vector,(3,1,2),(3,1,4))" },
+                       apart = { .mapping = "(vector,(4,4,2))" }, each = { .mapping = "(vector,(0,2,1))" };
 
     run(1, &plain, live, 0);
     CHECK_INT(server.finalized, 1);
@@ -371,6 +407,8 @@ static void test_start(void)
     run(3, &intruded, live, 0);
     run(8, &mapped, live, 0);
     run(8, &blocks, live, 0);
+    run(8, &apart, live_apart, 0);
+    run(2, &each, miss_address, 0);
 }
 
 static void test_faults(void)
@@ -389,7 +427,6 @@ static void test_faults(void)
         { { .command = "get_my_kvsname", .answer = "cmd=my_kvsname kvsname=" }, "kvsname" },
         { { .command = "get_maxes", .answer = "cmd=maxes keylen_max=8 vallen_max=20" }, "at most 8 and 20" },
         { { .command = "get_maxes", .answer = "cmd=maxes keylen_max=x vallen_max=" }, "keylen_max" },
-        { { .mapping = "(vector,(0,2,1))" }, "ranks 0 and 1 are on different hosts" },
         { { .mapping = "(vector,(0,1," }, "does not understand" },
         { { .command = "put", .answer = "cmd=put_result rc=-1 msg=full" }, "" }, /* rank 0 says "does not take" */
     };
@@ -630,12 +667,12 @@ static void test_memory(void)
     const long live = mem_live();
     int ends[2];
 
-    for (long n = 0; n < 6; n++) {
+    for (long n = 0; n < 7; n++) {
         CHECK(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
         CHECK(send(ends[0], answers, sizeof answers - 1, 0) > 0 && !shutdown(ends[0], SHUT_WR));
         set_place(ends[1], 0, 2);
         mem_fail_after(n);
-        expect_error(n < 5 ? "no memory" : "closed the connection before rank 1 came");
+        expect_error(n < 6 ? "no memory" : "closed the connection before rank 1 came");
         mem_fail_after(-1);
         close(ends[0]);
         if (n == 0)
