@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -36,6 +37,17 @@ static void open_pair(struct suite_end *a, struct suite_end *b, struct job_head 
     a->is_remote = b->is_remote = true;
 }
 
+/* Several segments fit the buffer. */
+static void check_segment(const struct suite_end *end, int buffer)
+{
+    const struct tcp *tcp = (const struct tcp *)(void *)end->net;
+    int segment = 0;
+    socklen_t size = sizeof segment;
+
+    CHECK(!getsockopt(tcp->peers[1]->fd, IPPROTO_TCP, TCP_MAXSEG, &segment, &size));
+    CHECK(segment > 0 && (!buffer || segment <= buffer / 4));
+}
+
 static void test_suite(int lane, const char *buffer)
 {
     const long before = mem_live();
@@ -46,6 +58,7 @@ static void test_suite(int lane, const char *buffer)
     open_pair(&a, &b, segment, lane);
     net_suite(&a, &b);
     net_suite(&b, &a);
+    check_segment(&a, atoi(buffer));
     tcp_ops.close(a.net);
     tcp_ops.close(b.net);
     segment_destroy(segment);
@@ -784,6 +797,7 @@ int main(void)
     test_hash();
     test_suite(0, "0");
     test_suite(NET_LANES - 1, "65536");
+    test_suite(1, "4096");
     test_renew();
     test_renew_broken();
     test_owed_leaves();
