@@ -2,6 +2,7 @@
 /* What needs no messages: contexts, the order of a split, calculations with groups against brute force,
  * names, attributes. */
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -11,6 +12,7 @@
 #include "obj/errhandler.h"
 #include "p2p/lane.h"
 #include "p2p/p2p.h"
+#include "p2p/parcel.h"
 
 enum { PROCS = 12, RANDOM_GROUPS = 2000, THREADS = 4, TAKES = 1000 };
 
@@ -681,6 +683,55 @@ static void test_lanes(void)
     close_all();
 }
 
+struct holder {
+    struct comm *comm;
+    _Atomic int is_held, may_go;
+};
+
+static void *hold_lane(void *arg)
+{
+    struct holder *holder = arg;
+
+    p2p_box_lock(holder->comm);
+    holder->is_held = 1;
+    while (!holder->may_go)
+        sched_yield();
+    p2p_box_unlock(holder->comm);
+    return NULL;
+}
+
+/* An intercommunicator goes while another thread has the lock of its local communicator's lane: that is not waited
+ * for, since who lets it go may have a lock that the other one wants. */
+static void test_leaving(void)
+{
+    struct comm *world, *inter;
+    struct holder holder = { 0 };
+    const int other_proc = 0;
+    struct group *group, *remote;
+    pthread_t thread;
+    uint32_t ctx;
+
+    CHECK_INT(open_all(), 0);
+    world = obj_comm(MPI_COMM_WORLD);
+    CHECK_INT(comm_dup(world, &holder.comm), 0);
+    CHECK_INT(comm_ctx_take(&ctx), 0);
+    CHECK(p2p_lane_of(ctx) != p2p_lane_of(holder.comm->ctx));
+    group = world->group;
+    obj_ref(&group->obj);
+    CHECK_INT(comm_group_make(1, &other_proc, &remote), 0);
+    CHECK_INT(comm_make_inter(world, holder.comm, group, remote, ctx, &inter), 0);
+    CHECK_INT(pthread_create(&thread, NULL, hold_lane, &holder), 0);
+    while (!holder.is_held)
+        sched_yield();
+    CHECK_INT(comm_free(inter), 0);
+    CHECK(holder.comm->obj.kind == OBJ_COMM);
+    holder.may_go = 1;
+    pthread_join(thread, NULL);
+    progress_poll();
+    CHECK(holder.comm->obj.kind == OBJ_FREED);
+    close_all();
+}
+
 int main(void)
 {
     const struct p2p_config alone = { .proc = 0, .procs = 1 }, threaded = { .procs = 1, .is_threaded = true };
@@ -709,6 +760,7 @@ int main(void)
     test_world_without_memory();
     p2p_fini();
     CHECK_INT(p2p_init(&threaded), 0);
+    test_leaving();
     test_lanes();
     p2p_fini();
     obj_fini();

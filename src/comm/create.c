@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: comm. New communicators whose members are known beforehand, and their end (MPI 5.0 §7.4.2, §7.4.3).
  * The first process of the new one takes a context and tells it to the others over the old one. */
+#include <pthread.h>
+
 #include "base/err.h"
 #include "base/event.h"
 #include "coll/coll.h"
@@ -10,6 +12,61 @@
 #include "obj/session.h"
 #include "obj/topology.h"
 #include "p2p/p2p.h"
+
+/* Communicators of local groups whose intercommunicators have gone; they have no local one, so that links them. */
+static struct {
+    pthread_mutex_t lock;
+    struct comm *first;      /* guarded by lock */
+    _Atomic unsigned count;  /* changed with the lock */
+    bool is_polled;          /* guarded by lock */
+} leaving = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static int poll_leaving(void *arg)
+{
+    struct comm *comm;
+    int count;
+
+    (void)arg;
+    if (likely(!atomic_load_explicit(&leaving.count, memory_order_relaxed)))
+        return 0;
+    pthread_mutex_lock(&leaving.lock);
+    comm = leaving.first;
+    count = (int)atomic_exchange_explicit(&leaving.count, 0, memory_order_relaxed);
+    leaving.first = NULL;
+    pthread_mutex_unlock(&leaving.lock);
+    while (comm) {
+        struct comm *next = comm->local;
+
+        comm->local = NULL;
+        comm_unref(comm);
+        comm = next;
+    }
+    progress_work(-count);
+    return count;
+}
+
+void comm_let_leave(void)
+{
+    poll_leaving(NULL);
+    if (leaving.is_polled)
+        progress_remove(poll_leaving, NULL);
+    leaving.is_polled = false;
+}
+
+/* The last request of an intercommunicator lets it go with its lane's lock, and then nobody may take that of another
+ * one: threads would wait for each other's. */
+static void leave_later(struct comm *local)
+{
+    pthread_mutex_lock(&leaving.lock);
+    if (!leaving.is_polled)
+        progress_add(poll_leaving, NULL);
+    leaving.is_polled = true;
+    local->local = leaving.first;
+    leaving.first = local;
+    atomic_fetch_add_explicit(&leaving.count, 1, memory_order_relaxed);
+    progress_work(1);
+    pthread_mutex_unlock(&leaving.lock);
+}
 
 static void release(struct comm *local, struct group *group, struct group *remote)
 {
@@ -48,6 +105,10 @@ static void destroy(struct comm *comm)
     coll_comm_close(comm);
     p2p_comm_close(comm);
     topology_unref(comm->topology);
+    if (comm->local && p2p_lane_of(comm->local->ctx) != p2p_lane_of(comm->ctx)) {
+        leave_later(comm->local);
+        comm->local = NULL;
+    }
     drop(comm);
 }
 

@@ -99,6 +99,8 @@ int comm_open(struct comm *comm, uint32_t ctx);
 void comm_abandon(struct comm *comm);
 
 void comm_idup_fini(void);
+/* create.c, at the end: those that were to leave later do. */
+void comm_let_leave(void);
 /* The attributes of `comm` that its duplicate *out is to have. After an error, that of a callback or MPI_ERR_NO_MEM,
  * *out is gone. Local. */
 int comm_copy_attrs(const struct comm *comm, struct comm **out);

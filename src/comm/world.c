@@ -240,6 +240,7 @@ void comm_fini(void)
 {
     comm_drop_strays();
     comm_idup_fini();
+    comm_let_leave();
     close_and_empty(&comm_own);
 }
 
