@@ -241,7 +241,7 @@ static void drop_posted(struct match_entry *entry, void *arg)
     struct p2p_req *r = CONTAINER_OF(entry, struct p2p_req, match);
 
     (void)arg;
-    if (match_key_source(entry->node.key) < 0) {
+    if (entry->mask >> 32 && match_key_source(entry->node.key) < 0) { /* from any source the key says nothing */
         part_drop_posted(entry);
         return;
     }
