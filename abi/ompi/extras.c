@@ -16,8 +16,8 @@ PREDEFINED_HERE(ompi_mpi_2dblcplex, 0, 27);
 PREDEFINED(ompi_mpi_ldblcplex, 512, 0, -1);
 PREDEFINED(ompi_mpi_unavailable, 512, 0, -1);
 
-EXPORTED extern int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
-int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
+EXPORTED extern int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE, *MPI_F08_STATUS_IGNORE, *MPI_F08_STATUSES_IGNORE;
+int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE, *MPI_F08_STATUS_IGNORE, *MPI_F08_STATUSES_IGNORE;
 
 /* --- functions for attributes --- */
 
@@ -92,6 +92,42 @@ DOOR(int, Status_c2f, const F_Status *from, int *to)
 DOOR(int, Status_f2c, const int *from, F_Status *to)
 {
     return copy_status(from, to, MPI_F_STATUS_IGNORE, MPI_F_STATUSES_IGNORE);
+}
+
+/* --- what Open MPI 5.0 has besides --- */
+
+/* A status of mpi_f08 has the bytes of the two other forms. */
+DOOR(int, Status_c2f08, const F_Status *from, void *to)
+{
+    return copy_status(from, to, NULL, NULL);
+}
+
+DOOR(int, Status_f082c, const void *from, F_Status *to)
+{
+    return copy_status(from, to, MPI_F08_STATUS_IGNORE, MPI_F08_STATUSES_IGNORE);
+}
+
+DOOR(int, Status_f2f08, const int *from, void *to)
+{
+    return copy_status(from, to, MPI_F_STATUS_IGNORE, MPI_F_STATUSES_IGNORE);
+}
+
+DOOR(int, Status_f082f, const void *from, int *to)
+{
+    return copy_status(from, to, MPI_F08_STATUS_IGNORE, MPI_F08_STATUSES_IGNORE);
+}
+
+/* No hint changes a session once it is made; wrong handles are errors. */
+DOOR(int, Session_set_info, F_Session session, F_Info info)
+{
+    MPI_Info used = MPI_INFO_NULL;
+    int count = 0, rc = parley_calls_1.Info_get_nkeys(in_info(info), &count);
+
+    if (rc == MPI_SUCCESS)
+        rc = parley_calls_1.Session_get_info(in_session(session), &used);
+    if (rc == MPI_SUCCESS)
+        rc = parley_calls_1.Info_free(&used);
+    return out_code(rc);
 }
 
 /* --- extensions --- */

@@ -138,6 +138,41 @@ static void test_objects(void)
 }
 #endif
 
+#ifdef DOOR_OMPI
+/* Functions of Open MPI 5.0. */
+int MPI_Status_c2f08(const MPI_Status *from, void *to);
+int MPI_Status_f082c(const void *from, MPI_Status *to);
+int MPI_Status_f2f08(const int *from, void *to);
+int MPI_Status_f082f(const void *from, int *to);
+int MPI_Session_set_info(MPI_Session session, MPI_Info info);
+
+static void test_open_mpi_5(void)
+{
+    int f08[sizeof(MPI_Status) / sizeof(int)], f[sizeof(MPI_Status) / sizeof(int)];
+    MPI_Status status, back;
+    MPI_Session session;
+
+    memset(&status, 0, sizeof status);
+    status.MPI_SOURCE = 7, status.MPI_TAG = 9, status.MPI_ERROR = MPI_ERR_TAG;
+    CHECK_OK(MPI_Status_set_elements(&status, MPI_INT, 5));
+    CHECK_OK(MPI_Status_c2f08(&status, f08));
+    CHECK(f08[0] == 7 && f08[1] == 9 && f08[2] == MPI_ERR_TAG, "a status of mpi_f08: %d %d %d", f08[0], f08[1], f08[2]);
+    CHECK_OK(MPI_Status_f082f(f08, f));
+    memset(f08, 0, sizeof f08);
+    CHECK_OK(MPI_Status_f2f08(f, f08));
+    CHECK_OK(MPI_Status_f082c(f08, &back));
+    CHECK(!memcmp(&status, &back, sizeof status), "the status has changed on its way");
+    CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+    CHECK_OK(MPI_Session_set_info(session, MPI_INFO_ENV));
+    CHECK(MPI_Session_set_info(session, MPI_INFO_NULL), "no info was taken for one");
+    CHECK_OK(MPI_Session_finalize(&session));
+}
+#else
+static void test_open_mpi_5(void)
+{
+}
+#endif
+
 int main(int argc, char **argv)
 {
     test_begin(&argc, &argv);
@@ -145,5 +180,8 @@ int main(int argc, char **argv)
     test_predefined();
     test_objects();
     test_newer();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    test_open_mpi_5();
     return test_end();
 }

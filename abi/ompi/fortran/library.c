@@ -11,12 +11,12 @@ int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_status_ignore_[STATU
 char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
 
 /* What C calls MPI_STATUS_IGNORE of Fortran. */
-extern int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
+extern int *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE, *MPI_F08_STATUS_IGNORE, *MPI_F08_STATUSES_IGNORE;
 
 __attribute__((constructor)) static void tell_c(void)
 {
-    MPI_F_STATUS_IGNORE = mpi_fortran_status_ignore_;
-    MPI_F_STATUSES_IGNORE = mpi_fortran_statuses_ignore_;
+    MPI_F_STATUS_IGNORE = MPI_F08_STATUS_IGNORE = mpi_fortran_status_ignore_;
+    MPI_F_STATUSES_IGNORE = MPI_F08_STATUSES_IGNORE = mpi_fortran_statuses_ignore_;
 }
 
 /* --- sizes --- */
