@@ -99,7 +99,7 @@ static void read_notes(const uint8_t *data, size_t size)
 
 static void read_address(const uint8_t *data, size_t size)
 {
-    static struct tcp_ifaces own;
+    static struct ifaces own;
     struct tcp_target targets[TCP_TARGETS];
     char name[INET6_ADDRSTRLEN + 12];
     int count;

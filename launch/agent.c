@@ -282,6 +282,8 @@ static bool take(struct job *job, const struct frame *frame, const char *data)
     case FRAME_VISIT:
     case FRAME_LEAVE:
     case FRAME_ANSWER: return agent_take_call(job, frame, data);
+    case FRAME_GUESTS: return agent_take_guests(job, frame->value, data, frame->length);
+    case FRAME_GUEST_GONE: return agent_take_guest_gone(job, frame->value);
     case FRAME_WORLD: return agent_take_world(job, data, frame->length);
     case FRAME_GO: agent_take_go(job, frame->value); return true;
     default: return false;

@@ -39,6 +39,9 @@ void agent_looked(struct job *job, uint32_t value);
 bool agent_take_world(struct job *job, const char *data, size_t size);
 void agent_take_go(struct job *job, bool is_wanted);
 void agent_tell_links(struct job *job);
+/* guests.c: GUESTS, GUEST_GONE. */
+bool agent_take_guests(struct job *job, uint32_t number, const char *data, size_t size);
+bool agent_take_guest_gone(struct job *job, uint32_t place);
 /* VISIT, LEAVE, ANSWER. */
 bool agent_take_call(struct job *job, const struct frame *frame, const char *data);
 /* For it: any frame; it or its machine cannot be used. */

@@ -121,7 +121,7 @@ void agent_tell_links(struct job *job)
     for (int place = 0; place < job->used; place++) {
         const struct job_desk *desk = job_desk(job->head, place);
         struct frame_linked linked;
-        if (is_far(job, place))
+        if (is_far(job, place) || job->ranks[place].world->number < 0)
             continue;
         memcpy(linked.contexts, (const void *)desk->contexts, sizeof linked.contexts);
         memcpy(linked.links, (const void *)desk->links, sizeof linked.links);

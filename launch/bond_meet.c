@@ -8,12 +8,18 @@
 
 #include "base/mem.h"
 #include "bonds.h"
+#include "far.h"
+#include "guests.h"
+
+enum meeting_step { MEETING_WAITS, MEETING_WANTS_ROOM, MEETING_IS_ADMITTED };
 
 /* A request of a rank. */
 struct meeting {
     struct meeting *next;
     struct bond *bond;
     int rank;
+    enum meeting_step step;
+    uint32_t admission;  /* far_has_admitted */
     char *members;       /* struct bond_member of each, one after the other */
     int count;
 };
@@ -40,15 +46,16 @@ static int read_members(struct texts *texts, char **members)
 
     while (texts->at < texts->end) {
         const int home = texts_next_number(texts, BOND_GROUP_MAX - 1);
-        const int tenant = texts_next_number(texts, INT32_MAX), appnum = texts_next_number(texts, INT32_MAX);
+        const int tenant = texts_next_number(texts, INT32_MAX), node = texts_next_number(texts, INT32_MAX);
+        const int appnum = texts_next_number(texts, INT32_MAX);
         struct bond_member *member;
 
         all = need_more(all, ((size_t)count + 1) * sizeof *all);
         member = &all[count++];
-        *member = (struct bond_member){ .home = (uint32_t)home, .tenant = (uint32_t)tenant,
+        *member = (struct bond_member){ .home = (uint32_t)home, .tenant = (uint32_t)tenant, .node = (uint32_t)node,
                                         .appnum = (uint32_t)appnum };
-        if (home < 0 || tenant < 0 || appnum < 0 ||
-            !read_hex(texts_next(texts), member->address, sizeof member->address, &member->size)) {
+        if (home < 0 || tenant < 0 || node < 0 || appnum < 0 ||
+            !read_hex(texts_next(texts), member->address, sizeof member->address, &member->size) || !member->size) {
             mem_free(all);
             return -1;
         }
@@ -57,21 +64,38 @@ static int read_members(struct texts *texts, char **members)
     return count;
 }
 
-/* True: the rank has its answer. */
-static bool answer(struct job *job, const struct meeting *meeting)
+/* As the guests of a call: false: not yet. True: they have places, or there is no room. */
+static bool admit(struct job *job, struct meeting *meeting, bool *has_room)
 {
-    const struct bond *bond = meeting->bond;
+    *has_room = true;
+    if (meeting->step == MEETING_WAITS) {
+        if (meeting->bond->state != BOND_IS_OPEN || !meeting->bond->is_certain)
+            return false;
+        far_ask_links(job);
+        meeting->step = MEETING_WANTS_ROOM;
+    }
+    if (meeting->step == MEETING_WANTS_ROOM) {
+        if (far_is_linking(job) || spawning_holds_places(job))
+            return false;
+        *has_room = guests_admit(job, meeting->bond, meeting->members, meeting->count, &meeting->admission) >= 0;
+        meeting->step = MEETING_IS_ADMITTED;
+    }
+    return !*has_room || far_has_admitted(job, meeting->admission);
+}
 
-    if (bond->state == BOND_IS_OVER)
+/* True: the rank has its answer. */
+static bool answer(struct job *job, struct meeting *meeting)
+{
+    bool has_room;
+
+    if (meeting->bond->state == BOND_IS_OVER)
         dynamic_answer(job, meeting->rank, MPI_ERR_OTHER, "E1017: the mpiexec of another job, some processes of which "
                        "are to be in a communicator with this one, cannot be reached, or has ended");
-    else if (bond->state != BOND_IS_OPEN || !bond->is_certain)
+    else if (!admit(job, meeting, &has_room))
         return false;
-    else if (bond_give_places(job, meeting->bond, meeting->members, meeting->count) < 0)
-        dynamic_answer(job, meeting->rank, MPI_ERR_OTHER, "E1001: there is no room in this job for processes of "
-                       "another one which are to be in a communicator with this process");
     else
-        dynamic_answer(job, meeting->rank, 0, "");
+        dynamic_answer(job, meeting->rank, has_room ? 0 : MPI_ERR_OTHER, has_room ? "" : "E1001: there is no room in "
+                       "this job for processes of another one which are to be in a communicator with this process");
     return true;
 }
 
@@ -89,7 +113,7 @@ bool bonds_meet(struct job *job, int rank, struct texts *texts)
     const char *other = texts_next(texts);
     struct meeting *meeting = need(sizeof *meeting);
     struct bond fresh = { .job = other ? strtoull(other, NULL, 16) : 0 };
-    const bool has_way = bond_read_way(texts, &fresh);
+    const bool has_way = bond_read_way(texts, is_far(job, rank), &fresh);
 
     *meeting = (struct meeting){ .next = job->meetings, .rank = rank };
     meeting->count = read_members(texts, &meeting->members);
@@ -110,7 +134,7 @@ void meetings_look(struct job *job, const struct bond *bond)
 {
     for (struct meeting **place = &job->meetings; *place;) {
         const int rank = (*place)->rank;
-        if ((*place)->bond != bond || !answer(job, *place)) {
+        if ((bond && (*place)->bond != bond) || !answer(job, *place)) {
             place = &(*place)->next;
             continue;
         }
@@ -121,10 +145,12 @@ void meetings_look(struct job *job, const struct bond *bond)
 
 void meetings_move(struct job *job, const struct bond *from, struct bond *to)
 {
-    for (struct meeting *meeting = job->meetings; meeting; meeting = meeting->next)
-        if (meeting->bond == from)
-            meeting->bond = to;
-    meetings_look(job, to);
+    for (struct meeting *meeting = job->meetings; meeting; meeting = meeting->next) {
+        if (meeting->bond != from)
+            continue;
+        meeting->bond = to;
+        meeting->step = MEETING_WAITS;
+    }
 }
 
 void meetings_rank_over(struct job *job, int rank)

@@ -15,6 +15,7 @@
  *   kind     rank             value            bytes
  *   CALL     owner's place    tag              struct bond_port; struct bond_member of the group's, first its leader
  *   ANSWER   -1               tag              the same of the other group; none: refused for the reason -1 - rank
+ *   READY    0                tag              the answer's group has places; or not, for the reason -1 - rank
  *   LEAVE    -1               tag              -                  the caller waits no more
  *   OVER     place            exit code        -                  this process has failed, or is ended for one that has
  *   GONE     place            tenant           -                  this process has ended, as it should; another one may
@@ -45,7 +46,7 @@ struct bond_greeting {
 
 enum bond_step { BOND_CALLS = 1, BOND_ANSWERS, BOND_PROVES };
 
-enum bond_kind { BOND_CALL = 1, BOND_ANSWER, BOND_LEAVE, BOND_OVER, BOND_GONE, BOND_WELCOME, BOND_BYE,
+enum bond_kind { BOND_CALL = 1, BOND_ANSWER, BOND_READY, BOND_LEAVE, BOND_OVER, BOND_GONE, BOND_WELCOME, BOND_BYE,
                  BOND_KINDS };
 
 struct bond_port {
@@ -56,6 +57,7 @@ struct bond_port {
 struct bond_member {
     uint32_t home;   /* place in its job, … */
     uint32_t tenant; /* … which so many have had before */
+    uint32_t node;   /* its machine there */
     uint32_t appnum;
     uint32_t size;   /* bytes of address */
     unsigned char address[JOB_ADDRESS_SIZE];

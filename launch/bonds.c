@@ -133,13 +133,12 @@ static bool is_range_free(const struct job *job, const struct bond *bond, uint32
     return !(taken[range / 64] >> range % 64 & 1);
 }
 
-static void open_bond(struct job *job, struct bond *bond)
+static void open_bond(struct bond *bond)
 {
     bond->state = BOND_IS_OPEN;
     bond->number = bond_proof(&bond->secret, BOND_PROVES + 1) | 1;
     bond->key[0] = bond_proof(&bond->secret, BOND_PROVES + 2);
     bond->key[1] = bond_proof(&bond->secret, BOND_PROVES + 3);
-    bond_opened(job, bond);
 }
 
 /* --- both call each other at the same time --- */
@@ -195,7 +194,7 @@ static bool take_greeting(struct job *job, struct bond *bond, const struct bond_
             !is_range_free(job, bond, bond->secret.range) || is_left_for_ours(job, bond))
             return false;
         bond->is_certain = true;
-        open_bond(job, bond);
+        open_bond(bond);
         bond_put(bond, BOND_WELCOME, -1, 0, NULL, 0);
         leave_ours(job, bond);
         return true;
@@ -219,7 +218,7 @@ static bool take_greeting(struct job *job, struct bond *bond, const struct bond_
         return false;
     }
     greet(job, bond, bond_proof(&bond->secret, BOND_PROVES));
-    open_bond(job, bond);
+    open_bond(bond);
     return true;
 }
 
@@ -450,6 +449,7 @@ void bonds_flush(struct job *job)
 
 void bonds_end(struct job *job)
 {
+    bonds_tell_last_ends(job);
     for (struct bond *bond = bonds_first(job); bond; bond = bond->next) {
         bond_put(bond, BOND_BYE, -1, 0, NULL, 0);
         if (bond->channel.out.fd >= 0)

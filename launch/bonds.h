@@ -2,14 +2,15 @@
 /* mpiexec: bonds with mpiexecs of other jobs, so that processes of both can be connected (MPI 5.0 §11.9).
  *
  *   bonds.c       making them: who listens, who calls, and that both know the port's key
- *   bond_calls.c  what goes over them: calls to ports, groups, the ends of processes
+ *   bond_calls.c  what goes over them: calls to ports, groups
  *   bond_meet.c   processes of other jobs of which ranks hear from each other
+ *   bond_ends.c   the ends of processes
  *   bond_wire.c   the bytes
+ *   guests.h      places for the processes of the other job
  *
  * A bond is made by the first call to a port of the other job and lasts until one of the two mpiexecs ends; when both
  * call at the same time, both come to the same one of the two. Processes
- * of the other job that are or were connected with ours have places in our segment meanwhile (struct job_abroad), as
- * processes of another machine have. */
+ * of the other job that are or were connected with ours have places in our segment meanwhile (struct job_abroad). */
 #ifndef LAUNCH_BONDS_H
 #define LAUNCH_BONDS_H
 
@@ -68,36 +69,43 @@ void bond_close(struct job *job, struct bond *bond);
 void bond_put(struct bond *bond, enum bond_kind kind, int rank, uint32_t value, const void *data, size_t size);
 
 /* bond_calls.c */
-/* Requests of ranks. False: it is none of these. True: it is answered. */
-bool bonds_request(struct job *job, int rank, unsigned kind, struct texts *texts);
+/* Requests of ranks. False: it is none of these. */
+bool bonds_request(struct job *job, int rank, unsigned kind, struct texts *texts, bool *is_answered);
+/* Go on with calls where that is possible now. */
+void bonds_look(struct job *job);
 /* He waits no more. False: he is connected already, or is none of those. */
 bool bonds_withdraw(struct job *job, int rank, uint32_t number);
-void bonds_rank_over(struct job *job, int rank);
-/* Of a call from there: it is refused; or accepted by `owner`, to whom a group of theirs is given: the place of its
- * leader, -1: there is no room. */
+void bonds_drop_calls(struct job *job, int rank); /* it has ended */
+/* Of a call from there: it is refused; or the request of `owner`, who accepts it, is to be answered. False: later. */
 void bonds_refuse(struct job *job, struct bond *bond, uint32_t tag, enum job_refusal why);
-int bonds_accept(struct job *job, struct bond *bond, uint32_t tag, int owner);
-/* Ranks are to end: tell those that are connected with them. */
-void bonds_tell_ends(struct job *job);
+bool bonds_accept(struct job *job, struct bond *bond, uint32_t tag, int owner);
 /* Our calls over the one go over the other, from the beginning. */
 void bonds_move_calls(struct job *job, const struct bond *from, struct bond *to);
-/* The key, TCP port and addresses in a request; false: they make no sense. */
-bool bond_read_way(struct texts *texts, struct bond *fresh);
-/* All of these of the bond's other job have places from now on: that of the first one. -1: there is no room, or one is
- * nonsense. */
-int bond_give_places(struct job *job, struct bond *bond, const char *members, int count);
+/* The key, TCP port and addresses in a request of a rank on this machine or another one; false: they make no sense. */
+bool bond_read_way(struct texts *texts, bool is_far, struct bond *fresh);
 /* A frame has come. False: it makes no sense. */
 bool bond_take(struct job *job, struct bond *bond, const struct frame *frame, const char *data);
-/* It is open: what has waited for that goes. It is over: what belongs to it goes. */
-void bond_opened(struct job *job, struct bond *bond);
+/* It is over: what belongs to it goes. */
 void bond_lost(struct job *job, struct bond *bond);
 
 /* bond_meet.c */
 /* A rank asks for places for processes of another job. False: it is answered later. */
 bool bonds_meet(struct job *job, int rank, struct texts *texts);
-/* The bond is open, or over, or another one stands for it; the rank has ended. */
+/* Go on with those of that bond, or of all, where that is possible now. Another one stands for the bond; the rank has
+ * ended. */
 void meetings_look(struct job *job, const struct bond *bond);
 void meetings_move(struct job *job, const struct bond *from, struct bond *to);
 void meetings_rank_over(struct job *job, int rank);
+
+/* bond_ends.c */
+/* Ranks are to end: tell those that are connected with them. Once more, when all have ended. */
+void bonds_tell_ends(struct job *job);
+void bonds_tell_last_ends(struct job *job);
+/* That guest has failed, or all are lost: so have those of ours that are connected with them, as soon as it is known
+ * who is; job_find_doomed then calls the third one. */
+void bond_guest_over(struct job *job, const struct bond *bond, int place, int code);
+void bond_guests_lost(struct job *job, const struct bond *bond);
+void bonds_find_ends(struct job *job);
+void bonds_rank_over(struct job *job, int rank);
 
 #endif

@@ -6,7 +6,6 @@
  * Who waits at a port of a process is entered as a visitor in that process's desk, by mpiexec or by the agent there;
  * the answer goes into the desk of the one who calls. Some of a process's visitors may have to wait for room there. */
 #include <mpi.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -71,6 +70,7 @@ void calls_answer(struct job *job, int caller, const struct frame_answer *answer
     struct job_caller *entry = &job_desk(job->head, caller)->caller[answer->slot];
 
     entry->tag = answer->tag;
+    entry->owner = answer->leader;
     atomic_store_explicit(&entry->state, answer->is_accepted ? JOB_CALLER_ACCEPTED : JOB_CALLER_REFUSED,
                           memory_order_release); /* pairs with has_answer */
     wake(job, caller);
@@ -78,20 +78,22 @@ void calls_answer(struct job *job, int caller, const struct frame_answer *answer
 
 /* --- mpiexec --- */
 
+void calls_tell(struct job *job, int caller, const struct frame_answer *answer)
+{
+    if (job->ranks[caller].is_over)
+        return;
+    if (is_far(job, caller))
+        far_put_answer(job, caller, answer);
+    else
+        calls_answer(job, caller, answer);
+}
+
 static void put_answer(struct job *job, const struct port_call *call, bool is_accepted, uint32_t tag)
 {
-    const struct frame_answer answer = { call->slot, is_accepted, tag };
-
-    if (call->bond) {
+    if (call->bond)
         bonds_refuse(job, call->bond, call->number, JOB_PORT_CLOSED);
-        return;
-    }
-    if (job->ranks[call->caller].is_over)
-        return;
-    if (is_far(job, call->caller))
-        far_put_answer(job, call->caller, &answer);
     else
-        calls_answer(job, call->caller, &answer);
+        calls_tell(job, call->caller, &(struct frame_answer){ call->slot, is_accepted, tag, -1 });
 }
 
 static bool is_free(const struct job *job, int owner, int visitor)
@@ -191,7 +193,7 @@ void calls_rank_over(struct job *job, int rank)
 }
 
 /* Entry, number, owner, tenant, port. */
-static void take_connect(struct job *job, int rank, struct texts *texts)
+static bool take_connect(struct job *job, int rank, struct texts *texts)
 {
     struct port_call *call = need(sizeof *call), **last = &job->calls;
 
@@ -204,13 +206,14 @@ static void take_connect(struct job *job, int rank, struct texts *texts)
     if (call->slot < 0 || call->owner < 0 || call->owner >= job->used || job->ranks[call->owner].is_over) {
         mem_free(call);
         dynamic_answer(job, rank, MPI_ERR_PORT, "E1009: the port is closed: the process that had opened it has ended");
-        return;
+        return true;
     }
     while (*last)
         last = &(*last)->next;
     *last = call;
     dynamic_answer(job, rank, 0, "");
     enter_waiting(job);
+    return true;
 }
 
 void calls_add_abroad(struct job *job, struct bond *bond, uint32_t tag, int owner, uint32_t tenant, uint32_t port)
@@ -247,7 +250,7 @@ void calls_drop_abroad(struct job *job, const struct bond *bond)
 }
 
 /* Number; it is said whether it is so. */
-static void withdraw(struct job *job, int rank, struct texts *texts)
+static bool withdraw(struct job *job, int rank, struct texts *texts)
 {
     const uint32_t number = (uint32_t)texts_next_number(texts, INT32_MAX);
     struct port_call **place = find(job, rank, number);
@@ -257,39 +260,39 @@ static void withdraw(struct job *job, int rank, struct texts *texts)
     if (*place)
         end(job, place, false);
     enter_waiting(job);
+    return true;
 }
 
 /* Visitor, its number, port, tag: the owner wants to be connected with him. It is told who that is, if he still
- * waits. */
-static void take_accept(struct job *job, int rank, struct texts *texts)
+ * waits; of one of another job later. */
+static bool take_accept(struct job *job, int rank, struct texts *texts)
 {
     const int visitor = texts_next_number(texts, JOB_VISITORS - 1);
     const uint32_t number = (uint32_t)texts_next_number(texts, INT32_MAX);
     const uint32_t port = (uint32_t)texts_next_number(texts, INT32_MAX);
     const uint32_t tag = (uint32_t)texts_next_number(texts, INT32_MAX);
     struct job_desk *desk = job_desk(job->head, rank);
-    char text[16] = "";
+    struct port_call **place = &job->calls, call;
 
-    desk->reply_count = 0;
-    for (struct port_call **place = &job->calls; *place; place = &(*place)->next) {
-        const struct port_call *call = *place;
-        if (call->owner != rank || call->visitor != visitor || call->number != number || call->port != port)
-            continue;
-        desk->reply_first = call->bond ? bonds_accept(job, call->bond, number, rank) : call->caller;
-        desk->reply_count = desk->reply_first >= 0;
-        if (call->bond)
-            snprintf(text, sizeof text, "%u", number);
-        else
-            put_answer(job, call, true, tag);
+    while (*place && ((*place)->owner != rank || (*place)->visitor != visitor || (*place)->number != number ||
+                      (*place)->port != port))
+        place = &(*place)->next;
+    desk->reply_count = *place != NULL;
+    if (*place) {
+        call = **place;
         drop(place);
-        break;
+        enter_waiting(job);
+        if (call.bond)
+            return bonds_accept(job, call.bond, number, rank);
+        desk->reply_first = call.caller;
+        put_answer(job, &call, true, tag);
     }
-    dynamic_answer(job, rank, 0, text);
-    enter_waiting(job);
+    dynamic_answer(job, rank, 0, "");
+    return true;
 }
 
 /* Port: nobody is accepted there any more. */
-static void close_port(struct job *job, int rank, struct texts *texts)
+static bool close_port(struct job *job, int rank, struct texts *texts)
 {
     const uint32_t port = (uint32_t)texts_next_number(texts, INT32_MAX);
 
@@ -300,13 +303,14 @@ static void close_port(struct job *job, int rank, struct texts *texts)
             place = &(*place)->next;
     dynamic_answer(job, rank, 0, "");
     enter_waiting(job);
+    return true;
 }
 
-bool calls_request(struct job *job, int rank, unsigned kind, struct texts *texts)
+bool calls_request(struct job *job, int rank, unsigned kind, struct texts *texts, bool *is_answered)
 {
     static const struct {
         unsigned kind;
-        void (*take)(struct job *job, int rank, struct texts *texts);
+        bool (*take)(struct job *job, int rank, struct texts *texts);
     } requests[] = {
         { CONTROL_CONNECT, take_connect }, { CONTROL_WITHDRAW, withdraw }, { CONTROL_ACCEPT, take_accept },
         { CONTROL_CLOSE, close_port },
@@ -314,7 +318,7 @@ bool calls_request(struct job *job, int rank, unsigned kind, struct texts *texts
 
     for (size_t i = 0; i < ARRAY_LEN(requests); i++)
         if (requests[i].kind == kind) {
-            requests[i].take(job, rank, texts);
+            *is_answered = requests[i].take(job, rank, texts);
             return true;
         }
     return false;

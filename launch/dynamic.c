@@ -81,7 +81,8 @@ bool dynamic_request(struct job *job, int rank, unsigned kind, char *request, si
         unpublish(job, rank, &texts);
     } else if (kind == CONTROL_MEET) {
         is_answered = bonds_meet(job, rank, &texts);
-    } else if (!calls_request(job, rank, kind, &texts) && !bonds_request(job, rank, kind, &texts)) {
+    } else if (!calls_request(job, rank, kind, &texts, &is_answered) &&
+               !bonds_request(job, rank, kind, &texts, &is_answered)) {
         is_answered = look_up(job, rank, &texts);
     }
     mem_free(request);

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "bonds.h"
 #include "far_link.h"
+#include "guests.h"
 #include "hang.h"
 #include "job_text.h"
 #include "names.h"
@@ -170,16 +172,35 @@ void far_go(struct job *job)
 void far_ask_links(struct job *job)
 {
     for (int i = 0; job->links && i < job->nodes.count; i++)
-        job->links[i].is_linking = job->links[i].state == LINK_RUNS;
+        job->links[i].linking += job->links[i].state == LINK_RUNS;
     put_all(job, FRAME_LINKS, 0, NULL, 0);
 }
 
 bool far_is_linking(const struct job *job)
 {
     for (int i = 0; job->links && i < job->nodes.count; i++)
-        if (job->links[i].is_linking && job->links[i].state == LINK_RUNS)
+        if (job->links[i].linking && job->links[i].state == LINK_RUNS)
             return true;
     return false;
+}
+
+uint32_t far_put_guests(struct job *job, const struct frame_guest *guests, int count)
+{
+    put_all(job, FRAME_GUESTS, ++job->admissions, guests, (size_t)count * sizeof *guests);
+    return job->admissions;
+}
+
+bool far_has_admitted(const struct job *job, uint32_t number)
+{
+    for (int i = 0; job->links && i < job->nodes.count; i++)
+        if (job->links[i].state == LINK_RUNS && (int32_t)(job->links[i].admitted - number) < 0)
+            return false;
+    return true;
+}
+
+void far_put_guest_gone(struct job *job, int place)
+{
+    put_all(job, FRAME_GUEST_GONE, (uint32_t)place, NULL, 0);
 }
 
 bool far_is_there(const struct job *job, int node)
@@ -248,16 +269,29 @@ static void introduce(struct job *job, struct link *link, const struct world *wo
     mem_free(node_of);
 }
 
+/* After the worlds, of which they may have taken places. */
+static void introduce_guests(struct job *job, struct link *link)
+{
+    int count;
+    struct frame_guest *guests = guests_list(job, &count);
+
+    link->admitted = job->admissions; /* before any process is there */
+    if (count)
+        channel_put(&link->channel, FRAME_GUESTS, -1, job->admissions, guests, (size_t)count * sizeof *guests);
+    mem_free(guests);
+}
+
 void link_join(struct job *job, struct link *link)
 {
     link->state = LINK_RUNS;
     channel_put(&link->channel, FRAME_START, -1, job->head->universe, NULL, 0);
     for (const struct world *world = NULL; (world = next_world(job, world ? world->number : 0));)
         introduce(job, link, world);
+    introduce_guests(job, link);
     for (int rank = 0; rank < job->used; rank++) {
         const struct job_place *place = job_place(job->head, rank);
         const uint32_t size = atomic_load_explicit(&place->size, memory_order_acquire);
-        if (size)
+        if (size && job->ranks[rank].world->number >= 0)
             channel_put(&link->channel, FRAME_ADDRESS, rank, 0, place->address, size);
     }
 }
@@ -270,8 +304,8 @@ static bool take_linked(struct job *job, struct link *link, const struct frame *
     struct frame_linked linked;
 
     if (frame->rank < 0) {
-        link->is_linking = false;
-        return true;
+        link->linking--;
+        return link->linking >= 0;
     }
     if (frame->length != sizeof linked)
         return false;
@@ -390,6 +424,7 @@ bool link_take(struct job *job, struct link *link, const struct frame *frame, ch
         return true;
     case FRAME_UNVISITED: return calls_take_refusal(job, rank, frame->value, data);
     case FRAME_LINKED: return take_linked(job, link, frame, data);
+    case FRAME_ADMITTED: link->admitted = frame->value; return true;
     case FRAME_READY: return take_prepared(job, link, frame, data);
     case FRAME_REFUSED:
         if (rank < 0)
@@ -471,8 +506,10 @@ void link_lost(struct job *job, struct link *link, const char *why)
         feed_rank_over(job, rank);
         r->is_over = true;
         job->running--;
+        r->is_lost = true;
         names_drop(job, rank);
         calls_rank_over(job, rank);
+        bonds_rank_over(job, rank);
     }
     if (first < 0 && job->is_ending)
         return;

@@ -60,6 +60,12 @@ void far_put_answer(struct job *job, int rank, const struct frame_answer *answer
 void far_ask_links(struct job *job);
 bool far_is_linking(const struct job *job);
 
+/* For guests.c. All agents get to know them; the number of that. Do all know those? One of them has ended. */
+struct frame_guest;
+uint32_t far_put_guests(struct job *job, const struct frame_guest *guests, int count);
+bool far_has_admitted(const struct job *job, uint32_t number);
+void far_put_guest_gone(struct job *job, int place);
+
 /* For processes that are started later (spawning.h). Start an agent on that machine if there is none. */
 void far_need(struct job *job, int node);
 bool far_is_there(const struct job *job, int node);

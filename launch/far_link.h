@@ -29,8 +29,9 @@ struct link {
     bool has_own;           /* it has been sent our own program */
     bool has_ended;         /* the channel has come to its end */
     bool is_late;           /* it has been started when ranks ran already */
-    bool is_linking;        /* it has been asked for the links of its processes, and has not told all */
+    int linking;            /* times that it has been asked for the links of its processes and has not told all */
     bool is_preparing;      /* it looks whether it can start processes of a WORLD */
+    uint32_t admitted;      /* the last GUESTS that it knows all of */
     uint32_t cpus;
     struct refusal refusal; /* why it cannot start, or not those processes */
 };

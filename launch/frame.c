@@ -35,6 +35,9 @@ static const struct rule {
     [FRAME_VISIT] = { FRAME_FROM_ROOT, RANKS, sizeof(struct frame_visit), sizeof(struct frame_visit) },
     [FRAME_LEAVE] = { FRAME_FROM_ROOT, RANKS, 0, 0 },
     [FRAME_ANSWER] = { FRAME_FROM_ROOT, RANKS, sizeof(struct frame_answer), sizeof(struct frame_answer) },
+    [FRAME_GUESTS] = { FRAME_FROM_ROOT, NOBODYS, sizeof(struct frame_guest),
+                       JOB_SLOTS_MAX * sizeof(struct frame_guest) },
+    [FRAME_GUEST_GONE] = { FRAME_FROM_ROOT, NOBODYS, 0, 0 },
     [FRAME_BYE] = { FRAME_FROM_ROOT, NOBODYS, 0, 0 },
     [FRAME_READY] = { FRAME_FROM_AGENT, NOBODYS, 0, 0 },
     [FRAME_REFUSED] = { FRAME_FROM_AGENT, ANYBODYS, 0, NOTE_MAX },
@@ -47,6 +50,7 @@ static const struct rule {
     [FRAME_LOOKED] = { FRAME_FROM_AGENT, NOBODYS, 0, 0 },
     [FRAME_LINKED] = { FRAME_FROM_AGENT, ANYBODYS, 0, sizeof(struct frame_linked) },
     [FRAME_UNVISITED] = { FRAME_FROM_AGENT, RANKS, sizeof(uint32_t), sizeof(uint32_t) },
+    [FRAME_ADMITTED] = { FRAME_FROM_AGENT, NOBODYS, 0, 0 },
     [FRAME_NOTE] = { FRAME_FROM_AGENT, ANYBODYS, 1, NOTE_MAX },
 };
 

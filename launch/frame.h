@@ -27,6 +27,8 @@
  *   VISIT        rank      -              struct frame_visit         somebody waits at a port of the rank
  *   LEAVE        rank      visitor        -                          and does not any more
  *   ANSWER       rank      -              struct frame_answer        to the rank's call to a port
+ *   GUESTS       -         number         struct frame_guest of each  processes of other jobs get places
+ *   GUEST_GONE   -         place          -                          another one is at its home
  *   BYE          -         -              -                          clean and go
  *   -- from the agent
  *   READY        -         processors     -                          it can start; those of a WORLD as well
@@ -39,6 +41,7 @@
  *   FED          rank      bytes          -                          so much of its stdin has been read; 0: no more is
  *   UNVISITED    rank      visitor        4: number of the call      the port is not open
  *   PAGE         rank      -              what has been seen of it (hang_far.c)
+ *   ADMITTED     -         number         -                          all up to those GUESTS are known there
  *   LOOKED       -         number, flag   -                          all that LOOK wanted; a rank waits long (1)
  *   NOTE         rank      -              text to be printed as a message about the rank */
 #ifndef LAUNCH_FRAME_H
@@ -51,7 +54,7 @@
 #include "sys/job.h"
 
 enum {
-    FRAME_PROTOCOL = 3,
+    FRAME_PROTOCOL = 4,
     FRAME_HELLO_SIZE = 160,
     FRAME_PIECE = 65536,         /* of output and input, at most */
     OUTPUT_WINDOW = 128 << 10,   /* bytes of a stream that may be on their way */
@@ -61,9 +64,9 @@ enum {
 enum frame_kind {
     FRAME_JOB = 1, FRAME_START, FRAME_SIGNAL, FRAME_END, FRAME_TAKEN, FRAME_CREDIT, FRAME_BROKEN, FRAME_INPUT,
     FRAME_ADDRESS, FRAME_RELEASE, FRAME_LOOK, FRAME_ASK, FRAME_LINKS, FRAME_WORLD, FRAME_GO,
-    FRAME_VISIT, FRAME_LEAVE, FRAME_ANSWER, FRAME_BYE,
+    FRAME_VISIT, FRAME_LEAVE, FRAME_ANSWER, FRAME_GUESTS, FRAME_GUEST_GONE, FRAME_BYE,
     FRAME_READY, FRAME_REFUSED, FRAME_STARTED, FRAME_OUTPUT, FRAME_SAID, FRAME_OVER, FRAME_FED, FRAME_NOTE,
-    FRAME_PAGE, FRAME_LOOKED, FRAME_LINKED, FRAME_UNVISITED,
+    FRAME_PAGE, FRAME_LOOKED, FRAME_LINKED, FRAME_UNVISITED, FRAME_ADMITTED,
     FRAME_KINDS
 };
 
@@ -98,6 +101,18 @@ struct frame_visit {
 struct frame_answer {
     int32_t slot; /* which of the caller's entries */
     uint32_t is_accepted, tag;
+    int32_t leader; /* of the other group, if that is of another job; else -1 */
+};
+
+/* A process of another job (guests.c). */
+struct frame_guest {
+    int32_t place;
+    uint32_t tenant; /* of the place */
+    uint32_t is_over;
+    uint32_t node;   /* for struct job_place, as the next ones */
+    uint32_t appnum, size;
+    unsigned char address[JOB_ADDRESS_SIZE];
+    struct job_abroad abroad;
 };
 
 /* The end of a rank. */

@@ -175,7 +175,7 @@ static void send_pages(struct job *job, const struct hang_view *view)
     for (int i = 0; i < view->size; i++) {
         struct sent_page sent = { .now = view->now, .page = view->page[i] };
         const size_t length = sent.page.where ? strnlen(sent.page.where, WHERE_SIZE) : 0;
-        if (is_far(job, i))
+        if (is_far(job, i) || job->ranks[i].world->number < 0)
             continue;
         if (length)
             memcpy(data + sizeof sent, sent.page.where, length);

@@ -47,13 +47,13 @@ void job_failed(struct job *job, int rank, int exit_code, bool ends_others)
     }
     if (!ends_others || job->is_ending || job->is_signalled)
         return;
+    if (job->worlds > 0 || bonds_first(job))
+        far_ask_links(job);
     if (rank < 0) {
         timer_set(job, TIMER_SETTLE, SETTLE_SECONDS);
         return;
     }
     job->ranks[rank].has_failed = job->ranks[rank].will_end = true;
-    if (job->worlds > 0)
-        far_ask_links(job);
     timer_set(job, TIMER_FAILED, LINKS_SECONDS);
     job_find_doomed(job, false);
 }
@@ -63,6 +63,7 @@ void job_find_doomed(struct job *job, bool is_late)
     if (!is_late && far_is_linking(job))
         return;
     job->timers[TIMER_FAILED] = 0;
+    bonds_find_ends(job);
     for (int i = 0; i < job->used; i++) {
         if (!job->ranks[i].has_failed)
             continue;

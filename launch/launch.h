@@ -23,7 +23,7 @@
  *   far.h       ranks on other machines               agent.h    mpiexec --agent, there
  *   address.c   addresses of processes to those of other machines
  *   client.h    several jobs with one MPI_COMM_WORLD (IMPI)
- *   bonds.h     being connected with other jobs
+ *   bonds.h     being connected with other jobs    guests.h  places for their processes
  *
  * struct job is the only state; it lives in main. */
 #ifndef LAUNCH_LAUNCH_H
@@ -234,6 +234,8 @@ struct rank {
     struct app *app;
     int appnum;
     bool will_end;       /* a process that it is connected with has failed … */
+    bool is_gone;        /* a process of another job that has ended */
+    bool is_lost;        /* its machine is */
     bool is_doomed;      /* … and it has been told to end */
     char *request;       /* to us, as far as it has come; NULL: none */
     size_t request_size;
@@ -343,6 +345,8 @@ struct job {
     struct name *names;  /* published services (names.h); NULL: none */
     struct look *looks;  /* other mpiexecs are asked for services; NULL: none */
     struct bonds *bonds; /* with mpiexecs of other jobs (bonds.h); NULL: none yet */
+    uint32_t admissions; /* of processes of other jobs (guests.h) that all machines have been told of */
+    struct bond_end *bond_ends; /* ends of processes there that ours may be connected with; NULL: none */
     struct abroad_call *abroad_calls; /* to their ports, and theirs that are accepted; NULL: none */
     struct meeting *meetings; /* places for processes of other jobs that ranks wait for (bond_meet.c); NULL: none */
     struct port_call *calls; /* to ports of processes on other machines, the oldest first; NULL: none */
@@ -509,8 +513,8 @@ void worlds_fill(struct job *job, struct world *world);
 /* Enter a copy of it, with the next number; its processes are not started yet. The apps and the request are the
  * world's. `nodes`: of each of its processes. */
 struct world *worlds_add(struct job *job, const struct world *wanted, const int *nodes);
-/* A world of so many processes of another job, which is not ours to start or to end: its first place; -1: no room. */
-int worlds_admit(struct job *job, int size);
+/* These places are those of processes of another job, which are not ours to start or to end. */
+void worlds_admit(struct job *job, int first, int size);
 /* The process there has ended, or we hear no more of it; the place is had again when nobody is connected with it. */
 void worlds_dismiss(struct job *job, int place);
 /* All that the process in this place has here is closed. */

@@ -155,6 +155,10 @@ static void look(struct job *job)
         job_find_doomed(job, false);
     if (job->spawnings)
         spawning_look(job);
+    if (job->abroad_calls)
+        bonds_look(job);
+    if (job->meetings)
+        meetings_look(job, NULL);
 }
 
 void loop_until(struct job *job, bool (*is_so)(struct job *job))

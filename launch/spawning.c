@@ -270,6 +270,11 @@ static enum outcome after_processes(struct spawning *s)
 
 /* --- the calls --- */
 
+bool spawning_holds_places(const struct job *job)
+{
+    return job->spawnings && job->spawnings->node_of && !job->spawnings->world;
+}
+
 /* Is there still somebody who waits for it? -2: the job itself has failed. */
 static bool is_wanted(const struct spawning *s)
 {

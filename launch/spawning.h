@@ -43,7 +43,9 @@ void call_free_apps(struct app *apps, int count);
 void dynamic_answer(struct job *job, int rank, int error, const char *text);
 
 /* calls.c: requests about ports of processes on other machines. False: it is none. */
-bool calls_request(struct job *job, int rank, unsigned kind, struct texts *texts);
+bool calls_request(struct job *job, int rank, unsigned kind, struct texts *texts, bool *is_answered);
+/* The answer to a caller of ours, wherever he is. */
+void calls_tell(struct job *job, int caller, const struct frame_answer *answer);
 /* Of another job: somebody waits at a port of the process. He does not any more (false: he did not); nobody does. */
 struct bond;
 void calls_add_abroad(struct job *job, struct bond *bond, uint32_t tag, int owner, uint32_t tenant, uint32_t port);
@@ -61,6 +63,8 @@ void calls_answer(struct job *job, int caller, const struct frame_answer *answer
 /* Do what the call wants, when those before it are done. True: it has been answered. The apps and the request are
  * taken over. */
 bool spawning_add(const struct call *call, char *request);
+/* Has one chosen places, and not taken them yet? */
+bool spawning_holds_places(const struct job *job);
 /* Go on if that is possible now. */
 void spawning_look(struct job *job);
 /* A process on another machine could not be started. True: it was being started by a call. */

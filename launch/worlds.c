@@ -201,14 +201,10 @@ struct world *worlds_add(struct job *job, const struct world *wanted, const int 
     return world;
 }
 
-int worlds_admit(struct job *job, int size)
+void worlds_admit(struct job *job, int first, int size)
 {
-    const int first = worlds_find_room(job, size);
-    struct world *world;
+    struct world *world = need(sizeof *world);
 
-    if (first < 0)
-        return -1;
-    world = need(sizeof *world);
     *world = (struct world){ .number = -1, .first = first, .size = size, .places = size, .app_count = 1,
                              .apps = need(sizeof *world->apps) };
     world->apps[0].ranks = size;
@@ -217,7 +213,6 @@ int worlds_admit(struct job *job, int size)
         job->ranks[place].is_over = true; /* there is nothing of it here */
         atomic_store_explicit(&job_proc(job->head, place)->state, JOB_STARTED, memory_order_relaxed);
     }
-    return first;
 }
 
 void worlds_dismiss(struct job *job, int place)

@@ -4,7 +4,7 @@
  * side's, the leaders exchange cards of the members (place, address), and of each job the way to its mpiexec. In each
  * job one of the group asks its own mpiexec for places for those who have none yet; the mpiexecs make a bond where
  * there is none (launch/bond_meet.c). Nobody sends to the other side before both are done with that.
- * Knows: coll, p2p, sys (places). */
+ * Knows: progress, coll, p2p, sys (places). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "coll/coll.h"
 #include "comm/int_comm.h"
+#include "progress/progress.h"
 
 static const struct comm_outside *outside;
 
@@ -80,6 +81,17 @@ static int share_ways(const struct meeting *m, struct way *ways, const int *firs
     return rc;
 }
 
+/* Where members on other machines of this job are reached comes by their launcher. */
+static bool has_cards(void *arg)
+{
+    const struct group *group = arg;
+
+    for (int rank = 0; rank < group->size; rank++)
+        if (!place_card(group_proc(group, rank)).size)
+            return false;
+    return true;
+}
+
 /* What is exchanged; *out is the caller's, but after an error. */
 static int introduce_side(const struct meeting *m, void **out, size_t *size)
 {
@@ -105,6 +117,7 @@ static int introduce_side(const struct meeting *m, void **out, size_t *size)
         *out = NULL;
         return rc;
     }
+    progress_wait_until(has_cards, m->local->group);
     for (int rank = 0; rank < group->size; rank++) {
         const struct place_card card = place_card(group_proc(group, rank));
         memcpy((char *)(ways + head->ways) + (size_t)rank * sizeof card, &card, sizeof card);

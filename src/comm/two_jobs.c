@@ -60,7 +60,7 @@ bool comm_is_of_many(const struct group *group, const struct group *other)
 int comm_ctx_take_abroad(const struct job_abroad *abroad, uint32_t *ctx)
 {
     const uint32_t most = (1u << SIDE_BITS) - (1u << CALL_BITS);
-    const uint32_t number = atomic_fetch_add_explicit(&place_abroad((int)abroad->first)->contexts, 1,
+    const uint32_t number = atomic_fetch_add_explicit(&place_abroad((int)abroad->first)->contexts, abroad->step,
                                                       memory_order_relaxed);
 
     *ctx = number < most ? first_ctx(abroad, abroad->side) + 2 * ((1u << CALL_BITS) + number) : 0;

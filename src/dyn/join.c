@@ -130,7 +130,7 @@ static int exchange(int fd, const struct words *own, struct words *theirs)
 static int be_called(int fd, struct comm **out)
 {
     char name[MPI_MAX_PORT_NAME] = "";
-    const bool has_port = !dyn_job->head->is_spread && !dyn_open_port(name);
+    const bool has_port = !dyn_open_port(name);
     uint32_t is_connected = 0;
     int rc;
 
@@ -144,6 +144,8 @@ static int be_called(int fd, struct comm **out)
     if (!rc)
         rc = accept_beside(name, fd, out);
     (void)dyn_close_port(name);
+    if (err_class(rc) == MPI_ERR_PORT) /* there is no way, and the other one has been told */
+        rc = 0;
     if (!rc)
         rc = hear(fd, &is_connected, sizeof is_connected);
     return rc;

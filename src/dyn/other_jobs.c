@@ -30,16 +30,16 @@ int abroad_name(char *to)
     static char name[REACH_MAX]; /* guarded by lock */
     struct request request = { 0 };
     struct pm_reply reply;
-    char key[KEY_SIZE];
+    char key[KEY_SIZE], reach[REACH_MAX - KEY_SIZE] = "";
     unsigned port;
     int rc = 0;
 
     pthread_mutex_lock(&lock);
     if (!*name)
         rc = request_send(&request, CONTROL_OPEN, "MPI_Open_port", &reply);
-    if (!*name && !rc && sscanf(reply.text, "%u %32[0-9a-f]", &port, key) == 2 &&
-        !tcp_reach_write((uint16_t)port, name, sizeof name - KEY_SIZE))
-        snprintf(name + strlen(name), sizeof name - strlen(name), ":%s", key);
+    if (!*name && !rc && sscanf(reply.text, "%u %32[0-9a-f] %166[0-9a-f]", &port, key, reach) >= 2 &&
+        (*reach || !tcp_reach_write((uint16_t)port, reach, sizeof reach)))
+        snprintf(name, sizeof name, "%s:%s", reach, key);
     memcpy(to, name, sizeof name);
     pthread_mutex_unlock(&lock);
     return rc;
@@ -67,12 +67,16 @@ bool abroad_is_name(const char *text)
 
 /* --- calls --- */
 
+/* The machines of this job may be connected by another network than TCP, which other jobs do not know. */
 static int get_ready(const char *call)
 {
-    if (dyn_job->head->is_spread)
-        return err(MPI_ERR_PORT, "E1016: %s connects jobs of one machine each, and this one is on "
-                   "several", call);
-    return p2p_be_reachable();
+    const int rc = p2p_be_reachable();
+    const struct job_place *place = job_place(dyn_job->head, dyn_job->proc);
+
+    if (rc || tcp_is_address(place->address, atomic_load_explicit(&place->size, memory_order_relaxed)))
+        return rc;
+    return err(MPI_ERR_PORT, "E1016: %s connects jobs by TCP, and the machines of this one talk by another network "
+               "(PARLEY_NET_FAR)", call);
 }
 
 int abroad_prepare(struct comm *comm, const char *call)
@@ -165,6 +169,7 @@ static void add_card(struct request *request, const struct place_card *card)
 
     request_add_number(request, card->home);
     request_add_number(request, card->tenant);
+    request_add_number(request, card->node);
     request_add_number(request, card->appnum);
     for (uint32_t i = 0; i < card->size && i < JOB_ADDRESS_SIZE; i++) {
         hex[2 * i] = digits[card->address[i] >> 4];

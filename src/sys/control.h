@@ -58,15 +58,16 @@ enum control_kind {
                         * reply of one of another job has the tag as its text, and CONTROL_GROUP follows */
     CONTROL_CLOSE,     /* port */
     /* Of ports and processes of other jobs (launch/bonds.c). */
-    CONTROL_OPEN,      /* be reachable for others. The reply: the number of the TCP port, and the key in 32 hex digits,
+    CONTROL_OPEN,      /* be reachable for others. The reply: the number of the TCP port, the key in 32 hex digits, and
+                        * the addresses of mpiexec's machine (sys/ifaces.h) in such digits, for a rank on another one;
                         * or nothing */
     CONTROL_CALL,      /* entry, number of the call, job (16 hex digits), owner, his tenant, port, key (32 hex digits),
                         * TCP port; number of addresses, each an IP address and its scope; the places of the group: the
                         * caller waits in that entry, which is told the leader's place and the tag */
     CONTROL_GROUP,     /* that tag, and the places of the group that the visitor is connected with; none: nobody */
     CONTROL_MEET,      /* job (16 hex digits), the way to its mpiexec as in CONTROL_CALL from the key on, perhaps
-                        * without addresses; of some of its processes each the place there, tenant, appnum, and address
-                        * in hex digits: these have places here when that has been answered */
+                        * without addresses; of some of its processes each the place there, tenant, machine, appnum, and
+                        * address in hex digits: these have places here when that has been answered */
     CONTROL_LAST = CONTROL_MEET,
 };
 

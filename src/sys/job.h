@@ -207,7 +207,8 @@ struct job_answer {
 
 /* Who has this place if it is a process of another job, of another mpiexec (MPI 5.0 §11.9). It behaves as one of
  * another machine. The two mpiexecs have a bond: a number and a key that both jobs know, and a range of contexts
- * (comm/two_jobs.c) of which each side has a half. */
+ * (comm/two_jobs.c) of which each side has a half. All machines of a job know the same of it, but for `contexts`: each
+ * begins with its own number among them, and goes on in steps of as many as there are. */
 struct job_abroad {
     uint64_t bond;     /* [L] number; 0: the process is of this job */
     uint64_t job;      /* [L] token[0] of its job */
@@ -216,8 +217,10 @@ struct job_abroad {
     uint32_t range;    /* [L] of contexts, from 0 */
     uint32_t side;     /* [L] our half: 0 or 1; the side that has 0 counts as the lower one */
     uint32_t first;    /* [L] the first place that has been given to a process of this bond, where … */
-    _Atomic uint32_t contexts; /* [R] … is counted how many contexts our side has taken */
-    uint32_t tenant;   /* [L] so many processes have had that place in its own job before */
+    _Atomic uint32_t contexts; /* [R] … is counted which contexts our side has taken */
+    uint32_t step;             /* [L] from one of them to the next */
+    uint32_t tenant;           /* [L] so many processes have had that place in its own job before */
+    uint32_t node;             /* [L] its machine, as its own job numbers them */
 };
 
 struct job_proc {

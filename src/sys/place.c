@@ -62,12 +62,14 @@ struct place_card place_card(int proc)
     const struct job_abroad *abroad = place_abroad(proc);
     const struct job_place *place = job_place(segment, proc);
     struct place_card card = { .job = segment->token[0], .home = (uint32_t)proc,
-                               .tenant = job_proc(segment, proc)->tenant, .appnum = place->appnum };
+                               .tenant = job_proc(segment, proc)->tenant, .node = place->node,
+                               .appnum = place->appnum };
 
     if (abroad) {
         card.job = abroad->job;
         card.home = abroad->home;
         card.tenant = abroad->tenant;
+        card.node = abroad->node;
     }
     card.size = atomic_load_explicit(&place->size, memory_order_acquire);
     memcpy(card.address, place->address, sizeof card.address);

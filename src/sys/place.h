@@ -25,7 +25,7 @@ int place_find(uint64_t name);
 struct place_card {
     uint64_t job;          /* token[0] */
     uint32_t home, tenant; /* place in its job, which so many have had before */
-    uint32_t appnum;
+    uint32_t node, appnum; /* machine there */
     uint32_t size;         /* bytes of address */
     unsigned char address[JOB_ADDRESS_SIZE];
 };

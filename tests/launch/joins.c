@@ -5,41 +5,25 @@
  *     joins call FILE ROUNDS       connects there
  *
  * Each rank prints how many communicators it has got. The socket is used after each round. */
-#include <mpi.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-static int rank;
-
-static void must(int holds, const char *what)
-{
-    if (holds)
-        return;
-    printf("rank %d: %s does not hold\n", rank, what);
-    MPI_Abort(MPI_COMM_WORLD, 3);
-}
-#define MUST(what) must(what, #what)
+#include "meet.h"
 
 static int listen_at(const char *path)
 {
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t size = sizeof at;
     const int server = socket(AF_INET, SOCK_STREAM, 0);
-    char begun[4200];
-    FILE *file;
+    char number[16];
     int fd;
 
     MUST(!bind(server, (struct sockaddr *)&at, sizeof at) && !listen(server, 1));
     MUST(!getsockname(server, (struct sockaddr *)&at, &size));
-    snprintf(begun, sizeof begun, "%s.new", path);
-    file = fopen(begun, "w");
-    fprintf(file, "%d", ntohs(at.sin_port));
-    fclose(file);
-    rename(begun, path);
+    snprintf(number, sizeof number, "%d", ntohs(at.sin_port));
+    leave(path, number);
     fd = accept(server, NULL, NULL);
     close(server);
     return fd;
@@ -49,14 +33,10 @@ static int call(const char *path)
 {
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    FILE *file;
-    int port;
+    char number[16];
 
-    while (!(file = fopen(path, "r")))
-        usleep(5000);
-    MUST(fscanf(file, "%d", &port) == 1);
-    fclose(file);
-    at.sin_port = htons((unsigned short)port);
+    find(path, number, sizeof number);
+    at.sin_port = htons((unsigned short)atoi(number));
     MUST(!connect(fd, (struct sockaddr *)&at, sizeof at));
     return fd;
 }

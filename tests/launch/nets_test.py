@@ -42,17 +42,17 @@ V6 = 'give fd00:7::1/64 fd00:7::2/64 nodad\n'
 V4 = 'give 10.7.0.1/24 10.7.0.2/24\n'
 
 
-def on_two(network, settings=''):
-    """A job of four ranks that talk, two on each machine, in such a network."""
+def on_two(network, settings='', command='"$MPIEXEC" -host alpha:2,beta:2 -n 4 "$FAR" talk', **more):
+    """A job of four ranks that talk, two on each machine, in such a network; or something else."""
     probe = subprocess.run(['unshare', '-Urn', 'sh', '-c', 'ip link add v0 type veth peer name v1'],
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if probe.returncode:
         raise Skipped('no network namespaces: ' + probe.stdout.strip()[:100])
-    script = SETUP + network + f'{settings} "$MPIEXEC" -host alpha:2,beta:2 -n 4 "$FAR" talk\n'
+    script = SETUP + network + f'{settings} {command}\n'
     return subprocess.run(['unshare', '-Urn', 'sh', '-c', script], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, timeout=launch.STOP_AFTER, check=False,
                           env=dict(os.environ, DIR=launch.scratch, MPIEXEC=launch.mpiexec,
-                                   FAR=launch.compiled('far')))
+                                   FAR=launch.compiled('far'), **more))
 
 
 def expect_talk(network, settings=''):
@@ -90,6 +90,25 @@ def test_library_dropped():
     check(result.returncode != 0, 'exit code 0')
     contains(result.stderr, 'E0361')
     check(re.search(r'10\.7\.0\.[12] port \d+: no answer', result.stderr), result.stderr)
+
+
+MEET = r'''
+"$MPIEXEC" -timeout 40 -host $SERVER -n 2 "$PORTS" server "$DIR/net-port" 2 far &
+beta "$MPIEXEC" -timeout 40 -host $CLIENT -n 2 "$PORTS" client "$DIR/net-port" 2 talk
+code=$?
+wait $! && rm "$DIR/net-port" && exit $code
+'''
+
+
+def test_ports():
+    """Jobs whose mpiexecs are on two machines, with ranks on one or on both; the last rank opens the port, and each job
+    finds the other one's mpiexec by the addresses of its machine."""
+    for network in V4, V6:
+        for server in 'alpha,beta', 'alpha:2':
+            for client in 'localhost:2', 'localhost,beta':
+                result = on_two(network, '', MEET, PORTS=launch.compiled('ports'), SERVER=server, CLIENT=client)
+                equal((result.returncode, sorted(result.stdout.splitlines()), result.stderr),
+                      (0, ['client is done', 'server is done'], ''), f'{server} and {client}')
 
 
 if __name__ == '__main__':

@@ -6,26 +6,16 @@
  *
  * In the case "named" FILE is the name of a service, too, and the client looks that up.
  * CASE is what they do with each other; see cases. */
-#include <mpi.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "meet.h"
 
 enum { LONG = 300000 };
 
-static int rank, size, is_server;
-static const char *which;
-
-static void must(int holds, const char *what)
-{
-    if (holds)
-        return;
-    printf("rank %d: %s does not hold\n", rank, what);
-    MPI_Abort(MPI_COMM_WORLD, 3);
-}
-#define MUST(what) must(what, #what)
+static int size, is_server;
+static const char *which, *place;
 
 static int is(const char *name)
 {
@@ -78,17 +68,19 @@ static void use_window(MPI_Comm all, int here, int count)
 
 static void split(MPI_Comm all, int here, int count)
 {
-    MPI_Comm half, home, some;
+    MPI_Comm half, home, some, machine;
     MPI_Group group;
-    int members;
+    int members, mine;
 
     MPI_Comm_split(all, here % 2, -here, &half);
     MPI_Comm_size(half, &members);
     MUST(members == (count + 1 - here % 2) / 2);
     MPI_Barrier(half);
     MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &home);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_size(home, &members);
-    MUST(members == size);
+    MPI_Comm_size(machine, &mine);
+    MUST(members == mine);
     MPI_Comm_group(half, &group);
     MPI_Comm_create_group(all, group, here % 2, &some);
     MPI_Barrier(some);
@@ -96,6 +88,7 @@ static void split(MPI_Comm all, int here, int count)
     MPI_Comm_free(&some);
     MPI_Comm_free(&half);
     MPI_Comm_free(&home);
+    MPI_Comm_free(&machine);
 }
 
 static void do_all(MPI_Comm inter)
@@ -122,12 +115,16 @@ static void do_all(MPI_Comm inter)
     MPI_Comm_free(&again);
 }
 
-/* One side fails, and the other waits for it. */
+/* One side fails, by itself or by the test, and the other waits for it. */
 static void fail(MPI_Comm inter)
 {
+    char met[4200];
     int word;
 
     talk(inter);
+    snprintf(met, sizeof met, "%s.met", place);
+    if (is("waits") && !rank && !is_server)
+        leave(met, "x");
     if (is_server && rank == size - 1 && is("dies"))
         raise(9);
     if (is_server && rank == size - 1 && is("aborts"))
@@ -141,7 +138,7 @@ static void meet(MPI_Comm inter)
 {
     if (is("all"))
         do_all(inter);
-    else if (is("dies") || is("aborts") || is("killed"))
+    else if (is("dies") || is("aborts") || is("killed") || is("waits"))
         fail(inter);
     else
         talk(inter);
@@ -149,28 +146,24 @@ static void meet(MPI_Comm inter)
 
 static void serve(const char *path, int rounds)
 {
-    char port[MPI_MAX_PORT_NAME] = "", begun[4096];
+    const int opener = is("far") ? size - 1 : 0;
+    char port[MPI_MAX_PORT_NAME] = "";
     MPI_Comm inter;
-    FILE *file;
 
-    if (!rank) {
+    if (rank == opener) {
         MPI_Open_port(MPI_INFO_NULL, port);
         if (is("named"))
             MPI_Publish_name(path, MPI_INFO_NULL, port);
-        snprintf(begun, sizeof begun, "%s.new", path);
-        file = fopen(begun, "w");
-        fputs(port, file);
-        fclose(file);
-        rename(begun, path);
+        leave(path, port);
     }
     while (rounds--) {
-        MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+        MPI_Comm_accept(port, MPI_INFO_NULL, opener, MPI_COMM_WORLD, &inter);
         meet(inter);
         MPI_Comm_disconnect(&inter);
     }
     while (is("sleeps") && !rank && !access(path, F_OK))
         usleep(5000);
-    if (!rank)
+    if (rank == opener)
         MPI_Close_port(port);
 }
 
@@ -179,12 +172,8 @@ static void call(const char *path, int rounds)
     char port[MPI_MAX_PORT_NAME] = "";
     MPI_Comm inter;
     MPI_Info info;
-    FILE *file;
 
-    while (!(file = fopen(path, "r")))
-        usleep(5000);
-    MUST(fgets(port, sizeof port, file) != NULL);
-    fclose(file);
+    find(path, port, sizeof port);
     if (is("named")) {
         memset(port, 0, sizeof port);
         MPI_Lookup_name(path, MPI_INFO_NULL, port);
@@ -237,34 +226,19 @@ static void call_each(const char *path, int rounds)
     }
 }
 
-static void wait_for_port(const char *path, char *port)
-{
-    FILE *file;
-
-    while (!(file = fopen(path, "r")))
-        usleep(1000);
-    MUST(fgets(port, MPI_MAX_PORT_NAME, file) != NULL);
-    fclose(file);
-}
-
 /* Rank 1 of each job connects to rank 0 of the other one, at the same time; then all of both are connected. */
 static void cross(const char *path)
 {
-    char port[MPI_MAX_PORT_NAME] = "", theirs[MPI_MAX_PORT_NAME], own_path[4200], their_path[4200], begun[4300];
+    char port[MPI_MAX_PORT_NAME] = "", theirs[MPI_MAX_PORT_NAME], own_path[4200], their_path[4200];
     MPI_Comm inter, bridge, all;
-    FILE *file;
 
     snprintf(own_path, sizeof own_path, "%s.%d", path, is_server);
     snprintf(their_path, sizeof their_path, "%s.%d", path, !is_server);
     if (!rank) {
         MPI_Open_port(MPI_INFO_NULL, port);
-        snprintf(begun, sizeof begun, "%s.new", own_path);
-        file = fopen(begun, "w");
-        fputs(port, file);
-        fclose(file);
-        rename(begun, own_path);
+        leave(own_path, port);
     }
-    wait_for_port(their_path, theirs);
+    find(their_path, theirs, sizeof theirs);
     MPI_Barrier(MPI_COMM_WORLD);
     if (!rank)
         MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
@@ -291,6 +265,7 @@ int main(int argc, char **argv)
         MPI_Comm_disconnect(&parent);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    place = argv[2];
     which = argv[4];
     is_server = !strcmp(argv[1], "server");
     if (is("crossed"))

@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 
+import agents_test
 import launch_test
 from launch_test import check, contains, equal, finish, start
 
@@ -186,14 +187,120 @@ def test_killed_at_any_time():
         none_left(path)
 
 
-def test_one_machine():
-    """Jobs on several machines say that they cannot."""
+# --- jobs on several machines ---
+
+
+def on(hosts):
+    """Options and variables of a job with a rank on each of these."""
+    if isinstance(hosts, int): # one machine that behaves as so many
+        return [], {**os.environ, 'PARLEY_NODES': str(hosts)}
+    return ['-host', hosts], agents_test.environment()
+
+
+def far_side(name, hosts, ranks, path, rounds, case):
+    options, env = on(hosts)
+    return side(name, ranks, path, rounds, case, *options, env=env)
+
+
+def far_sides(server, client, rounds, case):
+    path = place()
+    return path, [far_side('server', *server, path, rounds, case), far_side('client', *client, path, rounds, case)]
+
+
+def far_well(server, client, rounds, case):
+    path, sides = far_sides(server, client, rounds, case)
+    for name, process in zip(('server', 'client'), sides):
+        out, err = finish(process)
+        equal((process.returncode, out, err), (0, f'{name} is done\n', ''), f'{name} of {server} and {client}, {case}')
+    none_left(path)
+
+
+ONE, SEVERAL = ('localhost:3', 3), [('a,b', 2), ('a,localhost:2', 3), (2, 3)]
+
+
+def test_machines():
+    """One of the jobs is on several machines, or both are."""
+    for several in SEVERAL:
+        far_well(ONE, several, 1, 'all')
+        far_well(several, ONE, 1, 'all')
+    for one, other in (0, 1), (1, 0), (2, 0), (1, 2):
+        far_well(SEVERAL[one], SEVERAL[other], 1, 'all')
+    if launch_test.SCALE > 1:
+        for one in ('a,b,c', 3), ('a:2,b:3,localhost:2', 7), (3, 5):
+            for other in ('a:2,b,localhost:4', 7), (3, 4), ('b:4,c:2', 6):
+                far_well(one, other, 3, 'all')
+
+
+def test_machines_again():
+    far_well(('a,b', 2), ('c,localhost', 2), 20 * launch_test.SCALE, 'talk')
+
+
+def test_machines_crossed():
+    for _ in range(5 * launch_test.SCALE):
+        far_well(('a,b', 2), ('localhost,c', 2), 1, 'crossed')
+
+
+def test_far_port():
+    """Of a rank on another machine than its mpiexec, and by its name."""
+    for server, client in (('a,b', 2), ONE), (('localhost,b', 2), ('c,a', 2)):
+        far_well(server, client, 2, 'far')
+        far_well(server, client, 1, 'named')
+
+
+def test_machines_many_clients():
+    """The places of those that have ended are had again on all machines."""
+    clients = 150 if launch_test.SCALE > 1 else 8
+    path = place()
+    server = far_side('server', 'a,localhost', 2, path, clients, 'talk')
+    for _ in range(clients):
+        client = far_side('client', 'a,b' if launch_test.SCALE == 1 else 'localhost:2', 2, path, 1, 'talk')
+        equal((finish(client), client.returncode), (('client is done\n', ''), 0), 'a client')
+    equal((finish(server), server.returncode), (('server is done\n', ''), 0), 'the server')
+    none_left(path)
+
+
+def test_machines_places():
+    """Guests and processes that are started later take turns in the places of a job on several machines."""
+    rounds = 4 if launch_test.SCALE == 1 else 150
+    path = place()
+    server = far_side('server', 'a,localhost', 2, path, rounds, 'talk')
+    spawner = far_side('client', 'a,b', 1, path, rounds, 'clients')
+    said, err = finish(spawner)
+    equal((spawner.returncode, sorted(said.splitlines()), err), (0, ['client is done'] * (rounds + 1), ''), 'clients')
+    equal((finish(server), server.returncode), (('server is done\n', ''), 0), 'the server')
+    none_left(path)
+
+
+def test_machines_fail():
+    """A rank, an MPI_Abort, the agent of a machine, and mpiexec itself."""
+    for server, client in (ONE, ('a,b', 2)), (('a,b', 2), ONE), (('a,localhost', 2), ('b,c', 2)):
+        for case, code in ('dies', 137), ('aborts', 7), ('killed', None):
+            path, sides = far_sides(server, client, 1, case)
+            err = finish(sides[1])[1]
+            contains(err, 'E1015: process ')
+            check(sides[1].returncode == code if code else sides[1].returncode not in (0, 124), case, server, client,
+                  'client has exit code', sides[1].returncode)
+            finish(sides[0])
+            check(sides[0].returncode == code if code else sides[0].returncode not in (0, 124), case, server, client,
+                  'server has exit code', sides[0].returncode)
+            none_left(path)
+    for victim in 0, 1:
+        path, sides = far_sides(('a,b', 2), ('localhost,c', 2), 1, 'waits')
+        launch_test.wait_until(lambda: os.path.exists(path + '.met'), 20, 'both')
+        sides[victim].kill()
+        contains(finish(sides[1 - victim])[1], 'is lost: its mpiexec')
+        finish(sides[victim])
+        none_left(path)
+
+
+def test_other_network():
+    """A job whose machines do not talk by TCP."""
     path = place()
     server = side('server', 1, path, 0, 'sleeps')
-    client = side('client', 2, path, 1, 'talk', env={**os.environ, 'PARLEY_NODES': '2'})
+    client = side('client', 1, path, 1, 'talk', '-host', 'a,b', env=other_network())
     contains(finish(client)[1], 'E1016: ')
     os.unlink(path)
-    finish(server)
+    equal((finish(server), server.returncode), (('server is done\n', ''), 0), 'the server')
     none_left(path)
 
 
@@ -436,29 +543,51 @@ def joiner(how, ranks, path, rounds, **more):
     return launch_test.subprocess.Popen([program, how, path, str(rounds)], stdout=-1, stderr=-1, text=True, **more)
 
 
-def joined(joined_each, listeners, callers, **envs):
-    path, rounds = place(), 3
-    sides = {'listen': joiner('listen', listeners, path, rounds, env={**os.environ, **envs.get('listen', {})}),
-             'call': joiner('call', callers, path, rounds, env={**os.environ, **envs.get('call', {})})}
+def expect_joined(sides, ranks, number):
     for how, process in sides.items():
         out, err = finish(process)
-        expected = [f'{how} {rank}: {joined_each * rounds}' for rank in range(max(listeners, 1))]
-        equal((process.returncode, sorted(out.splitlines()), err), (0, expected, ''), f'{how} {listeners}, {callers}')
-    none_left(path)
+        expected = [f'{how} {rank}: {number}' for rank in range(ranks)]
+        equal((process.returncode, sorted(out.splitlines()), err), (0, expected, ''), how)
 
 
 def test_joins():
     """Two processes with a socket, each of a job of its own; all ranks of two jobs at a time."""
     for listeners, callers in (1, 1), (2, 2), (0, 1), (1, 0), (0, 0):
-        joined(1, listeners, callers)
+        path = place()
+        sides = {'listen': joiner('listen', listeners, path, 3), 'call': joiner('call', callers, path, 3)}
+        expect_joined(sides, max(listeners, 1), 3)
+        none_left(path)
+
+
+def test_joins_of_machines():
+    for listeners, callers in (2, 2), ('a,b', 'localhost:2'), ('localhost:2', 'a,b'), ('a,localhost', 'c,b'):
+        for _ in range(2): # which of the two opens the port is chance
+            path, sides = place(), {}
+            for how, hosts in ('listen', listeners), ('call', callers):
+                options, env = on(hosts)
+                sides[how] = start('-timeout', 50, *options, '-n', 2, launch_test.compiled('joins', '-g'), how, path, 3,
+                                   env=env)
+            expect_joined(sides, 2, 3)
+            none_left(path)
+
+
+def other_network():
+    """Variables of a job whose machines talk by something else than TCP."""
+    library = os.path.join(os.path.abspath(launch_test.build), 'tests', 'fabric', 'libofi_fake.so')
+    return agents_test.environment(PARLEY_NET_FAR='ofi', PARLEY_OFI_LIBRARY=library)
 
 
 def test_joins_in_vain():
     """Where there is no way both sides are told so, and the socket is as it was."""
-    spread = {'PARLEY_NODES': '2'}
-    for envs in {'listen': spread}, {'call': spread}, {'listen': spread, 'call': spread}:
+    for other in {'listen'}, {'call'}, {'listen', 'call'}:
         for _ in range(2): # which of the two opens the port is chance
-            joined(0, 2, 2, **envs)
+            path, sides = place(), {}
+            for how in 'listen', 'call':
+                more = {'env': other_network()} if how in other else {}
+                sides[how] = start('-timeout', 50, *(['-host', 'a,b'] if how in other else []), '-n', 1,
+                                   launch_test.compiled('joins', '-g'), how, path, 3, **more)
+            expect_joined(sides, 1, 0)
+            none_left(path)
 
 
 JOIN = struct.Struct('=QQQiI')

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: net/tcp. Addresses: which ones this process publishes, and in which order those of another one are tried. No
  * name is resolved and no list of names of interfaces decides: an address is good if the right process answers there.
- * Knows: base. */
+ * Knows: base, sys (addresses of interfaces). */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -25,115 +22,6 @@ static struct setting interface_setting = {
 };
 SETTING_LISTED(interface_setting);
 
-static int bytes_of(int family)
-{
-    return family == 4 ? 4 : 16;
-}
-
-static bool is_same_net(const unsigned char *a, const unsigned char *b, int bits)
-{
-    const int whole = bits / 8, rest = bits % 8;
-
-    return !memcmp(a, b, (size_t)whole) && (!rest || !((a[whole] ^ b[whole]) >> (8 - rest)));
-}
-
-static enum tcp_scope scope_of(int family, const unsigned char *bytes)
-{
-    static const unsigned char loopback[16] = { [15] = 1 };
-
-    if (family == 4)
-        return bytes[0] == 127 ? TCP_SCOPE_HOST : bytes[0] == 169 && bytes[1] == 254 ? TCP_SCOPE_LINK : TCP_SCOPE_WIDE;
-    if (!memcmp(bytes, loopback, sizeof loopback))
-        return TCP_SCOPE_HOST;
-    return bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80 ? TCP_SCOPE_LINK : TCP_SCOPE_WIDE;
-}
-
-/* "10.1.0.0/16" */
-static bool is_in_network(const struct tcp_iface *iface, const char *network)
-{
-    unsigned char bytes[16];
-    char text[INET6_ADDRSTRLEN];
-    const char *slash = strchr(network, '/');
-    const size_t len = (size_t)(slash - network);
-    const int bits = atoi(slash + 1);
-
-    if (len >= sizeof text || bits < 0 || bits > 8 * bytes_of(iface->family))
-        return false;
-    memcpy(text, network, len);
-    text[len] = 0;
-    return inet_pton(iface->family == 4 ? AF_INET : AF_INET6, text, bytes) == 1 &&
-           is_same_net(bytes, iface->bytes, bits);
-}
-
-static bool is_listed(const char *list, const struct tcp_iface *iface, const char *name)
-{
-    char entry[64];
-
-    while (*list) {
-        const size_t len = strcspn(list, ",");
-        snprintf(entry, sizeof entry, "%.*s", (int)len, list);
-        if (strchr(entry, '/') ? is_in_network(iface, entry) : !strcmp(entry, name))
-            return true;
-        list += len + (list[len] == ',');
-    }
-    return false;
-}
-
-static bool is_wanted(const struct tcp_iface *iface, const char *name)
-{
-    const char *list = interface_setting.text;
-
-    if (!*list)
-        return true;
-    return *list == '^' ? !is_listed(list + 1, iface, name) : is_listed(list, iface, name);
-}
-
-static int count_bits(const unsigned char *mask, int bytes)
-{
-    int bits = 0;
-
-    for (int i = 0; i < bytes; i++)
-        bits += __builtin_popcount(mask[i]);
-    return bits;
-}
-
-/* False: it is no address that anybody could connect to. */
-static bool read_iface(const struct ifaddrs *from, struct tcp_iface *iface)
-{
-    const void *bytes, *mask;
-
-    if (!from->ifa_addr || !(from->ifa_flags & IFF_UP))
-        return false;
-    *iface = (struct tcp_iface){ .index = if_nametoindex(from->ifa_name) };
-    if (from->ifa_addr->sa_family == AF_INET) {
-        iface->family = 4;
-        bytes = &((const struct sockaddr_in *)(const void *)from->ifa_addr)->sin_addr;
-        mask = from->ifa_netmask ? &((const struct sockaddr_in *)(const void *)from->ifa_netmask)->sin_addr : NULL;
-    } else if (from->ifa_addr->sa_family == AF_INET6) {
-        iface->family = 6;
-        bytes = &((const struct sockaddr_in6 *)(const void *)from->ifa_addr)->sin6_addr;
-        mask = from->ifa_netmask ? &((const struct sockaddr_in6 *)(const void *)from->ifa_netmask)->sin6_addr : NULL;
-    } else {
-        return false;
-    }
-    memcpy(iface->bytes, bytes, (size_t)bytes_of(iface->family));
-    iface->bits = (uint8_t)(mask ? count_bits(mask, bytes_of(iface->family)) : 8 * bytes_of(iface->family));
-    iface->rank = (uint8_t)scope_of(iface->family, iface->bytes);
-    return true;
-}
-
-/* Behind those that are as good. */
-static void insert(struct tcp_ifaces *ifaces, const struct tcp_iface *iface)
-{
-    int at = ifaces->count < TCP_IFACES ? ifaces->count++ : TCP_IFACES - 1;
-
-    if (at == TCP_IFACES - 1 && ifaces->at[at].family && ifaces->at[at].rank <= iface->rank)
-        return;
-    for (; at > 0 && ifaces->at[at - 1].rank > iface->rank; at--)
-        ifaces->at[at] = ifaces->at[at - 1];
-    ifaces->at[at] = *iface;
-}
-
 int tcp_system_error(const char *what)
 {
     if (errno == EMFILE || errno == ENFILE)
@@ -141,70 +29,45 @@ int tcp_system_error(const char *what)
     return err(MPI_ERR_OTHER, "%s: %s", what, strerror(errno));
 }
 
-int tcp_address_look(struct tcp_ifaces *ifaces)
+int tcp_address_look(struct ifaces *ifaces)
 {
-    struct ifaddrs *list;
-    struct tcp_iface iface;
-    int rc = setting_read(&interface_setting);
+    const int rc = setting_read(&interface_setting);
 
     if (rc)
         return rc;
-    memset(ifaces, 0, sizeof *ifaces);
-    if (getifaddrs(&list))
+    if (!ifaces_look(interface_setting.text, ifaces))
         return tcp_system_error("no list of the addresses of this machine");
-    for (const struct ifaddrs *i = list; i; i = i->ifa_next) {
-        if (read_iface(i, &iface) && is_wanted(&iface, i->ifa_name))
-            insert(ifaces, &iface);
-    }
-    freeifaddrs(list);
     if (ifaces->count)
         return 0;
     return err(MPI_ERR_OTHER, "E0365: no network interface of this machine is up and allowed by "
                "PARLEY_TCP_INTERFACE (\"%s\")", interface_setting.text);
 }
 
-size_t tcp_address_write(const struct tcp_ifaces *ifaces, uint16_t port, unsigned char *to, size_t room)
+bool tcp_is_address(const unsigned char *address, size_t size)
 {
-    size_t size = 4;
-
-    to[0] = TCP_ADDRESS_VERSION;
-    to[1] = 0;
-    to[2] = (unsigned char)port;
-    to[3] = (unsigned char)(port >> 8);
-    for (int i = 0; i < ifaces->count; i++) {
-        const struct tcp_iface *iface = &ifaces->at[i];
-        const size_t bytes = (size_t)bytes_of(iface->family);
-        if (size + 2 + bytes > room)
-            continue;
-        to[size] = iface->family;
-        to[size + 1] = iface->bits;
-        memcpy(to + size + 2, iface->bytes, bytes);
-        size += 2 + bytes;
-        to[1]++;
-    }
-    return size;
+    return size && address[0] == TCP_ADDRESS_VERSION;
 }
 
 /* One that stands in an address: `bits` are those of the other one's subnet. */
 struct found {
-    struct tcp_iface at;
+    struct iface at;
     int order;                  /* the lower, the earlier */
 };
 
 /* A subnet that both are in comes first: it needs no router. */
-static int order_of(const struct tcp_ifaces *own, const struct tcp_iface *other)
+static int order_of(const struct ifaces *own, const struct iface *other)
 {
-    if (other->rank != TCP_SCOPE_WIDE)
+    if (other->rank != IFACE_WIDE)
         return 1 + other->rank;
     for (int i = 0; i < own->count; i++) {
         if (own->at[i].family == other->family && own->at[i].bits == other->bits && other->bits &&
-            is_same_net(own->at[i].bytes, other->bytes, other->bits))
+            iface_is_same_net(own->at[i].bytes, other->bytes, other->bits))
             return 0;
     }
     return 1;
 }
 
-static int parse(const struct tcp_ifaces *own, const unsigned char *from, size_t size, struct found found[TCP_TARGETS])
+static int parse(const struct ifaces *own, const unsigned char *from, size_t size, struct found found[TCP_TARGETS])
 {
     size_t at = 4;
     int count = 0;
@@ -213,21 +76,21 @@ static int parse(const struct tcp_ifaces *own, const unsigned char *from, size_t
         return 0;
     for (int i = 0; i < from[1] && count < TCP_TARGETS; i++) {
         struct found *f = &found[count];
-        if (size - at < 6 || (from[at] != 4 && from[at] != 6) || size - at < 2 + (size_t)bytes_of(from[at]))
+        if (size - at < 6 || (from[at] != 4 && from[at] != 6) || size - at < 2 + (size_t)iface_bytes(from[at]))
             return count;
         *f = (struct found){ .at = { .family = from[at], .bits = from[at + 1] } };
-        if (f->at.bits > 8 * bytes_of(f->at.family))
+        if (f->at.bits > 8 * iface_bytes(f->at.family))
             return count;
-        memcpy(f->at.bytes, from + at + 2, (size_t)bytes_of(f->at.family));
-        f->at.rank = (uint8_t)scope_of(f->at.family, f->at.bytes);
+        memcpy(f->at.bytes, from + at + 2, (size_t)iface_bytes(f->at.family));
+        f->at.rank = (uint8_t)iface_scope_of(f->at.family, f->at.bytes);
         f->order = order_of(own, &f->at);
-        at += 2 + (size_t)bytes_of(f->at.family);
+        at += 2 + (size_t)iface_bytes(f->at.family);
         count++;
     }
     return count;
 }
 
-static struct tcp_target target_of(const struct tcp_iface *at, in_port_t port, uint32_t scope)
+static struct tcp_target target_of(const struct iface *at, in_port_t port, uint32_t scope)
 {
     struct tcp_target target = { 0 };
 
@@ -247,31 +110,31 @@ static struct tcp_target target_of(const struct tcp_iface *at, in_port_t port, u
 }
 
 /* An IPv6 address of a link is tried from each interface that has such a one. */
-static int add_targets(const struct tcp_ifaces *own, const struct tcp_iface *at, in_port_t port,
+static int add_targets(const struct ifaces *own, const struct iface *at, in_port_t port,
                        struct tcp_target *targets, int room)
 {
     int count = 0;
 
-    if (at->family == 4 || at->rank != TCP_SCOPE_LINK) {
+    if (at->family == 4 || at->rank != IFACE_LINK) {
         if (room > 0)
             targets[count++] = target_of(at, port, 0);
         return count;
     }
     for (int i = 0; i < own->count && count < room; i++) {
-        if (own->at[i].family == 6 && own->at[i].rank == TCP_SCOPE_LINK)
+        if (own->at[i].family == 6 && own->at[i].rank == IFACE_LINK)
             targets[count++] = target_of(at, port, own->at[i].index);
     }
     return count;
 }
 
-int tcp_address_read(const struct tcp_ifaces *own, const unsigned char *from, size_t size,
+int tcp_address_read(const struct ifaces *own, const unsigned char *from, size_t size,
                      struct tcp_target targets[TCP_TARGETS])
 {
     struct found found[TCP_TARGETS];
     const int given = parse(own, from, size, found);
     int count = 0;
 
-    for (int order = 0; order <= 1 + TCP_SCOPE_HOST; order++) {
+    for (int order = 0; order <= 1 + IFACE_HOST; order++) {
         for (int i = 0; i < given; i++) {
             if (found[i].order == order)
                 count += add_targets(own, &found[i].at, htons((uint16_t)(from[2] | from[3] << 8)), targets + count,
@@ -296,13 +159,13 @@ enum { REACH_MAX = 80 }; /* bytes, so that the name of a port is short enough fo
 int tcp_reach_write(uint16_t port, char *hex, size_t size)
 {
     unsigned char bytes[REACH_MAX];
-    struct tcp_ifaces ifaces;
+    struct ifaces ifaces;
     size_t length;
     int rc = tcp_address_look(&ifaces);
 
     if (rc)
         return rc;
-    length = tcp_address_write(&ifaces, port, bytes, size_min(sizeof bytes, (size - 1) / 2));
+    length = ifaces_write(&ifaces, port, bytes, size_min(sizeof bytes, (size - 1) / 2));
     for (size_t i = 0; i < length; i++)
         snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
     return 0;
@@ -329,7 +192,7 @@ bool tcp_reach_read(const char *hex, struct tcp_reach *reach)
     struct tcp_target targets[TCP_TARGETS];
     unsigned char bytes[REACH_MAX];
     size_t size = sizeof bytes;
-    struct tcp_ifaces ifaces;
+    struct ifaces ifaces;
 
     if (!read_hex(hex, bytes, &size) || tcp_address_look(&ifaces))
         return false;

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "net/tcp/int_tcp.h"
+#include "net/tcp/tcp.h"
 #include "sys/clock.h"
 #include "sys/descriptor.h"
 
@@ -60,7 +61,7 @@ int tcp_dial(struct tcp_peer *peer)
 
     if (!size && !has_left(tcp, peer->ep.proc))
         return NET_AGAIN;
-    if (size && place->address[0] != TCP_ADDRESS_VERSION) {
+    if (size && !tcp_is_address(place->address, size)) {
         tcp_end(peer, err(MPI_ERR_OTHER, "E0368: process %d does not use TCP between machines, and process %d does",
                           peer->ep.proc, tcp->proc));
         return 0;

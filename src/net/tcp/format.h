@@ -12,23 +12,18 @@
  *                 beginning, TCP_FIRST_ROOM at first
  *   24            payload, filled up with zeroes to a multiple of 8
  *
- * An address (struct job_place) is
- *
- *   0       1     TCP_ADDRESS_VERSION
- *   1       1     number of addresses that follow
- *   2       2     port
- *   4             addresses, the best first: family (4 or 6), bits of its subnet, 4 or 16 bytes
- */
+ * An address (struct job_place) is as sys/ifaces.h writes it. */
 #ifndef NET_TCP_FORMAT_H
 #define NET_TCP_FORMAT_H
 
 #include <stdint.h>
 
 #include "net/net.h"
+#include "sys/ifaces.h"
 
 enum {
     TCP_VERSION = 1,
-    TCP_ADDRESS_VERSION = 1,
+    TCP_ADDRESS_VERSION = IFACES_VERSION,
     TCP_FRAME_SIZE = 24,
     TCP_ALIGN = 8,
     TCP_FIRST_ROOM = 131072,

@@ -13,6 +13,7 @@
 #include "net/net.h"
 #include "net/tcp/format.h"
 #include "net/tcp/hello.h"
+#include "sys/ifaces.h"
 #include "sys/job.h"
 #include "sys/lock.h"
 #include "sys/pace.h"
@@ -35,24 +36,6 @@ enum {
 
 /* --- addresses (address.c) --- */
 
-/* One address of an interface of this machine. */
-struct tcp_iface {
-    uint8_t family;             /* 4 or 6 */
-    uint8_t bits;               /* of its subnet */
-    uint8_t rank;               /* enum tcp_scope: the lower, the better */
-    unsigned char bytes[16];
-    uint32_t index;             /* of the interface */
-};
-
-enum tcp_scope { TCP_SCOPE_WIDE, TCP_SCOPE_LINK, TCP_SCOPE_HOST };
-
-enum { TCP_IFACES = 32 };
-
-struct tcp_ifaces {
-    struct tcp_iface at[TCP_IFACES];
-    int count;
-};
-
 /* An address to connect to. */
 struct tcp_target {
     union {
@@ -65,12 +48,10 @@ struct tcp_target {
 
 /* Those that PARLEY_TCP_INTERFACE lets through, the best first. 0, or an error: E0365 if none is left; the setting
  * cannot be read; the system's. */
-int tcp_address_look(struct tcp_ifaces *ifaces);
-/* What to publish of them, as format.h says; its size, at most `room`. */
-size_t tcp_address_write(const struct tcp_ifaces *ifaces, uint16_t port, unsigned char *to, size_t room);
+int tcp_address_look(struct ifaces *ifaces);
 /* The addresses that another process has published, in the order in which they are to be tried from here; how many.
  * 0: it is nothing that can be understood. */
-int tcp_address_read(const struct tcp_ifaces *own, const unsigned char *from, size_t size,
+int tcp_address_read(const struct ifaces *own, const unsigned char *from, size_t size,
                      struct tcp_target targets[TCP_TARGETS]);
 /* A call of the system has failed: its errno as an error, E0363 if no descriptor is left. */
 int tcp_system_error(const char *what);
@@ -101,7 +82,7 @@ int tcp_port_open(const struct net_config *config, struct tcp_port **out);
 void tcp_port_close(struct tcp_port *port);
 /* A descriptor that polls readable when tcp_port_poll has something to do. */
 int tcp_port_fd(const struct tcp_port *port);
-const struct tcp_ifaces *tcp_port_ifaces(const struct tcp_port *port);
+const struct ifaces *tcp_port_ifaces(const struct tcp_port *port);
 /* Take in who calls; how many things happened. Does nothing while another thread is at it. */
 int tcp_port_poll(struct tcp_port *port);
 /* Are there some that have not yet proved themselves, and may have to be dropped? */

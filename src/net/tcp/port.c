@@ -39,7 +39,7 @@ struct tcp_port {
     int uses;                   /* guarded by `ports` */
     struct job_head *segment;
     int proc, procs;
-    struct tcp_ifaces ifaces;
+    struct ifaces ifaces;
     int listener, epoll;
     pthread_mutex_t lock;
     /* guarded by lock: */
@@ -159,7 +159,7 @@ static int make_listener(uint16_t *number)
 static void publish(struct tcp_port *port, uint16_t number)
 {
     struct job_place *place = job_place(port->segment, port->proc);
-    const size_t size = tcp_address_write(&port->ifaces, number, place->address, sizeof place->address);
+    const size_t size = ifaces_write(&port->ifaces, number, place->address, sizeof place->address);
 
     atomic_store_explicit(&place->size, (uint32_t)size, memory_order_release); /* pairs with tcp_dial */
 }
@@ -278,7 +278,7 @@ int tcp_port_fd(const struct tcp_port *port)
     return port->epoll;
 }
 
-const struct tcp_ifaces *tcp_port_ifaces(const struct tcp_port *port)
+const struct ifaces *tcp_port_ifaces(const struct tcp_port *port)
 {
     return &port->ifaces;
 }
