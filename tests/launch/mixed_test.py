@@ -14,20 +14,22 @@ import signal
 import sys
 import time
 
+import agents_test
 import launch_test
 from launch_test import check, contains, equal, finish, start
 
 count = 0
 
 
-def begin(case, *ranks, timeout=60, **more):
-    """Jobs A, B, … of so many ranks. Where they meet, which is a file, too; and the jobs."""
+def begin(case, *ranks, timeout=60, hosts=(), **more):
+    """Jobs A, B, … of so many ranks, perhaps on these hosts. Where they meet, which is a file, too; and the jobs."""
     global count
     count += 1
     path = os.path.join(launch_test.scratch, f'mixed{os.getpid()}.{count}')
     open(path, 'w').close()
     program = launch_test.compiled('mixed', '-g', '-pthread')
-    return path, [start('-timeout', timeout, '-n', n, program, chr(ord('A') + job), case, path, **more)
+    places = [['-host', place] for place in hosts] or [[]] * len(ranks)
+    return path, [start('-timeout', timeout, *places[job], '-n', n, program, chr(ord('A') + job), case, path, **more)
                   for job, n in enumerate(ranks)]
 
 
@@ -63,6 +65,15 @@ def test_bridges():
     """A knows B and C, and these hear of each other by it."""
     for ranks in sizes((2, 2, 2), (1, 1, 1)):
         all_well('bridges', *ranks)
+
+
+def test_machines():
+    """Jobs on several machines: all of them, some, and one that behaves as if."""
+    env = agents_test.environment()
+    for case in 'accept', 'connect', 'bridges':
+        all_well(case, 2, 2, 2, hosts=('a,b', 'localhost:2', 'c,localhost'), env=env)
+    all_well('bridges', 2, 2, 3, hosts=('localhost,a', 'a,b', 'a:2,b'), env=env)
+    all_well('bridges', 2, 3, 2, env={**os.environ, 'PARLEY_NODES': '2'})
 
 
 def test_four():
