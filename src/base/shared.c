@@ -27,7 +27,7 @@ enum {
     OUT_PARTS = 7168, /* … and up to here several of them are faster than one, where lines are near … */
     OUT_PARTS_FAR = 4096, /* … and where they are far */
     IN_MIN = 256,     /* at least four vectors */
-    IN_MAX = 16384,   /* longer ones are faster by the C library */
+    IN_MAX = 16384,   /* longer ones are faster by the C library, also if they are read in parts */
     AHEAD = 2048,     /* bytes asked for before they are read */
 };
 
@@ -198,4 +198,12 @@ void shared_write(void *to, const void *from, size_t len, bool is_far)
 void shared_read(void *to, const void *from, size_t len)
 {
     atomic_load_explicit(&in, memory_order_relaxed)(to, from, len);
+}
+
+void shared_read_part(void *to, const void *from, size_t len, size_t whole)
+{
+    if (whole > IN_MAX)
+        memcpy(to, from, len);
+    else
+        shared_read(to, from, len);
 }

@@ -38,7 +38,8 @@ struct net_sink {
     int (*arrive)(void *arg, int proc, struct net_head head, const void *payload, uint32_t len);
     void *arg;
     /* Where the payload of a record of which only the head has come had best be put; `arrive` follows with that
-     * address. NULL: anywhere. Asked by transports that get bytes from the system, for long payloads, once each.
+     * address. NULL: anywhere. Asked by transports that get bytes from the system, for long payloads, once each; and
+     * for records that are sent in parts, perhaps more than once, and `arrive` may have another address then.
      * NULL as a function: never ask. */
     void *(*land)(void *arg, int proc, struct net_head head, uint32_t len);
     /* The way to this process has broken, for the reason that the text of `error` (base/err.h) tells: nothing more
@@ -111,7 +112,8 @@ struct net_ops {
     const char *name;
     uint32_t short_max;  /* longest payload of send */
     uint32_t eager_max;  /* longest payload of alloc and commit */
-    uint32_t parts_min;  /* shortest payload of send_parts */
+    uint32_t parts_min;  /* shortest payload of send_parts … */
+    uint32_t parts_max;  /* … and the longest one, not below eager_max; one above that only if it is asked for */
     bool is_same_space;  /* the other end is this process: addresses are valid here */
 
     /* The three that start and end. open returns 0 or an error code. */
@@ -139,9 +141,12 @@ struct net_ops {
     void (*release)(struct net_ep *ep, const struct net_buffer *buffer);
 
     /* alloc, copying the payload and commit in one, by which the receiver may read the first bytes while the last ones
-     * are written; `len` is from parts_min to eager_max. 0, NET_AGAIN, or NET_NOT_THIS: nothing has been
-     * done, since it would bring nothing. NULL: no such way. */
-    int (*send_parts)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
+     * are written; `len` is from parts_min to parts_max. 0, NET_AGAIN, or NET_NOT_THIS: nothing has been
+     * done, since it would bring nothing. `is_asked_for`: the receiver has said that it would bring something (as its
+     * wants_parts told it), and its sink's `land` has a place for the record. NULL: no such way. */
+    int (*send_parts)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len, bool is_asked_for);
+    /* Would it help if records of that process which land came so? NULL like send_parts. */
+    bool (*wants_parts)(const struct net_ep *ep);
 
     /* Send a record straight out of the caller's memory, which stays as it is until *pending has been lowered by one,
      * by this call or a later poll. `len` may be above eager_max. 0 or NET_AGAIN. NULL: no such way. */

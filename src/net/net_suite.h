@@ -37,11 +37,12 @@ static inline uint64_t suite_next(uint64_t *random)
 /* Lengths near every limit, and any in between. */
 static inline uint32_t suite_len(const struct net_ops *ops, uint64_t *random)
 {
-    const uint32_t limits[] = { 0, 1, 8, 40, 41, 100, 101, 160, 161, ops->short_max, ops->eager_max };
+    const uint32_t max = ops->parts_max > ops->eager_max ? ops->parts_max : ops->eager_max;
+    const uint32_t limits[] = { 0, 1, 8, 40, 41, 100, 101, 160, 161, ops->short_max, ops->eager_max, max };
     const uint64_t draw = suite_next(random);
     const uint32_t len = draw % 3 ? limits[draw / 3 % ARRAY_LEN(limits)] : (uint32_t)(draw / 3 % 200);
 
-    return draw % 64 == 63 ? (uint32_t)(draw % ops->eager_max) : len < ops->eager_max ? len : ops->eager_max;
+    return draw % 64 == 63 ? (uint32_t)(draw % max) : len < max ? len : max;
 }
 
 /* The record with this number, as both sides draw it. */
@@ -115,7 +116,8 @@ static bool suite_send(struct suite_end *from, const struct suite_record *record
     if (from->ops->send_parts && record->len >= from->ops->parts_min) {
         int rc;
         suite_fill(payload, record);
-        rc = from->ops->send_parts(from->ep, record->head, payload, record->len);
+        rc = from->ops->send_parts(from->ep, record->head, payload, record->len,
+                                   record->len > from->ops->eager_max);
         if (rc != NET_NOT_THIS)
             return !rc;
     }

@@ -51,7 +51,7 @@ static void add_eager(struct text *text, const struct peer *peer, size_t limit)
     add_range(text, 0, peer->ops->short_max);
     add(text, "at once, copied into the transport's own lines");
     add_range(text, peer->ops->short_max + 1, limit);
-    add(text, "at once, in one of the sender's cells, copied in and out");
+    add(text, "at once, in a cell of the sender, copied in and out");
     add_speed(text, "; reading takes ", speed->eager[0]);
     add(text, peer->pace->is_far ? "; lines are far" : "");
     if (limit < peer->ops->eager_max)
@@ -91,11 +91,16 @@ static void add_copies(struct text *text, struct peer *peer, size_t first)
     const struct speed *speed = &peer->speed;
     size_t end = SPEED_LONG_MIN;
 
-    add_range(text, first, SPEED_TOGETHER - 1);
-    add_long(text, speed_of_long(speed, first), true);
-    for (first = SPEED_TOGETHER; end <= SPEED_LONG_MIN << (SPEED_LONG_CLASSES - 1); first = end + 1, end *= 2) {
+    if (first < SPEED_TOGETHER) {
+        add_range(text, first, SPEED_TOGETHER - 1);
+        add_long(text, speed_of_long(speed, first), true);
+        first = SPEED_TOGETHER;
+    }
+    for (; end <= SPEED_LONG_MIN << (SPEED_LONG_CLASSES - 1); first = size_max(first, end + 1), end *= 2) {
         const bool is_last = end == SPEED_LONG_MIN << (SPEED_LONG_CLASSES - 1);
 
+        if (first > end)
+            continue;
         add_range(text, first, is_last ? 0 : end);
         add_long(text, speed_of_long(speed, first), false);
     }

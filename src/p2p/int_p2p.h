@@ -176,6 +176,7 @@ struct p2p_req {
     bool is_half;                      /* of a pair: report to it */
     bool is_reported;                  /* its slip goes into an inbox */
     uint8_t mode;                      /* of one that was set up to be started: enum p2p_mode, P2P_NOBODY */
+    bool in_parts;                     /* send, stream of one run: its records are read while they are written */
     uint16_t device_slot;              /* receive, posted, in a lane with a device: see offload_post */
     union {
         struct p2p_pair *pair;         /* of a half */
@@ -302,7 +303,8 @@ static ALWAYS_INLINE int peer_get_rank(struct channel *channel, int rank, struct
     return likely(*out) ? 0 : peer_open_rank(channel, rank, out);
 }
 
-/* What the receiver asks for besides (throttle_out[1]): offer a run of bytes that is longer; 0: nothing asked. */
+/* What the receiver asks for besides (throttle_out[1]): offer a run of bytes that is longer, and none that is not, and
+ * send what is longer than eager_max in parts; 0: nothing asked. */
 static inline size_t eager_limit(const struct peer *peer)
 {
     const uint32_t limit = atomic_load_explicit(peer->throttle_out + 1, memory_order_relaxed);

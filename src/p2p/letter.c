@@ -184,7 +184,7 @@ static int push_offer(struct outgoing *out, struct peer *peer)
 
 static bool fits_record(const struct peer *peer, size_t len)
 {
-    return len <= peer->ops->short_max || len <= eager_limit(peer);
+    return len <= peer->ops->short_max || len <= size_min(eager_limit(peer), peer->ops->eager_max);
 }
 
 static int send_later(struct p2p_box *box, struct peer *peer, struct net_head head, const void *data, size_t len,

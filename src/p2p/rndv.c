@@ -28,6 +28,7 @@ enum {
     BOUNCE = 4096,       /* copy between two layouts in one process */
     STREAM_BATCH = 8,    /* records of one stream before the others have their turn */
     STREAM_RUN = 1 << 20, /* of a record that is sent from where it lies */
+    PARTS_END = 262144,   /* a longer stream is faster by whole buffers, one read while the next is written */
 };
 
 static struct p2p_req *request_at(struct list *link)
@@ -261,6 +262,21 @@ static int push_packed(struct p2p_req *s, struct net_head head)
     return 0;
 }
 
+/* The same of one that is one run, to a receiver that reads it while it is written. */
+static int push_parts(struct p2p_req *s, struct net_head head)
+{
+    const struct net_ops *ops = s->peer->ops;
+    const size_t len = size_min(ops->parts_max, s->wanted - s->moved);
+    int rc;
+
+    if (len < ops->parts_min)
+        return push_packed(s, head);
+    rc = ops->send_parts(s->peer->ep, head, type_run(s->type, s->buf) + s->moved, (uint32_t)len, true);
+    if (!rc)
+        s->moved += len;
+    return rc;
+}
+
 /* Send records of one message while there is room; true when all is out. */
 static bool stream_push(struct p2p_req *s, int *sent)
 {
@@ -268,7 +284,7 @@ static bool stream_push(struct p2p_req *s, int *sent)
     const bool is_run = s->peer->ops->send_from && type_is_run(s->type, s->count);
 
     for (int i = 0; i < STREAM_BATCH && s->moved < s->wanted; i++) {
-        if (is_run ? push_run(s, head) : push_packed(s, head))
+        if (is_run ? push_run(s, head) : s->in_parts ? push_parts(s, head) : push_packed(s, head))
             return false;
         ++*sent;
     }
@@ -357,6 +373,27 @@ static void meet_receiver(struct p2p_req *s)
         lists_meet(s, record->address, record->blocks, record->len);
 }
 
+/* Is what comes read to where it belongs, and best while it is written? */
+static bool reads_parts(const struct p2p_req *r)
+{
+    const struct net_ops *ops = r->peer->ops;
+
+    return ops->wants_parts && r->wanted - r->moved <= PARTS_END && place_of_next(r) && ops->wants_parts(r->peer->ep);
+}
+
+/* A message comes as a stream that would go in one record of parts: from now on such ones shall come in that at once,
+ * if this one is no exception. */
+static void ask_for_longer(struct p2p_req *r)
+{
+    struct peer *peer = r->peer;
+    const struct net_ops *ops = peer->ops;
+
+    if (ops->can_copy(peer->ep) && !speed_is_streamed(speed_of_long(&peer->speed, r->wanted)))
+        return;
+    speed_longer(&peer->speed, ops->parts_max, ops->eager_max);
+    ask_limit(peer);
+}
+
 void rndv_begin(struct p2p_req *r)
 {
     r->state = P2P_MOVING;
@@ -376,8 +413,11 @@ void rndv_begin(struct p2p_req *r)
     } else {
         if (!is_plain(r) && has_choice(r))
             r->started = clock_ns();
-        r->control.cts = (struct wire_cts){ .id = r->remote_id, .recv_id = (uintptr_t)r, .len = r->wanted };
+        r->control.cts = (struct wire_cts){ .id = r->remote_id, .recv_id = (uintptr_t)r, .len = r->wanted,
+                                            .parts = reads_parts(r) };
         list_append(&r->channel->lane->landings, &r->link);
+        if (r->control.cts.parts && is_plain(r) && r->wanted <= r->peer->ops->parts_max)
+            ask_for_longer(r);
         control_send(r, WIRE_CTS_STREAM, sizeof r->control.cts, THEN_NOTHING);
     }
 }
@@ -395,6 +435,7 @@ void rndv_on_cts(struct p2p_req *s, unsigned kind, const struct wire_cts *cts)
         work_add(lane, &lane->copies, &s->link);
     } else {
         s->remote_id = cts->recv_id;
+        s->in_parts = cts->parts && type_is_run(s->type, s->count);
         atomic_store_explicit(&s->pending, 0, memory_order_relaxed);
         work_add(lane, &lane->streams, &s->link);
     }

@@ -125,6 +125,8 @@ static int send_eager(struct p2p_req *r, struct peer *peer)
     }
     if (r->type->is_contig && !prefix_len(r) && r->head_len <= peer->ops->short_max)
         return peer->ops->send(peer->ep, r->head, r->buf, r->head_len);
+    if (r->head_len > peer->ops->eager_max)
+        return peer->ops->send_parts(peer->ep, r->head, r->buf, r->head_len, true);
     rc = peer->ops->alloc(peer->ep, &buffer);
     if (rc)
         return rc;
@@ -163,7 +165,9 @@ int (*const send_pushes[])(struct outgoing *out, struct peer *peer) = { push_rts
 
 static bool fits_record(const struct p2p_req *r)
 {
-    return r->len + prefix_len(r) <= (r->type->is_contig ? eager_limit(r->peer) : r->peer->ops->eager_max);
+    const size_t limit = r->type->is_contig ? eager_limit(r->peer) : r->peer->ops->eager_max;
+
+    return r->len + prefix_len(r) <= (prefix_len(r) ? size_min(limit, r->peer->ops->eager_max) : limit);
 }
 
 static void prepare_eager(struct p2p_req *r)
@@ -256,7 +260,8 @@ static NOINLINE bool send_in_buffer(const struct channel *channel, const void *b
         peer->is_crowded || is_throttled(peer))
         return false;
     if (peer->ops->send_parts && len >= peer->ops->parts_min) {
-        const int rc = peer->ops->send_parts(peer->ep, own_head(channel, type, tag), buf, (uint32_t)len);
+        const int rc = peer->ops->send_parts(peer->ep, own_head(channel, type, tag), buf, (uint32_t)len,
+                                             len > peer->ops->eager_max);
         if (rc != NET_NOT_THIS)
             return !rc;
     }

@@ -73,11 +73,11 @@ static bool is_seen(const struct speed *speed, int class)
     return speed->eager[class] && speed->alone[class];
 }
 
-static uint32_t best_limit(const struct speed *speed, uint32_t eager_max)
+static uint32_t best_limit(const struct speed *speed, uint32_t usual)
 {
-    uint32_t limit = eager_max;
+    uint32_t limit = usual;
 
-    for (int class = class_of(eager_max); class >= 0; class--) {
+    for (int class = class_of(usual); class >= 0; class--) {
         if (!is_seen(speed, class))
             continue;
         if (!is_better_offered(speed, class))
@@ -87,29 +87,44 @@ static uint32_t best_limit(const struct speed *speed, uint32_t eager_max)
     return limit;
 }
 
+static void set_limit(struct speed *speed, uint32_t usual)
+{
+    speed->limit = best_limit(speed, usual);
+    if (speed->limit == usual && speed->longer)
+        speed->limit = speed->longer;
+}
+
 /* In a trial the other way is asked for, so that both are known as they are now. */
-static void count(struct speed *speed, uint32_t eager_max)
+static void count(struct speed *speed, uint32_t usual)
 {
     speed->seen++;
-    speed->limit = best_limit(speed, eager_max);
+    set_limit(speed, usual);
     if (is_trial(speed))
-        speed->limit = speed->limit < eager_max ? eager_max : SPEED_TIMED_MIN;
+        speed->limit = speed->limit < usual ? usual : SPEED_TIMED_MIN;
 }
 
-void speed_eager(struct speed *speed, size_t len, uint64_t start, uint32_t eager_max)
+void speed_longer(struct speed *speed, uint32_t longer, uint32_t usual)
 {
+    speed->longer = longer;
+    set_limit(speed, usual);
+}
+
+void speed_eager(struct speed *speed, size_t len, uint64_t start, uint32_t usual)
+{
+    if (len > usual)
+        return; /* no trial of shorter ones tells anything of it */
     if (start)
         learn(&speed->eager[class_of(len)], len, start);
-    count(speed, eager_max);
+    count(speed, usual);
 }
 
-void speed_alone(struct speed *speed, size_t len, uint64_t start, uint32_t eager_max)
+void speed_alone(struct speed *speed, size_t len, uint64_t start, uint32_t usual)
 {
     if (len < SPEED_TIMED_MIN)
         return; /* offered for another reason */
     if (start)
         learn(&speed->alone[class_of(len)], len, start);
-    count(speed, eager_max);
+    count(speed, usual);
 }
 
 /* --- long ones --- */

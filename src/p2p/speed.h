@@ -43,6 +43,7 @@ struct speed {
     float alone[SPEED_CLASSES]; /* a copy by the system, by this process alone */
     uint32_t seen;              /* messages that could have been eager or offered */
     uint32_t limit;             /* what is asked of the peer: offer what is longer than this; 0: nothing is asked */
+    uint32_t longer;            /* eager is best up to here, beyond what is usual; 0: it is not */
     struct speed_long longs[SPEED_LONG_CLASSES];
     struct speed_gaps gaps[SPEED_BLOCK_CLASSES];
 };
@@ -52,9 +53,13 @@ uint64_t speed_start(const struct speed *speed);
 
 /* A copy of `len` bytes (shorter ones than SPEED_TIMED_MIN do not count) is over that began at `start`; 0: it was not
  * measured. The first is of an eager message out of shared memory, the second of one through the system by this process
- * alone. Both may change `limit`. */
-void speed_eager(struct speed *speed, size_t len, uint64_t start, uint32_t eager_max);
-void speed_alone(struct speed *speed, size_t len, uint64_t start, uint32_t eager_max);
+ * alone. Both may change `limit`. `usual`: the longest that is eager if nothing is known. */
+void speed_eager(struct speed *speed, size_t len, uint64_t start, uint32_t usual);
+void speed_alone(struct speed *speed, size_t len, uint64_t start, uint32_t usual);
+
+/* Messages of up to `longer` bytes, more than the usual ones, are best eager, too; 0: they are not. May change `limit`,
+ * and ends a trial, which only shorter messages would end. */
+void speed_longer(struct speed *speed, uint32_t longer, uint32_t usual);
 
 /* Is an offered message of `len` bytes, which the system could copy, faster in pieces through shared memory? Counts. */
 bool speed_prefers_stream(struct speed *speed, size_t len);

@@ -82,6 +82,27 @@ static void test_nothing_seen(void)
     CHECK(speed.limit > 0 && speed.limit <= EAGER_MAX);
 }
 
+/* Longer ones than usual are asked for and no longer, whatever trial of shorter ones there is. */
+static void test_longer(void)
+{
+    struct speed speed = { 0 };
+
+    speed_longer(&speed, 65536, EAGER_MAX);
+    CHECK_INT(speed.limit, 65536);
+    for (int i = 0; i < 1000; i++)
+        speed_eager(&speed, 50000, speed_start(&speed), EAGER_MAX);
+    CHECK_INT(speed.limit, 65536);
+    speed_eager(&speed, 16384, 0, EAGER_MAX);
+    CHECK_INT(speed.limit, SPEED_TIMED_MIN);
+    speed_longer(&speed, 65536, EAGER_MAX);
+    CHECK_INT(speed.limit, 65536);
+    speed_longer(&speed, 0, EAGER_MAX);
+    CHECK_INT(speed.limit, EAGER_MAX);
+    offered(&speed, &far, 16384, 500);
+    speed_longer(&speed, 65536, EAGER_MAX);
+    CHECK_INT(speed.limit, 8192);
+}
+
 /* `n` long messages, moved as the model says; how many by stream. */
 static int streamed(struct speed *speed, const struct machine *m, size_t len, int n)
 {
@@ -153,6 +174,7 @@ int main(void)
     test_limit();
     test_classes();
     test_nothing_seen();
+    test_longer();
     test_stream();
     test_long_classes();
     test_gaps();

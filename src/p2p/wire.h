@@ -69,7 +69,7 @@ struct wire_cts {
     uint64_t recv_id; /* the receiver's, for DATA */
     uint64_t len;     /* bytes wanted; fewer than offered if the buffer is short */
     uint32_t record;  /* CTS_COPY */
-    uint32_t unused;
+    uint32_t parts;   /* CTS_STREAM: 1: DATA is read while it is written, if the transport has such a way */
 };
 
 struct wire_reply {

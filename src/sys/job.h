@@ -35,7 +35,7 @@
 #define JOB_MAGIC UINT64_C(0x424f4a59454c5250) /* "PRLEYJOB" in memory of a little-endian machine */
 #define JOB_NO_CTX UINT64_MAX
 enum {
-    JOB_MAJOR = 5,
+    JOB_MAJOR = 6,
     JOB_MINOR = 5,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,

@@ -86,7 +86,7 @@ int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint3
 int shm_send_in_room(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len) HOT;
 int shm_alloc(struct net_ep *ep, struct net_buffer *buffer);
 int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len);
-int shm_send_parts(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
+int shm_send_parts(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len, bool is_asked_for);
 void shm_release(struct net_ep *ep, const struct net_buffer *buffer);
 void shm_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out);
 struct pace *shm_pace(struct net_ep *ep);
@@ -109,6 +109,23 @@ static ALWAYS_INLINE uint32_t shm_take_free(struct shm *shm)
     return index;
 }
 
+/* Pairs of free cells, each by its first one. */
+static inline uint32_t shm_free_pairs(const struct shm *shm)
+{
+    return shm->cells_free & shm->cells_free >> 1 & UINT32_C(0x55555555);
+}
+
+/* One of them, and its cells are no longer free; there is one. Returns its first cell. */
+static inline uint32_t shm_take_pair(struct shm *shm)
+{
+    const uint32_t index = (uint32_t)__builtin_ctz(shm_free_pairs(shm));
+
+    shm->cells_free &= ~(UINT32_C(3) << index);
+    if (index + 2 > shm->cells_touched)
+        shm->cells_touched = index + 2;
+    return index;
+}
+
 /* spare.c */
 void shm_use_wait(struct net_ep *ep);
 uint32_t shm_take_spare(struct shm *shm);
@@ -119,6 +136,7 @@ int shm_poll(struct net *net) HOT;
 int shm_poll_ep(void *ep, const _Atomic uint32_t *done) HOT;
 bool shm_is_silent(const struct net_ep *ep) HOT;
 int shm_take(struct net_ep *ep, struct net_head head, void *buf, size_t max) HOT;
+bool shm_wants_parts(const struct net_ep *ep);
 
 /* copy.c */
 bool shm_can_copy(struct net_ep *ep);

@@ -29,9 +29,11 @@ enum {
     SHM_TAKE_MAX = 8191,                          /* longest payload that shm_take takes */
     SHM_CELLS = 32,
     SHM_CELL_SIZE = 32768,
-    SHM_CELL_STRIDE = 32768 + 3 * CACHE_LINE,     /* so that cells do not all meet in the same sets of the caches */
-    SHM_PARTS = 4,                                /* of a cell that is read while it is written; the three lines
-                                                     behind the cell tell of all but the first */
+    SHM_PAIR_SIZE = 2 * SHM_CELL_SIZE,            /* cells 2 i and 2 i + 1 are one, for what is sent in parts */
+    SHM_PARTS = 4,                                /* of a cell or pair that is read while it is written; three lines of
+                                                     each cell, behind the pair, tell of all but the first */
+    SHM_PAIR_STRIDE = SHM_PAIR_SIZE + 2 * (SHM_PARTS - 1) * CACHE_LINE, /* so that pairs do not all meet in the same
+                                                                           sets of the caches */
     SHM_PARTS_MIN = 4864,                         /* shortest payload that goes so */
     SHM_SPARE_MIN = 833,                          /* shortest payload for which a cell is made ready ahead */
     SHM_RECORDS = 64,
@@ -99,7 +101,7 @@ struct shm_proc {
 _Static_assert(sizeof(struct shm_slot) == CACHE_LINE, "a slot is one line");
 _Static_assert(sizeof(struct shm_page) == JOB_PAGE, "a ring is one page");
 _Static_assert(sizeof(struct shm_proc) <= JOB_NET_SIZE, "fits its area");
-_Static_assert(SHM_CELL_STRIDE - SHM_CELL_SIZE >= (SHM_PARTS - 1) * sizeof(struct shm_part), "lines for the parts");
+_Static_assert(sizeof(struct shm_part) == CACHE_LINE, "lines for the parts");
 _Static_assert(SHM_RECORDS * sizeof(struct net_record) == JOB_PAGE, "records of a process are one page");
 
 /* One lane's part of the segment, and how many processes it is for. */
@@ -111,7 +113,7 @@ struct shm_area {
 /* The cells of all processes, in whole pages. */
 static inline size_t shm_cells_size(int procs)
 {
-    return ((size_t)procs * SHM_CELLS * SHM_CELL_STRIDE + JOB_PAGE - 1) / JOB_PAGE * JOB_PAGE;
+    return ((size_t)procs * (SHM_CELLS / 2) * SHM_PAIR_STRIDE + JOB_PAGE - 1) / JOB_PAGE * JOB_PAGE;
 }
 
 static inline size_t shm_area_size(int procs)
@@ -146,13 +148,16 @@ static inline void *shm_cell(struct shm_area area, int proc, uint32_t index)
 {
     char *cells = (char *)shm_record(area, area.procs, 0);
 
-    return cells + (size_t)SHM_CELL_STRIDE * ((size_t)proc * SHM_CELLS + index);
+    return cells + (size_t)SHM_PAIR_STRIDE * ((size_t)proc * (SHM_CELLS / 2) + index / 2) +
+           (size_t)SHM_CELL_SIZE * (index % 2);
 }
 
-/* Who says that a part of this cell, not the first, is there. */
-static inline struct shm_part *shm_part(const void *cell, int part)
+/* Who say that the parts of this cell, or of the pair that begins with it, are there, but for the first. */
+static inline struct shm_part *shm_parts(struct shm_area area, int proc, uint32_t index)
 {
-    return (struct shm_part *)(uintptr_t)((const char *)cell + SHM_CELL_SIZE) + (part - 1);
+    char *behind = (char *)shm_cell(area, proc, index / 2 * 2) + SHM_PAIR_SIZE;
+
+    return (struct shm_part *)(void *)behind + (SHM_PARTS - 1) * (index % 2);
 }
 
 /* Of all but the last part, which is shorter. */

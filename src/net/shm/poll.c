@@ -62,28 +62,102 @@ static bool parts_pay(const struct shm_peer *peer)
     return !peer->pace.is_far && atomic_load_explicit(&progress.first_polls, memory_order_relaxed) > 1;
 }
 
+/* A payload in a cell or a pair. */
+struct written {
+    const char *cell;
+    const struct shm_part *parts; /* who tell of it, if `in` has a stamp */
+    uint32_t len;
+    struct shm_in_cell in;
+};
+
+static ALWAYS_INLINE struct written look_at(const struct shm *shm, const struct shm_peer *peer,
+                                            const struct shm_slot *slot)
+{
+    struct written written = { .len = slot->len & ~SHM_IN_CELL };
+
+    memcpy(&written.in, slot->payload, sizeof written.in);
+    written.cell = shm_cell(shm->area, peer->ep.proc, written.in.index);
+    written.parts = shm_parts(shm->area, peer->ep.proc, written.in.index);
+    return written;
+}
+
 /* Has this part come, not the first? With the last one, all have. */
-static ALWAYS_INLINE bool has_part(const void *cell, int part, uint64_t stamp)
+static ALWAYS_INLINE bool has_part(const struct written *written, int part)
 {
     /* acquire pairs with shm_send_parts */
-    return atomic_load_explicit(&shm_part(cell, part)->stamp, memory_order_acquire) == stamp;
+    return atomic_load_explicit(&written->parts[part - 1].stamp, memory_order_acquire) == written->in.stamp;
+}
+
+/* Out of a cell, in some cases measured. */
+static NOINLINE void read_measured(struct shm_peer *peer, void *buf, const void *cell, size_t len)
+{
+    const uint64_t start = pace_start(&peer->pace, len);
+
+    shared_read(buf, cell, len);
+    pace_end(&peer->pace, len, start);
+}
+
+/* Wait for a part for as long as a short message is waited for: false if its writer has been stopped in between. */
+static bool part_comes(const struct written *written, int part)
+{
+    PROGRESS_LOOK_FIRST {
+        if (has_part(written, part))
+            return true;
+    }
+    return false;
+}
+
+/* A payload while it is written. False: it is not all there; what has been copied will be copied again. Whether lines
+ * are near is measured on one that is all there. */
+static bool read_parts(struct shm_peer *peer, char *buf, const struct written *written)
+{
+    const uint32_t len = written->len, size = shm_part_size(len);
+    const char *const cell = written->cell;
+    uint64_t start = pace_start(&peer->pace, len);
+
+    if (unlikely(start)) {
+        if (!part_comes(written, SHM_PARTS - 1))
+            return false;
+        start = clock_ns();
+        shared_read(buf, cell, len);
+        pace_end(&peer->pace, len, start);
+        want_parts(peer, parts_pay(peer));
+        return true;
+    }
+    shared_read_part(buf, cell, size, len);
+    for (int part = 1; part < SHM_PARTS; part++) {
+        const uint32_t at = size * (uint32_t)part;
+        if (unlikely(!part_comes(written, part)))
+            return false;
+        shared_read_part(buf + at, cell + at, part < SHM_PARTS - 1 ? size : len - at, len);
+    }
+    return true;
+}
+
+/* The payload of a cell that is told in parts: read to where it belongs while it is written, if the sink knows where;
+ * else left where it is. NULL: it is not all there. */
+static const void *payload_of_parts(const struct shm *shm, struct shm_peer *peer, struct net_head head,
+                                    const struct written *written)
+{
+    const struct net_sink *sink = &shm->net.sink;
+    void *const place = sink->land ? sink->land(sink->arg, peer->ep.proc, head, written->len) : NULL;
+
+    if (place)
+        return read_parts(peer, place, written) ? place : NULL;
+    want_parts(peer, false); /* nobody waits for it who would read it so */
+    return has_part(written, SHM_PARTS - 1) ? written->cell : NULL;
 }
 
 static NOINLINE bool take_cell(struct shm *shm, struct shm_peer *peer, const struct shm_slot *slot)
 {
-    struct shm_in_cell in_cell;
-    const void *cell;
+    const struct written written = look_at(shm, peer, slot);
+    const void *payload = written.cell;
 
-    memcpy(&in_cell, slot->payload, sizeof in_cell);
-    cell = shm_cell(shm->area, peer->ep.proc, in_cell.index);
-    if (in_cell.stamp) {
-        want_parts(peer, false); /* nobody waits for it who would read it so */
-        if (!has_part(cell, SHM_PARTS - 1, in_cell.stamp))
-            return false;
-    }
-    if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, cell, slot->len & ~SHM_IN_CELL))
+    if (written.in.stamp)
+        payload = payload_of_parts(shm, peer, slot->head, &written);
+    if (!payload || shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, payload, written.len))
         return false;
-    leave_cell(peer, &in_cell);
+    leave_cell(peer, &written.in);
     return true;
 }
 
@@ -167,60 +241,15 @@ static NOINLINE int took_and_told(struct shm_peer *peer, int len)
     return len;
 }
 
-/* Out of a cell, in some cases measured. */
-static NOINLINE void read_measured(struct shm_peer *peer, void *buf, const void *cell, size_t len)
-{
-    const uint64_t start = pace_start(&peer->pace, len);
-
-    shared_read(buf, cell, len);
-    pace_end(&peer->pace, len, start);
-}
-
-/* Wait for a part for as long as a short message is waited for: false if its writer has been stopped in between. */
-static bool part_comes(const void *cell, int part, uint64_t stamp)
-{
-    PROGRESS_LOOK_FIRST {
-        if (has_part(cell, part, stamp))
-            return true;
-    }
-    return false;
-}
-
-/* A cell while it is written. False: it is not all there; what has been copied will be copied again. Whether lines are
- * near is measured on one that is all there. */
-static bool read_parts(struct shm_peer *peer, char *buf, const char *cell, uint32_t len, uint64_t stamp)
-{
-    const uint32_t size = shm_part_size(len);
-    uint64_t start = pace_start(&peer->pace, len);
-
-    if (unlikely(start)) {
-        if (!part_comes(cell, SHM_PARTS - 1, stamp))
-            return false;
-        start = clock_ns();
-        shared_read(buf, cell, len);
-        pace_end(&peer->pace, len, start);
-        want_parts(peer, parts_pay(peer));
-        return true;
-    }
-    shared_read(buf, cell, size);
-    for (int part = 1; part < SHM_PARTS; part++) {
-        const uint32_t at = size * (uint32_t)part;
-        if (unlikely(!part_comes(cell, part, stamp)))
-            return false;
-        shared_read(buf + at, cell + at, part < SHM_PARTS - 1 ? size : len - at);
-    }
-    return true;
-}
-
 /* A cell that is told in parts, or might have been. False: it is left to the sink. */
-static NOINLINE bool read_longer(struct shm_peer *peer, char *buf, const char *cell, uint32_t len, uint64_t stamp)
+static NOINLINE bool read_longer(struct shm_peer *peer, char *buf, const struct written *written)
 {
-    if (stamp)
-        return read_parts(peer, buf, cell, len, stamp);
+    if (written->in.stamp)
+        return read_parts(peer, buf, written);
     want_parts(peer, parts_pay(peer));
-    if (len > SHM_TAKE_MAX)
+    if (written->len > SHM_TAKE_MAX)
         return false;
-    read_measured(peer, buf, cell, len);
+    read_measured(peer, buf, written->cell, written->len);
     return true;
 }
 
@@ -230,8 +259,7 @@ static NOINLINE int take_longer(struct shm_peer *peer, const struct shm_slot *sl
 {
     struct shm *shm = (struct shm *)(void *)peer->ep.net;
     const uint32_t len = slot->len & ~SHM_IN_CELL;
-    struct shm_in_cell in_cell;
-    const void *cell;
+    struct written written;
 
     if (len > max)
         return NET_NOT_THIS;
@@ -239,15 +267,14 @@ static NOINLINE int take_longer(struct shm_peer *peer, const struct shm_slot *sl
         advance(peer, gather(peer, slot, buf));
         return (int)len;
     }
-    memcpy(&in_cell, slot->payload, sizeof in_cell);
-    cell = shm_cell(shm->area, peer->ep.proc, in_cell.index);
+    written = look_at(shm, peer, slot);
     if (len < PACE_MIN)
-        shared_read(buf, cell, len);
+        shared_read(buf, written.cell, len);
     else if (len < SHM_PARTS_MIN)
-        read_measured(peer, buf, cell, len);
-    else if (!read_longer(peer, buf, cell, len, in_cell.stamp))
+        read_measured(peer, buf, written.cell, len);
+    else if (!read_longer(peer, buf, &written))
         return NET_NOT_THIS;
-    leave_cell(peer, &in_cell);
+    leave_cell(peer, &written.in);
     return (int)len;
 }
 
@@ -269,6 +296,11 @@ int shm_take(struct net_ep *ep, struct net_head head, void *buf, size_t max)
     if (unlikely(go_on(peer, slot, pos, 1)))
         return took_and_told(peer, (int)len);
     return (int)len;
+}
+
+bool shm_wants_parts(const struct net_ep *ep)
+{
+    return parts_pay((const struct shm_peer *)(const void *)ep);
 }
 
 static void activate(struct shm *shm, int proc)

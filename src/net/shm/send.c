@@ -163,6 +163,12 @@ int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint3
     return shm_send_in_room(ep, head, payload, len);
 }
 
+/* Was this cell the peer's, and has it told that it has read it? */
+static ALWAYS_INLINE bool is_read_by(const struct shm *shm, const struct shm_peer *peer, uint32_t index)
+{
+    return shm->cells[index].peer == peer && shm_is_read(&shm->cells[index], peer->out_tail);
+}
+
 /* The cell that the same peer had before is warm on both sides, and an answer has mostly told that it has been read:
  * asking the receiver's line would take as long as a short message. */
 static uint32_t choose_cell(struct shm *shm, const struct shm_peer *peer)
@@ -172,13 +178,26 @@ static uint32_t choose_cell(struct shm *shm, const struct shm_peer *peer)
 
     if (unlikely(shm->spare.peer == peer))
         return shm_take_spare(shm);
-    if (index < SHM_CELLS && shm->cells[index].peer == peer && shm_is_read(&shm->cells[index], peer->out_tail))
+    if (index < SHM_CELLS && is_read_by(shm, peer, index))
         return index;
     if (!(shm->cells_free & touched)) /* before memory is touched for the first time, which takes longer */
         collect_cells(shm);
     if (unlikely(!shm->cells_free))
         return shm->spare.peer ? shm_take_spare(shm) : SHM_CELLS;
     return shm_take_free(shm);
+}
+
+/* Two cells that are one: those that the peer had before, or any two. */
+static uint32_t choose_pair(struct shm *shm, const struct shm_peer *peer)
+{
+    const uint64_t touched = (UINT64_C(1) << shm->cells_touched) - 1;
+    const uint32_t index = peer->last_cell;
+
+    if (index < SHM_CELLS && index % 2 == 0 && is_read_by(shm, peer, index) && is_read_by(shm, peer, index + 1))
+        return index;
+    if (!(shm_free_pairs(shm) & touched))
+        collect_cells(shm);
+    return shm_free_pairs(shm) ? shm_take_pair(shm) : SHM_CELLS;
 }
 
 int shm_alloc(struct net_ep *ep, struct net_buffer *buffer)
@@ -212,11 +231,13 @@ static ALWAYS_INLINE void publish_cell(struct shm_peer *peer, struct net_head he
     memcpy(slot->payload, &(struct shm_in_cell){ index, peer->in_pos, stamp }, sizeof(struct shm_in_cell));
     publish(peer, slot, 1);
     shm->cells[index] = (struct shm_cell){ peer, peer->out_pos };
+    if (len > SHM_CELL_SIZE)
+        shm->cells[index + 1] = shm->cells[index];
     if (peer->last_cell != index)
         peer->prior_cell = peer->last_cell;
     peer->last_cell = (uint8_t)index;
     shm->spare.wanted_by = len >= SHM_SPARE_MIN && pace_is_far_to(&peer->pace) ? peer : NULL;
-    shm->spare.wanted = len;
+    shm->spare.wanted = len < SHM_CELL_SIZE ? len : SHM_CELL_SIZE;
 }
 
 int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len)
@@ -229,24 +250,43 @@ int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer 
     return 0;
 }
 
-int shm_send_parts(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
+/* A cell for `len` bytes, or a pair; SHM_CELLS: there is none now. */
+static uint32_t take_for_parts(struct shm *shm, const struct shm_peer *peer, uint32_t len)
+{
+    const uint32_t index = len > SHM_CELL_SIZE ? choose_pair(shm, peer) : choose_cell(shm, peer);
+
+    if (index < SHM_CELLS)
+        shm->cells[index].peer = NULL;
+    if (index < SHM_CELLS && len > SHM_CELL_SIZE)
+        shm->cells[index + 1].peer = NULL;
+    return index;
+}
+
+int shm_send_parts(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len, bool is_asked_for)
 {
     struct shm_peer *peer = (struct shm_peer *)(void *)ep;
     struct shm *shm = (struct shm *)(void *)ep->net;
     const uint32_t size = shm_part_size(len);
-    struct net_buffer cell;
+    struct shm_part *parts;
+    uint32_t index;
+    char *cell;
 
-    if (!atomic_load_explicit(&peer->out->parts, memory_order_relaxed))
+    if (!is_asked_for && !atomic_load_explicit(&peer->out->parts, memory_order_relaxed))
         return NET_NOT_THIS;
-    if ((seems_full(peer) && !look_for_room(peer, 1)) || shm_alloc(ep, &cell))
+    if (seems_full(peer) && !look_for_room(peer, 1))
         return NET_AGAIN;
-    shared_write(cell.data, payload, size, false);
-    publish_cell(peer, head, cell.index, len, ++shm->stamp);
+    index = take_for_parts(shm, peer, len);
+    if (unlikely(index == SHM_CELLS))
+        return NET_AGAIN;
+    cell = shm_cell(shm->area, shm->proc, index);
+    parts = shm_parts(shm->area, shm->proc, index);
+    shared_write(cell, payload, size, false);
+    publish_cell(peer, head, index, len, ++shm->stamp);
     for (int part = 1; part < SHM_PARTS; part++) {
         const uint32_t at = size * (uint32_t)part;
-        shared_write((char *)cell.data + at, (const char *)payload + at, part < SHM_PARTS - 1 ? size : len - at, false);
+        shared_write(cell + at, (const char *)payload + at, part < SHM_PARTS - 1 ? size : len - at, false);
         /* release pairs with has_part in poll.c: the part is written */
-        atomic_store_explicit(&shm_part(cell.data, part)->stamp, shm->stamp, memory_order_release);
+        atomic_store_explicit(&parts[part - 1].stamp, shm->stamp, memory_order_release);
     }
     return tell_receiver(peer);
 }

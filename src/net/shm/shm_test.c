@@ -218,11 +218,11 @@ static void test_parts(void)
     CHECK(!shm_ops.open(&config, &to) && !shm_ops.connect(to, 0, &b));
     config.proc = 0;
     CHECK(!shm_ops.open(&config, &from) && !shm_ops.connect(from, 1, &a));
-    CHECK_INT(shm_ops.send_parts(a, head, payload, LEN), NET_NOT_THIS);
+    CHECK_INT(shm_ops.send_parts(a, head, payload, LEN, false), NET_NOT_THIS);
     atomic_store(&((struct shm_peer *)(void *)a)->out->parts, 1);
     for (int round = 0; round < 3; round++) {
-        CHECK_INT(shm_ops.send_parts(a, head, payload, LEN), 0);
-        last = &shm_part(shm_cell(((struct shm *)(void *)from)->area, 0, 0), SHM_PARTS - 1)->stamp;
+        CHECK_INT(shm_ops.send_parts(a, head, payload, LEN, false), 0);
+        last = &shm_parts(((struct shm *)(void *)from)->area, 0, 0)[SHM_PARTS - 2].stamp;
         atomic_fetch_xor(last, 1);
         CHECK_INT(shm_ops.take(b, head, took, LEN), NET_NOT_THIS);
         if (round == 2)
@@ -234,7 +234,76 @@ static void test_parts(void)
             CHECK(shm_ops.poll(to) + shm_ops.poll(to) == 1);
         CHECK(!memcmp(round < 2 ? took : arrived, payload, LEN));
     }
-    CHECK_INT(shm_ops.send_parts(a, head, payload, LEN), NET_NOT_THIS);
+    CHECK_INT(shm_ops.send_parts(a, head, payload, LEN, false), NET_NOT_THIS);
+    shm_ops.close(from);
+    shm_ops.close(to);
+    segment_destroy(segment, 2);
+}
+
+enum { PAIR_LEN = 50000 };
+
+static char landed[PAIR_LEN];
+
+static void *land_there(void *arg, int proc, struct net_head head, uint32_t len)
+{
+    (void)arg, (void)proc;
+    return head.word[0] == 5 && len <= sizeof landed ? landed : NULL;
+}
+
+static int arrive_landed(void *arg, int proc, struct net_head head, const void *payload, uint32_t len)
+{
+    int *const arrivals = arg;
+
+    (void)proc;
+    CHECK((payload == landed) == (head.word[0] == 5));
+    for (uint32_t i = 0; i < len; i++)
+        CHECK_INT(((const char *)payload)[i], (char)((i + (uint32_t)head.word[1]) % 101));
+    ++*arrivals;
+    return 0;
+}
+
+static int send_pair(struct net_ep *ep, uint64_t kind, int number)
+{
+    static char payload[PAIR_LEN];
+
+    for (int i = 0; i < PAIR_LEN; i++)
+        payload[i] = (char)((i + number) % 101);
+    return shm_ops.send_parts(ep, (struct net_head){ { kind, (uint64_t)number } }, payload, PAIR_LEN, true);
+}
+
+/* What is longer than a cell goes in two, if it is asked for. Where its sink knows a place, it is read to there, once
+ * all of it has come; else it is handed over where it lies. Single cells and pairs are taken from the same ones. */
+static void test_pairs(void)
+{
+    struct job_head *segment = segment_create(2);
+    struct net_config config = config_of(segment, 1, 2, 0);
+    struct net_buffer buffer;
+    struct net_ep *a, *b;
+    struct net *from, *to;
+    int arrivals = 0, sent = 0;
+    _Atomic uint64_t *last;
+
+    config.sink = (struct net_sink){ .arrive = arrive_landed, .land = land_there, .arg = &arrivals };
+    CHECK(!shm_ops.open(&config, &to) && !shm_ops.connect(to, 0, &b));
+    config.proc = 0;
+    CHECK(!shm_ops.open(&config, &from) && !shm_ops.connect(from, 1, &a));
+    for (uint64_t kind = 4; kind <= 5; kind++) {
+        CHECK_INT(send_pair(a, kind, 3), 0);
+        last = &shm_parts(((struct shm *)(void *)from)->area, 0, 0)[SHM_PARTS - 2].stamp;
+        atomic_fetch_xor(last, 1);
+        CHECK_INT(shm_ops.poll(to) + shm_ops.poll(to), 0);
+        atomic_fetch_xor(last, 1);
+        CHECK_INT(shm_ops.poll(to) + shm_ops.poll(to), 1);
+    }
+    CHECK(!shm_ops.alloc(a, &buffer));
+    while (!send_pair(a, 4 + (uint64_t)sent % 2, sent))
+        sent++;
+    CHECK_INT(sent, SHM_CELLS / 2 - 1);
+    CHECK_INT(shm_ops.poll(to), sent);
+    CHECK_INT(send_pair(a, 5, 7), 0);
+    shm_ops.release(a, &buffer);
+    CHECK_INT(shm_ops.poll(to), 1);
+    CHECK_INT(arrivals, 2 + sent + 1);
     shm_ops.close(from);
     shm_ops.close(to);
     segment_destroy(segment, 2);
@@ -444,6 +513,7 @@ int main(void)
     test_renew(0);
     test_renew(NET_LANES - 1);
     test_parts();
+    test_pairs();
     test_spare();
     test_lanes();
     test_many();
