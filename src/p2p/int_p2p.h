@@ -104,6 +104,9 @@ struct lane {
     unsigned fars;                 /* peers of other nodes */
     bool has_far;                  /* there is a net to far or foreign processes */
     unsigned far_polls, far_awake; /* polls of everything; looks at other machines before they become few */
+    _Atomic uint32_t polled;       /* with threads: how often the lane has been polled, … */
+    _Atomic uint32_t polled_seen;  /* … what that was when one was refused who came to poll, … */
+    _Atomic uint32_t unpolled;     /* … and how many have been refused since then */
     struct mem_pool requests;      /* struct p2p_req, the first of them */
     struct mem_pool pairs;         /* struct p2p_pair */
     struct mem_pool messages;      /* struct message, the first of those that are short */
@@ -600,6 +603,8 @@ void part_on_grant(const struct wire_cts *grant);
 int part_push(struct part_req *s);
 int part_work(struct lane *lane);
 unsigned part_unready(const struct lane *lane);
+/* The lane closes: what belongs to requests that were never freed goes. */
+void part_leave(struct lane *lane);
 /* part.c: an offered piece has moved. */
 void part_piece_done(struct p2p_req *r);
 

@@ -26,6 +26,7 @@
 enum {
     FAR_EVERY = 4,  /* polls of everything between two looks at other machines … */
     FAR_AWAKE = 32, /* … when so many have found nothing */
+    INSIST_AFTER = 256, /* so many who came to poll were refused, with nobody polling: the next one waits to get in */
 };
 
 static struct lane first_lane;
@@ -242,6 +243,7 @@ static void lane_close(struct lane *lane)
     mem_pool_fini(&lane->requests);
     mem_pool_fini(&lane->pairs);
     mem_pool_fini(&lane->messages);
+    part_leave(lane);
     mem_pool_fini(&lane->part_requests);
     if (lane->number)
         mem_free(lane);
@@ -616,14 +618,34 @@ static NOINLINE int lane_work(struct lane *lane)
     return outgoing_work(lane) + rndv_work(lane) + part_work(lane);
 }
 
-/* For polling: who finds the lane locked leaves it to the holder, unless it is about to sleep. */
+/* Refused at the door: is it to be taken all the same? Yes by who is about to sleep, and when many have been refused
+ * and nobody has polled in the meantime: those inside may be doing something else, again and again. */
+static NOINLINE bool lane_insists(struct lane *lane)
+{
+    const uint32_t polled = atomic_load_explicit(&lane->polled, memory_order_relaxed);
+
+    if (progress_is_last_look)
+        return true;
+    if (atomic_load_explicit(&lane->polled_seen, memory_order_relaxed) != polled) {
+        atomic_store_explicit(&lane->polled_seen, polled, memory_order_relaxed);
+        atomic_store_explicit(&lane->unpolled, 0, memory_order_relaxed);
+        return false;
+    }
+    return atomic_fetch_add_explicit(&lane->unpolled, 1, memory_order_relaxed) >= INSIST_AFTER;
+}
+
+/* For polling: who finds the lane locked leaves it to the holder, if that does the same. */
 static ALWAYS_INLINE bool lane_enter(struct lane *lane)
 {
-    if (likely(!lane->is_threaded) || lock_try(&lane->lock))
+    if (likely(!lane->is_threaded))
         return true;
-    if (!progress_is_last_look)
-        return false;
-    lock_take(&lane->lock);
+    if (unlikely(!lock_try(&lane->lock))) {
+        if (!lane_insists(lane))
+            return false;
+        lock_take(&lane->lock);
+    }
+    atomic_store_explicit(&lane->polled, atomic_load_explicit(&lane->polled, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
     return true;
 }
 

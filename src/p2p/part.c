@@ -18,13 +18,24 @@ static struct part_req *part_of(struct req *req)
     return (struct part_req *)(void *)req;
 }
 
+static void free_book(struct part_req *p)
+{
+    list_remove(&p->all_link);
+    mem_free(p->req.is_send ? (void *)p->marks.ready : (void *)p->fill.left);
+}
+
+void part_leave(struct lane *lane)
+{
+    LIST_FOR_EACH_SAFE(link, &lane->part_all)
+        free_book(CONTAINER_OF(link, struct part_req, all_link));
+}
+
 void part_free(struct part_req *p)
 {
     struct lane *lane = p->channel->lane;
     struct comm *comm = p->channel->comm;
 
-    list_remove(&p->all_link);
-    mem_free(p->req.is_send ? (void *)p->marks.ready : (void *)p->fill.left);
+    free_book(p);
     type_unref(p->type);
     mem_pool_put(&lane->part_requests, p);
     comm_unref(comm);
@@ -273,8 +284,7 @@ static void leave_posted(struct part_req *r)
 
     r->is_released = true;
     r->req.obj.kind = OBJ_FREED;
-    list_remove(&r->all_link);
-    mem_free(r->fill.left);
+    free_book(r);
     type_unref(r->type);
     comm_unref(comm);
 }
