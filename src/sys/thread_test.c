@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,8 +18,8 @@ enum { STACK = 65536, USED = 49152 };
 
 /* More than a thread with a stack of STACK could have. */
 static _Thread_local char variables[300000];
-static char name[32];
 static sigset_t blocked;
+static atomic_bool has_name; /* seen by who has started the thread, and given it one */
 
 static __attribute__((noinline)) long touch(void)
 {
@@ -35,19 +37,22 @@ static void *body(void *arg)
 {
     memset(variables, 7, sizeof variables);
     touch();
-    pthread_getname_np(pthread_self(), name, sizeof name);
     pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    while (!atomic_load(&has_name))
+        sched_yield();
     return arg;
 }
 
 static void test_thread(void)
 {
     pthread_t thread;
+    char name[32];
 
     variables[0] = 1;
     CHECK(thread_start(&thread, "parley-test", STACK, body));
+    CHECK(!pthread_getname_np(thread, name, sizeof name) && !strcmp(name, "parley-test"));
+    atomic_store(&has_name, true);
     CHECK(!pthread_join(thread, NULL));
-    CHECK(!strcmp(name, "parley-test"));
     CHECK(sigismember(&blocked, SIGTERM) == 1 && sigismember(&blocked, SIGUSR1) == 1);
     CHECK_INT(variables[0], 1);
     pthread_sigmask(SIG_BLOCK, NULL, &blocked);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI 5.0 §11.9: two halves of MPI_COMM_WORLD are connected by a port, several times; a spawned world is as well, by a
  * name that has been published; errors of ports and names have their classes. */
+#include <unistd.h>
+
 #include "mpitest.h"
 
 enum { ROUNDS = 5 };
@@ -79,12 +81,12 @@ static void by_name(char *program)
     CHECK_OK(MPI_Comm_disconnect(&inter));
 }
 
-/* Each rank for itself. */
+/* Each rank for itself; another job on this machine may run this program, too. */
 static void wrong_names(void)
 {
-    char port[MPI_MAX_PORT_NAME], other[MPI_MAX_PORT_NAME], service[32];
+    char port[MPI_MAX_PORT_NAME], other[MPI_MAX_PORT_NAME], service[64];
 
-    snprintf(service, sizeof service, "name of rank %d", test_rank);
+    snprintf(service, sizeof service, "name of rank %d, process %d", test_rank, (int)getpid());
     CHECK_CLASS(MPI_Lookup_name(service, MPI_INFO_NULL, port), MPI_ERR_NAME);
     CHECK_CLASS(MPI_Unpublish_name(service, MPI_INFO_NULL, "any"), MPI_ERR_SERVICE);
     CHECK_OK(MPI_Open_port(MPI_INFO_NULL, port));
