@@ -293,6 +293,8 @@ void part_drop_posted(struct match_entry *entry)
 {
     struct part_req *r = CONTAINER_OF(entry, struct part_req, match);
 
+    if (!r->is_released) /* never freed */
+        free_book(r);
     mem_pool_put(&r->channel->lane->part_requests, r);
 }
 
