@@ -20,9 +20,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "pm/int_pm.h"
+#include "pm/pm_ranks.h"
 #include "sys/control.h"
 
-enum { MAX_RANKS = 8, LINE = 8192, KEYS = 20 };
+enum { LINE = 8192, KEYS = 20 };
 
 /* What the server does otherwise than it should. */
 struct quirk {
@@ -232,7 +233,7 @@ static void begin(int size, const struct quirk *quirk)
 static void run(int size, const struct quirk *quirk, void (*body)(int rank, int size), int expected)
 {
     pid_t pids[MAX_RANKS];
-    int ends[2], status;
+    int ends[2];
 
     begin(size, quirk);
     for (int i = 0; i < size; i++) {
@@ -250,27 +251,10 @@ static void run(int size, const struct quirk *quirk, void (*body)(int rank, int 
         server.fds[i] = ends[0];
     }
     serve();
-    for (int i = 0; i < size; i++) {
-        CHECK(waitpid(pids[i], &status, 0) == pids[i]);
-        CHECK_INT(status, expected);
-    }
+    ranks_wait(pids, size, expected);
 }
 
 /* --- ranks --- */
-
-static void open_ok(struct pm_job *job, int rank, int size)
-{
-    char text[ERR_TEXT_SIZE];
-    const int rc = pm_open(job);
-
-    if (rc) {
-        err_text(rc, text, sizeof text);
-        fprintf(stderr, "rank %d: %s\n", rank, text);
-    }
-    CHECK(!rc && job->rank == rank && job->size == size && job->foreign);
-    CHECK_INT(job->appnum, 3);
-    CHECK_INT(job->universe_size, 16);
-}
 
 static void live(int rank, int size)
 {
@@ -335,24 +319,10 @@ static void miss_address(int rank, int size)
 static void fail(int rank, int size)
 {
     struct pm_job job;
-    char text[ERR_TEXT_SIZE];
-    const int rc = pm_open(&job);
 
-    CHECK_INT(err_class(rc), MPI_ERR_OTHER);
-    err_text(rc, text, sizeof text);
-    CHECK(strstr(text, "PMI-1") && strstr(text, "PARLEY_SINGLETON=1") && !strchr(text, '\n'));
-    CHECK(strstr(text, getenv("EXPECT")) || (fprintf(stderr, "%s\n", text), false));
-    CHECK(job.is_singleton && job.foreign && rank < size);
+    open_fails(&job, "PMI-1");
+    CHECK(job.foreign && rank < size);
     pm_close(&job);
-}
-
-static void give_up(int rank, int size)
-{
-    struct pm_job job;
-
-    open_ok(&job, rank, size);
-    close(STDERR_FILENO);
-    pm_abort(&job, 300, "the end", 0);
 }
 
 static void leave(int rank, int size)
@@ -683,6 +653,7 @@ static void test_memory(void)
 
 int main(void)
 {
+    universe = 16;
     test_lines();
     fuzz_lines();
     test_start();

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "pm/int_pm.h"
+#include "pm/pm_ranks.h"
 #include "pm/pmix_fake.h"
 
 #if __has_include(<pmix.h>)
@@ -54,8 +55,6 @@ static void test_names(void)
     fprintf(stderr, "no headers of libpmix: its binary interface is not compared\n");
 }
 #endif
-
-enum { MAX_RANKS = 8 };
 
 static struct fake_job *server;
 static char job_file[] = "/tmp/parley-pmix-XXXXXX";
@@ -95,7 +94,6 @@ static void set_environment(int rank)
 static void run(int size, int per_node, const char *quirk, void (*body)(int rank, int size), int expected)
 {
     pid_t pids[MAX_RANKS];
-    int status;
 
     memset(server, 0, sizeof *server);
     server->size = size;
@@ -110,27 +108,10 @@ static void run(int size, int per_node, const char *quirk, void (*body)(int rank
             _exit(0);
         }
     }
-    for (int i = 0; i < size; i++) {
-        CHECK(waitpid(pids[i], &status, 0) == pids[i]);
-        CHECK_INT(status, expected);
-    }
+    ranks_wait(pids, size, expected);
 }
 
 /* --- ranks --- */
-
-static void open_ok(struct pm_job *job, int rank, int size)
-{
-    char text[ERR_TEXT_SIZE];
-    const int rc = pm_open(job);
-
-    if (rc) {
-        err_text(rc, text, sizeof text);
-        fprintf(stderr, "rank %d: %s\n", rank, text);
-    }
-    CHECK(!rc && job->rank == rank && job->size == size && job->foreign);
-    CHECK_INT(job->appnum, 3);
-    CHECK_INT(job->universe_size, -1);
-}
 
 /* Rank `peer` is where the server says, and its address is known. */
 static void check_place(const struct pm_job *job, int peer)
@@ -193,14 +174,9 @@ static void be_interrupted(int rank, int size)
 static void fail(int rank, int size)
 {
     struct pm_job job;
-    char text[ERR_TEXT_SIZE];
-    const int rc = pm_open(&job);
 
-    CHECK_INT(err_class(rc), MPI_ERR_OTHER);
-    err_text(rc, text, sizeof text);
-    CHECK(strstr(text, "PMIx") && strstr(text, "PARLEY_SINGLETON=1") && !strchr(text, '\n'));
-    CHECK(strstr(text, getenv("EXPECT")) || (fprintf(stderr, "%s\n", text), false));
-    CHECK(job.is_singleton && rank < size);
+    open_fails(&job, "PMIx");
+    CHECK(rank < size);
     pm_close(&job);
 }
 
@@ -208,15 +184,6 @@ static void miss_library(int rank, int size)
 {
     setenv("PARLEY_PMIX_LIBRARY", getenv("LIBRARY"), 1);
     fail(rank, size);
-}
-
-static void give_up(int rank, int size)
-{
-    struct pm_job job;
-
-    open_ok(&job, rank, size);
-    close(STDERR_FILENO);
-    pm_abort(&job, 300, "the end", 0);
 }
 
 static void wait_for_end(int rank, int size)
@@ -297,6 +264,7 @@ static void test_ends(void)
 
 int main(void)
 {
+    universe = -1;
     test_names();
     open_server();
     test_start();
