@@ -12,11 +12,12 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'calls')
 
 
 class Call:
-    """One line: `code` is an expression (its value is rc) or statements; `quick`: the condition before it, or ''."""
+    """One line: `code` is an expression (its value is rc) or statements. Lines before it, or '': `quick`, the
+    condition; `refused`, what is done when an argument is wrong."""
 
-    def __init__(self, name, code, is_statement, where, includes, quick=''):
+    def __init__(self, name, code, is_statement, where, includes, quick='', refused=''):
         self.name, self.code, self.is_statement = name, code, is_statement
-        self.where, self.includes, self.quick = where, includes, quick
+        self.where, self.includes, self.quick, self.refused = where, includes, quick, refused
 
 
 def logical_lines(path):
@@ -34,24 +35,25 @@ def logical_lines(path):
 
 
 def read_file(path, known):
-    calls, includes, quick = [], [], {}
+    calls, includes, before = [], [], {'?': {}, '!': {}}
     for number, text in logical_lines(path):
         where = f'{os.path.basename(path)}:{number}'
-        match = re.fullmatch(r'(\w+)\s*([=:?])\s*(.+)', text, re.DOTALL)
+        match = re.fullmatch(r'(\w+)\s*([=:?!])\s*(.+)', text, re.DOTALL)
         if text.startswith('include '):
             includes.append(text.split()[1])
         elif not match:
             raise model.TableError(f'{where}: want: Name = expression, Name : statements, '
-                                   'Name ? condition, include header')
+                                   'Name ? condition, Name ! expression, include header')
         elif match.group(1) not in known:
             raise model.TableError(f'{where}: the standard has no function {match.group(1)}')
-        elif match.group(2) == '?':
-            quick[match.group(1)] = match.group(3)
+        elif match.group(2) in before:
+            before[match.group(2)][match.group(1)] = match.group(3)
         else:
             calls.append(Call(match.group(1), match.group(3), match.group(2) == ':', where, includes,
-                              quick.pop(match.group(1), '')))
-    if quick:
-        raise model.TableError(f'{os.path.basename(path)}: after `?` no line says what {", ".join(quick)} does')
+                              before['?'].pop(match.group(1), ''), before['!'].pop(match.group(1), '')))
+    for mark, left in before.items():
+        if left:
+            raise model.TableError(f'{os.path.basename(path)}: after `{mark}` no line says what {", ".join(left)} does')
     return calls
 
 

@@ -111,6 +111,15 @@ def look_up_when_checked(entry, declarations, expressions):
         expressions[at] = expressions[at].replace(f'({p.name}, {user}, ', f'({lookup}, {user}, ', 1)
 
 
+def refusing(entry, expressions):
+    """Others wait in this call: when an argument is wrong, but not what they are asked by, they are told."""
+    kinds = ('check_comm', 'check_file')
+    first = next(i for i, text in enumerate(expressions) if text.startswith(tuple(f'(rc = {kind}' for kind in kinds)))
+    raised = '    ' + raise_line(entry.function, checks.owner(entry.function), entry.name)
+    early, late = expressions[:first + 1], expressions[first + 1:]
+    return [conditions(early), raised, conditions(late) + ' {', f'    {entry.call.refused};', raised, '}']
+
+
 def implemented(entry):
     function, call = entry.function, entry.call
     before = checks.all_checks(function, entry.large, entry.renames)
@@ -119,13 +128,16 @@ def implemented(entry):
     stores, declarations = entry.stores(), entry.declarations()
     look_up_when_checked(entry, declarations, before)
     code = []
+    if call.refused:
+        code, before = refusing(entry, before), []
+        declarations.append('int rc;')
     expressions = list(before)
     ended = checks.ended_param(function)
     if not call.is_statement and after == owner and not ended:
         expressions.append(assigned(entry.code))
         expressions += [assigned(text) for text in entry.results_that_must_fit()]
     if expressions:
-        declarations.append('int rc;')
+        declarations += [] if call.refused else ['int rc;']
         code += [conditions(expressions), '    ' + raise_line(function, owner, entry.name)]
     if call.is_statement:
         code.append(entry.code)

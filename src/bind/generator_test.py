@@ -65,7 +65,8 @@ class Tables(unittest.TestCase):
     def test_mistakes_in_calls(self):
         known = {'Send'}
         for text, reason in (('Sent = x()\n', 'no function Sent'), ('Send x()\n', 'want: Name'),
-                             ('Send ? x()\n', 'no line says what Send does')):
+                             ('Send ? x()\n', 'no line says what Send does'),
+                             ('Send ! x()\n', 'no line says what Send does')):
             with self.assertRaisesRegex(model.TableError, reason):
                 read_table(lambda path: call_lines.read_file(path, known), text)
 
@@ -82,6 +83,16 @@ class Entries(unittest.TestCase):
             self.assertEqual('if (quick(buf))\n        return MPI_SUCCESS;' in text, not large)
             self.assertEqual('return checked_Send(buf, ' in text, not large)
             self.assertIn('rc = f()', text)
+
+    def test_refused(self):
+        found = read_table(lambda path: call_lines.read_file(path, {'File_write_all'}),
+                           'File_write_all ! tell(fh, rc)\nFile_write_all = f(fh, datatype)\n')
+        text = gen_entry.entry_text(gen_entry.Entry(function('File_write_all'), 'File_write_all', False, found[0]))
+        self.assertEqual(text.count('int rc;'), 1)
+        order = ['check_running', 'check_file(', 'return bind_raise', 'check_count', 'check_type_used', 'tell(fh, rc);',
+                 'rc = f(fh, datatype)']
+        self.assertEqual(sorted(order, key=text.index), order)
+        self.assertEqual(text.count('return bind_raise('), 3)
 
     def test_call_and_raise(self):
         text = entry('Send', 'p2p_send(comm)')

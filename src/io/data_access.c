@@ -51,7 +51,8 @@ static int check_offset(const struct file *file, const struct io_view *view, MPI
         return err(MPI_ERR_ARG, "E0908: offset is %lld in file \"%.200s\"; it must not be negative", (long long)offset,
                    file->name);
     if (__builtin_mul_overflow(offset, view->etype_size, &first) ||
-        __builtin_add_overflow(first, (MPI_Offset)bytes, &end) || end < 0)
+        __builtin_add_overflow(first, (MPI_Offset)bytes, &end) || end < 0 ||
+        !io_view_has(view, (size_t)(bytes ? end - 1 : first)))
         return err(MPI_ERR_ARG, "E0908: offset is %lld in file \"%.200s\": more than a file can have",
                    (long long)offset, file->name);
     *at = (size_t)first;
@@ -60,13 +61,14 @@ static int check_offset(const struct file *file, const struct io_view *view, MPI
 
 /* The pointer moves on by what is asked for, before it is moved: so several calls get what lies one after the other.
  * It stays where it cannot move. */
-static MPI_Offset advance(struct file *file, MPI_Offset etypes, MPI_Count etype_size)
+static MPI_Offset advance(struct file *file, const struct io_view *view, MPI_Offset etypes)
 {
     MPI_Offset position, next, bytes;
 
     pthread_mutex_lock(&file->lock);
     position = file->position;
-    if (!__builtin_add_overflow(position, etypes, &next) && !__builtin_mul_overflow(next, etype_size, &bytes))
+    if (!__builtin_add_overflow(position, etypes, &next) && !__builtin_mul_overflow(next, view->etype_size, &bytes) &&
+        (!bytes || io_view_has(view, (size_t)bytes - 1)))
         file->position = next;
     pthread_mutex_unlock(&file->lock);
     return position;
@@ -78,7 +80,7 @@ MPI_Offset io_call_etypes(const struct io_call *call)
     size_t bytes = 0;
     MPI_Offset etypes = 0;
 
-    if (view->etype_size && !check_amode(call) &&
+    if (!call->failed && view->etype_size && !check_amode(call) &&
         !io_datarep_bytes(view->datarep, call->type, call->count, &bytes) && !check_amount(call, view, bytes))
         etypes = (MPI_Offset)bytes / view->etype_size;
     io_view_unref(view);
@@ -93,7 +95,7 @@ static int find_place(struct io_op *op, const struct io_call *call, size_t bytes
     int rc = 0;
 
     if (call->where == IO_POINTER)
-        offset = advance(call->file, etypes, view->etype_size);
+        offset = advance(call->file, view, etypes);
     else if (call->where == IO_SHARED)
         rc = io_shared_add(call->file, etypes, &offset);
     if (rc)
@@ -123,7 +125,7 @@ static int make_stage(struct io_op *op, const struct io_datarep *datarep)
 int io_op_init(struct io_op *op, const struct io_call *call)
 {
     struct io_access *const a = &op->access;
-    int rc = check_amode(call);
+    int rc = call->failed ? call->failed : check_amode(call);
 
     if (rc)
         return rc;

@@ -94,15 +94,17 @@ static int after_telling(struct io_op *op)
     x->stage = x->error ? IO_OVER : io_is_exchanging(op) ? IO_OUTLINES : IO_OWN;
     if (x->stage != IO_OUTLINES)
         return 0;
+    if (op->access.file->is_lazy) /* what this process has written others will read for it, or write over */
+        x->error = io_sync_own(op->access.file);
     return op->access.view->peers ? 0 : io_tell_outlines(op);
 }
 
 static int after_outlines(struct io_op *op)
 {
     struct io_exchange *const x = op->exchange;
+    const int rc = op->access.view->peers ? 0 : io_read_outlines(op);
 
-    if (!op->access.view->peers)
-        x->error = io_read_outlines(op);
+    x->error = x->error ? x->error : rc;
     io_lay_out(op);
     if (!x->error)
         x->error = io_get_memory(op);
@@ -117,6 +119,8 @@ static int after_ready(struct io_op *op)
     x->error = agreed_error(op);
     if (x->error)
         io_view_drop_peers(op->access.view);
+    else if (!op->access.is_write)
+        io_refresh(op->access.file);
     x->stage = x->error ? IO_OVER : IO_ROUND;
     return 0;
 }

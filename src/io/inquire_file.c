@@ -67,7 +67,10 @@ static int change_size(struct file *file, const char *call, MPI_Offset size,
     int number, rc;
 
     io_op_drain(file);
-    rc = io_agree(file->comm, call, file->name, check_size(file, size), (uint64_t)size, "the size");
+    rc = check_size(file, size);
+    if (!rc && file->is_lazy) /* what is written later would make it longer again */
+        rc = io_sync_own(file);
+    rc = io_agree(file->comm, call, file->name, rc, (uint64_t)size, "the size");
     if (rc)
         return rc;
     if (!file->comm->rank) {
@@ -110,6 +113,11 @@ int io_set_info(struct file *file, struct info *info)
     io_op_drain(file);
     io_hints_read(&file->hints, info, file->comm->size);
     return io_share(file, "MPI_File_set_info", &file->hints, sizeof file->hints);
+}
+
+void io_refuse_info(struct file *file)
+{
+    io_set_info(file, NULL);
 }
 
 int io_get_info(struct file *file, struct info **out)

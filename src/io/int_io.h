@@ -120,6 +120,8 @@ void io_view_drop_peers(struct io_view *view);
 struct io_view *io_view_of(struct file *file);
 /* Where byte `at` of the stream lies in the file. The view has data. */
 MPI_Offset io_view_place(const struct io_view *view, size_t at);
+/* Does it lie where there can be data, and not behind all places of a file? */
+bool io_view_has(const struct io_view *view, size_t at);
 /* How many bytes of the stream lie before `place` in the file; of a view that is not rising, those before the first one
  * that does not. */
 size_t io_view_before(const struct io_view *view, MPI_Offset place);

@@ -24,6 +24,9 @@ struct file;
 
 /* Collective over `comm`, no intercommunicator. `info` may be NULL. */
 int io_open(struct comm *comm, const char *filename, int amode, struct info *info, struct file **out);
+/* Takes part in that when an argument is wrong (`rc`), so that the others learn of it. The name of the file is not known.
+ * So the next ones with "refuse" in their name. */
+void io_refuse_open(struct comm *comm, int rc);
 /* Collective. The file is gone, also after an error of the system; it stays when operations on it are under way
  * (MPI_ERR_FILE). */
 int io_close(struct file *file);
@@ -36,6 +39,7 @@ int io_amode(const struct file *file);
 struct group *io_group(const struct file *file);
 /* Collective: hints (§14.2.8); unknown ones, and those with a value that means nothing, are ignored. */
 int io_set_info(struct file *file, struct info *info);
+void io_refuse_info(struct file *file);
 /* All that are in use, in a new object. */
 int io_get_info(struct file *file, struct info **out);
 
@@ -45,6 +49,7 @@ int io_get_info(struct file *file, struct info **out);
  * have, MPI_ERR_UNSUPPORTED_DATAREP, MPI_ERR_NOT_SAME for representations or extents of etypes that differ. */
 int io_set_view(struct file *file, MPI_Offset disp, struct type *etype, struct type *filetype, const char *datarep,
                 struct info *info);
+void io_refuse_view(struct file *file, int rc);
 /* The types are handles that the user frees unless they are predefined; `datarep` has room for
  * MPI_MAX_DATAREP_STRING. */
 void io_get_view(struct file *file, MPI_Offset *disp, struct type **etype, struct type **filetype, char *datarep);
@@ -67,11 +72,15 @@ struct io_call {
     MPI_Count count;
     struct type *type;
     const char *name;     /* of the function, for reports */
+    int failed;           /* an argument is wrong: that error. Nothing but `file` and `name` is looked at */
 };
 
 /* For the bindings. */
 #define IO_CALL(file_, way, where_, offset_, buf_, count_, type_, name_) \
-    (&(struct io_call){ file_, way, where_, offset_, (void *)(uintptr_t)(buf_), count_, type_, "MPI_File_" name_ })
+    (&(struct io_call){ file_, way, where_, offset_, (void *)(uintptr_t)(buf_), count_, type_, "MPI_File_" name_, 0 })
+
+/* In a collective call, so that the others learn that this process's arguments are wrong. */
+#define IO_FAILED(file_, rc_, name_) (&(struct io_call){ .file = file_, .name = "MPI_File_" name_, .failed = rc_ })
 
 /* By one process alone; the second one is local. */
 int io_run(const struct io_call *call, MPI_Status *status);

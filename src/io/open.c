@@ -62,8 +62,9 @@ static int check_amode(const char *name, int amode)
 
 static int open_as(struct file *file, int flags)
 {
-    const int creating = file->comm->rank ? 0 : (file->amode & MPI_MODE_CREATE ? O_CREAT : 0) |
-                                                    (file->amode & MPI_MODE_EXCL ? O_EXCL : 0);
+    const int creating = file->comm->rank || !(file->amode & MPI_MODE_CREATE) ? 0
+                         : file->amode & MPI_MODE_EXCL                         ? O_CREAT | O_EXCL
+                                                                               : O_CREAT;
 
     do
         file->fd = file->fs->open(file->name, flags | creating | O_CLOEXEC, (unsigned)file->hints.permissions);
@@ -137,6 +138,7 @@ static int start_pointers(struct file *file)
 /* Collective. After an error no process has it open. */
 static int open_together(struct file *file)
 {
+    const int made_now = MPI_MODE_CREATE | MPI_MODE_EXCL;
     struct found found = { 0 };
     struct stat st = { 0 };
     int rc = 0, told;
@@ -165,7 +167,7 @@ static int open_together(struct file *file)
         io_unmark(file, &found.mark);
     if (rc) {
         close_descriptor(file);
-        if (!file->comm->rank && !found.number && (file->amode & MPI_MODE_EXCL))
+        if (!file->comm->rank && !found.number && (file->amode & made_now) == made_now)
             file->fs->remove(file->name); /* nobody else can have it yet */
     }
     return rc;
@@ -247,6 +249,12 @@ int io_open(struct comm *comm, const char *filename, int amode, struct info *inf
     else if (file)
         destroy(file);
     return rc;
+}
+
+void io_refuse_open(struct comm *comm, int rc)
+{
+    if (!p2p_check_within(comm, "MPI_File_open"))
+        io_agree(comm, "MPI_File_open", "", rc, 0, "");
 }
 
 /* --- the end --- */

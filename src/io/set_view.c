@@ -13,13 +13,19 @@ static int find_datarep(const struct file *file, const char *name, const struct 
                           "native, internal, external32 and those of MPI_Register_datarep", name, file->name);
 }
 
-/* Where the shared file pointer is, when all have come. Collective. */
-static int find_current(struct file *file, MPI_Offset *disp)
+static int not_current(const struct file *file, MPI_Offset disp)
+{
+    return err(MPI_ERR_ARG, "E0908: disp is %lld for file \"%.200s\", which was opened with MPI_MODE_SEQUENTIAL; it "
+               "must be MPI_DISPLACEMENT_CURRENT", (long long)disp, file->name);
+}
+
+/* Where the shared file pointer is, when all have come with nothing wrong so far (`rc`). Collective. */
+static int find_current(struct file *file, int rc, MPI_Offset *disp)
 {
     struct io_view *const view = io_view_of(file);
     MPI_Offset current = 0;
-    int rc = io_agree(file->comm, "MPI_File_set_view", file->name, 0, 0, "");
 
+    rc = io_agree(file->comm, "MPI_File_set_view", file->name, rc, 0, "");
     if (!rc)
         rc = io_shared_add(file, 0, &current);
     if (!rc)
@@ -28,13 +34,11 @@ static int find_current(struct file *file, MPI_Offset *disp)
     return rc;
 }
 
+/* Of a file with MPI_MODE_SEQUENTIAL it is collective, whatever a process gives. */
 static int find_disp(struct file *file, MPI_Offset *disp)
 {
-    if (*disp == MPI_DISPLACEMENT_CURRENT && (file->amode & MPI_MODE_SEQUENTIAL))
-        return find_current(file, disp);
     if (file->amode & MPI_MODE_SEQUENTIAL)
-        return err(MPI_ERR_ARG, "E0908: disp is %lld for file \"%.200s\", which was opened with MPI_MODE_SEQUENTIAL; "
-                   "it must be MPI_DISPLACEMENT_CURRENT", (long long)*disp, file->name);
+        return find_current(file, *disp == MPI_DISPLACEMENT_CURRENT ? 0 : not_current(file, *disp), disp);
     if (*disp < 0)
         return err(MPI_ERR_ARG, "E0908: disp is %lld for file \"%.200s\"; %s", (long long)*disp, file->name,
                    *disp == MPI_DISPLACEMENT_CURRENT ? "MPI_DISPLACEMENT_CURRENT is for MPI_MODE_SEQUENTIAL"
@@ -89,6 +93,16 @@ int io_set_view(struct file *file, MPI_Offset disp, struct type *etype, struct t
     if (rc)
         return rc;
     return io_set_info(file, info);
+}
+
+void io_refuse_view(struct file *file, int rc)
+{
+    MPI_Offset disp;
+
+    io_op_drain(file);
+    if (file->amode & MPI_MODE_SEQUENTIAL)
+        rc = find_current(file, rc, &disp);
+    io_agree(file->comm, "MPI_File_set_view", file->name, rc, 0, "");
 }
 
 /* A handle more of a type that is the user's already. */

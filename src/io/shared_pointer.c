@@ -8,6 +8,7 @@
 #include "coll/coll.h"
 #include "io/operation.h"
 #include "op/op.h"
+#include "p2p/p2p.h"
 #include "p2p/parcel.h"
 
 /* What is asked for; it comes back with the value from before. */
@@ -18,8 +19,10 @@ struct question {
 };
 
 struct slot {
+    const struct comm *comm;
     int64_t value;
     _Atomic uint32_t done;
+    int lost;                /* rank 0 is: the error */
 };
 
 enum { QUESTION, ANSWER };
@@ -30,6 +33,18 @@ struct parcel {
     struct file *file;
     struct question question;
 };
+
+/* It stays where it cannot move. Returns where it was. */
+static int64_t add(_Atomic int64_t *pointer, int64_t amount)
+{
+    int64_t before = atomic_load(pointer), after;
+
+    do
+        if (__builtin_add_overflow(before, amount, &after))
+            return before;
+    while (!atomic_compare_exchange_weak(pointer, &before, after));
+    return before;
+}
 
 /* --- served by rank 0 --- */
 
@@ -62,7 +77,7 @@ static void end(void *arg, void *place, int rc)
         atomic_store_explicit(&slot->done, 1, memory_order_release); /* pairs with is_answered */
         progress_notify();
     } else {
-        q->value = atomic_fetch_add(&parcel->file->own_pointer, q->amount);
+        q->value = add(&parcel->file->own_pointer, q->amount);
         p2p_parcel_send(parcel->file->comm, parcel->rank, ANSWER, q, sizeof *q, NULL, NULL);
     }
     mem_free(parcel);
@@ -74,12 +89,15 @@ static bool is_answered(void *arg)
 {
     struct slot *const slot = arg;
 
-    return atomic_load_explicit(&slot->done, memory_order_acquire); /* pairs with end */
+    if (atomic_load_explicit(&slot->done, memory_order_acquire)) /* pairs with end */
+        return true;
+    slot->lost = p2p_lost_rank(slot->comm, 0);
+    return slot->lost;
 }
 
 static int ask(struct file *file, int64_t amount, int64_t *before)
 {
-    struct slot slot = { 0 };
+    struct slot slot = { .comm = file->comm };
     const struct question question = { amount, 0, (uintptr_t)&slot };
     const int rc = p2p_parcel_send(file->comm, 0, QUESTION, &question, sizeof question, NULL, NULL);
 
@@ -87,7 +105,7 @@ static int ask(struct file *file, int64_t amount, int64_t *before)
         return rc;
     progress_wait_until(is_answered, &slot);
     *before = slot.value;
-    return 0;
+    return slot.lost;
 }
 
 /* --- the pointer --- */
@@ -117,7 +135,7 @@ int io_shared_add(struct file *file, int64_t amount, int64_t *before)
 {
     if (!file->pointer)
         return ask(file, amount, before);
-    *before = atomic_fetch_add(file->pointer, amount);
+    *before = add(file->pointer, amount);
     return 0;
 }
 

@@ -143,6 +143,22 @@ MPI_Offset io_view_place(const struct io_view *view, size_t at)
     return (MPI_Offset)block.address;
 }
 
+/* By the end of its tile, or of the run. */
+bool io_view_has(const struct io_view *view, size_t at)
+{
+    const struct type *const layout = view->layout;
+    MPI_Offset begin = 0, end;
+
+    if (!layout->size)
+        return true;
+    if (view->is_run)
+        begin = (MPI_Offset)at;
+    else if (__builtin_mul_overflow((MPI_Offset)(at / (size_t)layout->size), layout->extent, &begin))
+        return false;
+    return !__builtin_add_overflow(begin, view->disp, &end) &&
+           !__builtin_add_overflow(end, layout->true_lb + layout->true_extent, &end) && end <= IO_DATA_END;
+}
+
 /* Of [low, high) of the stream, the first byte that lies at `place` or behind; `high`: none does. */
 static size_t bisect(const struct io_view *view, size_t low, size_t high, MPI_Offset place)
 {

@@ -144,6 +144,10 @@ static void test_seek(void)
     check_position(100);
     CHECK_OK(MPI_File_get_position(fh, &size));
     CHECK_INT(size, 0);
+    CHECK_OK(MPI_File_seek_shared(fh, INT64_MAX - 1, MPI_SEEK_SET)); /* from where it cannot move */
+    CHECK_CLASS(MPI_File_write_shared(fh, (int[4]){ 0 }, 4, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+    check_position(INT64_MAX - 1);
+    CHECK_OK(MPI_File_seek_shared(fh, 0, MPI_SEEK_SET));
 }
 
 /* Only the shared pointer is left. */

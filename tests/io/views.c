@@ -172,6 +172,37 @@ static void test_odd(const char *path)
     CHECK_OK(MPI_Type_free(&twice));
 }
 
+/* Places that no number can say are nowhere, not at the beginning. */
+static void test_beyond(void)
+{
+    MPI_Datatype far;
+    MPI_Offset place = -1;
+    char bytes[8] = "abcdefg", got[8] = "";
+
+    CHECK_OK(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    CHECK_OK(MPI_File_write_at(fh, 0, bytes, sizeof bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Type_create_resized(MPI_BYTE, 0, (MPI_Aint)1 << 61, &far)); /* eight of them are 2^64 */
+    CHECK_OK(MPI_Type_commit(&far));
+    CHECK_OK(MPI_File_set_view(fh, 0, MPI_BYTE, far, "native", MPI_INFO_NULL));
+    CHECK_OK(MPI_File_get_byte_offset(fh, 3, &place));
+    CHECK(place == (MPI_Offset)3 << 61, "a place is %lld", (long long)place);
+    for (int at = 4; at <= 8; at += 4) {
+        CHECK_CLASS(MPI_File_get_byte_offset(fh, at, &place), MPI_ERR_ARG);
+        CHECK_CLASS(MPI_File_write_at(fh, at, "x", 1, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+        CHECK_CLASS(MPI_File_read_at_all(fh, 0, got, at + 1, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+    }
+    CHECK_OK(MPI_File_seek(fh, 7, MPI_SEEK_SET));
+    CHECK_CLASS(MPI_File_read(fh, got, 2, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+    CHECK_OK(MPI_File_get_position(fh, &place));
+    CHECK_INT(place, 7);
+    CHECK_OK(MPI_Type_free(&far));
+    CHECK_OK(MPI_File_set_view(fh, (MPI_Offset)3 << 61, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    CHECK_CLASS(MPI_File_get_byte_offset(fh, (MPI_Offset)5 << 60, &place), MPI_ERR_ARG);
+    CHECK_OK(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    CHECK_OK(MPI_File_read_at(fh, 0, got, sizeof got, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK(!memcmp(got, bytes, sizeof got), "\"%s\" is at the beginning", got);
+}
+
 /* Tiles that lie in each other: the end is behind all bytes, of which some come before others that lie in front. */
 static void test_tiles(const char *path)
 {
@@ -202,6 +233,7 @@ int main(int argc, char *argv[])
     test_places();
     test_extents();
     test_wrong();
+    test_beyond();
     test_tiles(path);
     test_odd(path);
     CHECK_OK(MPI_File_close(&fh));
