@@ -24,8 +24,8 @@ struct file;
 
 /* Collective over `comm`, no intercommunicator. `info` may be NULL. */
 int io_open(struct comm *comm, const char *filename, int amode, struct info *info, struct file **out);
-/* Takes part in that when an argument is wrong (`rc`), so that the others learn of it. The name of the file is not known.
- * So the next ones with "refuse" in their name. */
+/* Takes part in that when an argument is wrong (`rc`), so that the others learn of it; so do those below with "refuse"
+ * in their names. */
 void io_refuse_open(struct comm *comm, int rc);
 /* Collective. The file is gone, also after an error of the system; it stays when operations on it are under way
  * (MPI_ERR_FILE). */

@@ -31,7 +31,7 @@ static int is_ours(int fd)
 static void put_back(int fd)
 {
     for (int i = 0; i < SIZE; i++)
-        if (copy[i].is_dirty && pwrite(fd, &copy[i].byte, 1, i) == 1)
+        if (copy[i].is_dirty && syscall(SYS_pwrite64, fd, &copy[i].byte, 1, i) == 1)
             copy[i].is_dirty = 0;
 }
 
@@ -46,7 +46,7 @@ static void forget(int fd)
 static long fill(int fd)
 {
     char bytes[SIZE];
-    long length = pread(fd, bytes, SIZE, 0);
+    long length = syscall(SYS_pread64, fd, bytes, SIZE, 0);
 
     for (int i = 0; i < SIZE; i++) {
         if (i < length && !copy[i].is_valid) {
@@ -83,6 +83,16 @@ ssize_t pwritev(int fd, const struct iovec *from, int count, off_t at)
             copy[at].is_valid = copy[at].is_dirty = 1;
         }
     return at - first;
+}
+
+ssize_t pread(int fd, void *to, size_t len, off_t at)
+{
+    return preadv(fd, &(struct iovec){ to, len }, 1, at);
+}
+
+ssize_t pwrite(int fd, const void *from, size_t len, off_t at)
+{
+    return pwritev(fd, &(struct iovec){ (void *)(uintptr_t)from, len }, 1, at);
 }
 
 int fsync(int fd)
