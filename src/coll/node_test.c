@@ -50,7 +50,7 @@ static int run_rank(int rank, int size, struct comm_shelf shelf, bool is_crowded
     struct group *group;
     struct comm comm;
 
-    alarm(50);
+    alarm(300); /* an endless loop is a failure */
     CHECK_INT(coll_init(&config), 0); /* forked children do not have what is shared */
     atomic_store(&job_proc(memory, rank)->pid, (int32_t)getpid());
     wake_barrier_init();

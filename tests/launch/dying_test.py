@@ -177,7 +177,7 @@ def test_terminal_shell():
     for _ in range(2):
         os.write(master, b'\x1a')
         text += launch.read_terminal(master, lambda text: 'Stopped' in text)
-        launch.wait_until(lambda: states(mark) == {'T'}, 10, 'all stop')
+        launch.wait_until(lambda: states(mark) == {'T'}, launch.PATIENCE, 'all stop')
         os.write(master, b'fg\n')
         text += launch.read_terminal(master, lambda text: text.count('got CONT') == 3)
     os.write(master, b'\x1a')
@@ -195,10 +195,10 @@ def test_terminal_hangs_up():
     """The terminal goes: everything ends."""
     mark = launch.unique()
     pid, master = launch.terminal_session('-n', 3, 'sleep', mark)
-    launch.wait_until(lambda: len(launch.processes_with(mark)) >= 4, 10, 'ranks run')
+    launch.wait_until(lambda: len(launch.processes_with(mark)) >= 4, launch.PATIENCE, 'ranks run')
     os.close(master)
     os.waitpid(pid, 0)
-    launch.wait_until(lambda: not launch.processes_with(mark), 2, 'all gone')
+    launch.wait_until(lambda: not launch.processes_with(mark), launch.PATIENCE, 'all gone')
 
 
 if __name__ == '__main__':

@@ -17,7 +17,7 @@ import launch_test
 from launch_test import check, contains, equal, finish, read_lines, run, start, state_of, wait_until
 
 SOON = 0.3       # seconds to the automatic report, in these tests
-QUIET = 0.3      # after that a report is complete
+QUIET = 0.3      # after that a report is complete, at the end of a line
 STOP_AFTER = 60
 
 
@@ -30,7 +30,8 @@ def read_until_quiet(stream):
     end = time.monotonic() + STOP_AFTER
     text = ''
     while time.monotonic() < end:
-        ready, _, _ = select.select([stream], [], [], QUIET if 'E0120' in text else end - time.monotonic())
+        may_be_whole = 'E0120' in text and text.endswith('\n')
+        ready, _, _ = select.select([stream], [], [], QUIET if may_be_whole else end - time.monotonic())
         if not ready:
             break
         part = os.read(stream.fileno(), 65536).decode()
@@ -313,12 +314,12 @@ def test_on_request_stopped():
         read_lines(process, 2)
         os.kill(process.pid, signal.SIGSTOP)
         asking = start('-report', process.pid)
-        wait_until(lambda: waits_at_socket(asking.pid), 10, 'it waits for the answer')
+        wait_until(lambda: waits_at_socket(asking.pid), launch_test.PATIENCE, 'it waits for the answer')
         for _ in range(3):
             os.kill(asking.pid, signal.SIGSTOP)
-            wait_until(lambda: state_of(asking.pid) == 'T', 10, 'it is stopped')
+            wait_until(lambda: state_of(asking.pid) == 'T', launch_test.PATIENCE, 'it is stopped')
             os.kill(asking.pid, signal.SIGCONT)
-            wait_until(lambda: state_of(asking.pid) in 'SZ', 10, 'it goes on')
+            wait_until(lambda: state_of(asking.pid) in 'SZ', launch_test.PATIENCE, 'it goes on')
         os.kill(process.pid, signal.SIGCONT)
         out, err = asking.communicate(timeout=STOP_AFTER)
         equal((asking.returncode, err), (0, ''), 'code and stderr')

@@ -23,6 +23,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 CATCH = [sys.executable, os.path.join(HERE, 'catch.py')]
 STOP_AFTER = 60  # seconds; no test takes that long
+PATIENCE = 20    # seconds for what comes at once unless the machine has much else to do
 SCALE = 1        # more with --full
 
 build = None     # set by main
@@ -206,27 +207,30 @@ def test_bad_interpreter():
 
 # --- exit codes and messages
 
-def one_message_of_many(text):
-    """Several ranks, one message. (All are in it unless the machine is so busy that one comes too late.)"""
-    check(re.match('parley: ranks [0-9]+[-,]', text), 'not from several ranks:', repr(text))
-    equal(sum('parley: ' in line for line in text.splitlines()), 1, f'messages in {text!r};')
+def one_message_of_many(*args):
+    """A run with one message, of several ranks. On a busy machine some are too late for it, so there are several tries.
+    """
+    for _ in range(20):
+        result = run(*args)
+        messages = [line for line in result.stderr.splitlines() if 'parley: ' in line]
+        if len(messages) == 1 and re.match('parley: ranks [0-9]+[-,]', messages[0]):
+            return result
+    raise Failure(f'not one message of several ranks, but {result.stderr!r}')
 
 
 def test_exit_codes():
     expect(run('-n', 4, 'true'), 0, [])
     expect(run('false'), 1, [])
-    result = run('-n', 3, 'sh', '-c', 'sleep 0.1; exit 7')
+    result = one_message_of_many('-n', 3, 'sh', '-c', 'sleep 0.1; exit 7')
     expect(result, 7, [], ': E0111: sh exited with code 7')
-    one_message_of_many(result.stderr)
     result = run('-n', 3, 'sh', '-c', 'test $PARLEY_RANK = 1 && exit 5; sleep 30')
     expect(result, 5, [], 'rank 1: E0111: sh exited with code 5')
     equal(len(result.stderr.splitlines()), 1, 'lines about the end')
 
 
 def test_ended_by_signal():
-    result = run('-n', 4, 'sh', '-c', 'kill -SEGV $$')
+    result = one_message_of_many('-n', 4, 'sh', '-c', 'kill -SEGV $$')
     expect(result, 139, [], ': E0110: sh was ended by signal 11 (Segmentation fault)')
-    one_message_of_many(result.stderr)
     script = 'test $PARLEY_RANK = 1 && kill -9 $$; sleep 30'
     expect(run('-n', 2, 'sh', '-c', script), 137, [], 'rank 1: E0110')
     expect(run('-q', '-n', 2, 'sh', '-c', 'kill -9 $$'), 137, [])
@@ -234,10 +238,8 @@ def test_ended_by_signal():
 
 def test_others_are_ended():
     mark = unique()
-    began = time.monotonic()
     script = f'trap "" TERM; test $PARLEY_RANK = 2 && exit 3; sleep {mark}; true'
     expect(run('-n', 4, 'sh', '-c', script), 3, [], None)
-    check(time.monotonic() - began < 8, 'too slow')
     equal(processes_with(mark), [], 'left behind')
 
 
@@ -290,13 +292,20 @@ def test_label():
 
 
 def test_unfinished_lines():
-    script = 'test $PARLEY_RANK = 0 && { printf prompt; sleep 1; echo " done"; }; sleep 0.5; echo b'
+    """A prompt comes before its line is whole; what others say then begins a line of its own."""
+    mark = os.path.join(scratch, 'prompt')
+    script = f'until_seen() {{ until test -e {mark}.$1; do sleep 0.01; done; }}; if test $PARLEY_RANK = 0; ' \
+        'then printf prompt; until_seen 2; echo " done"; else until_seen 1; echo b; until_seen 3; echo c; fi'
     process = start('-n', 2, 'sh', '-c', script)
-    began = time.monotonic()
-    equal(os.read(process.stdout.fileno(), 100), b'prompt', 'first output')
-    check(time.monotonic() - began < 0.4, 'the prompt came late')
-    out, _ = finish(process)
-    equal(out, '\nb\n done\nb\n', 'rest of the output')
+    for number, text in enumerate((b'prompt', b'\nb\n', b' done\n', b'c\n')):
+        came = b''
+        while len(came) < len(text):
+            part = os.read(process.stdout.fileno(), 100)
+            check(part, 'the end comes after', came)
+            came += part
+        equal(came, text, f'output number {number}')
+        open(f'{mark}.{number + 1}', 'w').close()
+    equal(finish(process), ('', ''), 'rest of the output')
 
 
 def test_binary_output():
@@ -308,11 +317,9 @@ def test_binary_output():
 
 
 def test_reader_goes():
-    began = time.monotonic()
     result = subprocess.run(['sh', '-c', f'{mpiexec} -n 2 yes | head -1'], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, timeout=STOP_AFTER)
     equal((result.stdout, result.stderr), ('y\n', ''), 'output')
-    check(time.monotonic() - began < 5, 'too slow')
 
 
 def test_reader_goes_late():
@@ -323,23 +330,22 @@ def test_reader_goes_late():
 
 
 def test_slow_reader():
+    """Nobody reads: mpiexec comes to a size at which it stays."""
     process = start('-n', 4, 'yes')
-    sizes = []
-    for _ in range(2):
+    sizes = [0, 1000]
+    while sizes[-1] - sizes[-2] >= 1000 and len(sizes) < 100:
         time.sleep(0.5)
         with open(f'/proc/{process.pid}/status') as file:
             sizes.append(int(re.search(r'VmRSS:\s+(\d+)', file.read())[1]))
     process.send_signal(signal.SIGTERM)
     finish(process)
-    check(sizes[1] - sizes[0] < 1000 and sizes[1] < 60000, 'mpiexec grows:', sizes, 'kB')
+    check(sizes[-1] - sizes[-2] < 1000 and sizes[-1] < 60000, 'mpiexec grows:', sizes, 'kB')
 
 
 def test_output_held_by_others():
     mark = unique()
-    began = time.monotonic()
     expect(run('-n', 2, 'sh', '-c', f'sleep {mark} & echo out'), 0, ['out', 'out'])
     expect(run('-n', 2, 'sh', '-c', f'setsid sleep {mark} & sleep 0.2; echo out'), 0, ['out', 'out'])
-    check(time.monotonic() - began < 8, 'too slow')
     equal(processes_with(mark), [], 'left behind')
 
 
@@ -348,11 +354,12 @@ def test_output_held_by_others():
 def signal_test(name, *send):
     process = start('-n', 3, *CATCH, name)
     equal(read_lines(process, 3), ['ready 0', 'ready 1', 'ready 2'])
+    lines = []
     for number in send or [getattr(signal, 'SIG' + name)]:
         process.send_signal(number)
-        time.sleep(0.1)
+        lines += read_lines(process, 3)
     out, err = finish(process)
-    return process.returncode, sorted(out.splitlines()), err
+    return process.returncode, sorted(lines + out.splitlines()), err
 
 
 def test_signals():
@@ -367,45 +374,44 @@ def test_several_signals():
 
 def test_signal_ends():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        process = start('-n', 2, 'sleep', 30)
-        time.sleep(0.3)
+        process = start('-n', 2, 'sh', '-c', 'echo ready; exec sleep 60')
+        read_lines(process, 2)
         process.send_signal(number)
         equal(finish(process), ('', ''), 'output')
         equal(process.returncode, 128 + number, 'exit code')
 
 
 def test_grace():
+    """Not at once, and long before the time that would be given else is over."""
     process = start('-grace', 0.5, '-n', 2, *CATCH, 'INT', 'hold')
     read_lines(process, 2)
     began = time.monotonic()
     process.send_signal(signal.SIGTERM)
     equal(finish(process)[1], '', 'who has killed it is known')
-    check(0.4 < time.monotonic() - began < 3, 'ended after', time.monotonic() - began)
+    check(0.4 < time.monotonic() - began < 9.5, 'ended after', time.monotonic() - began)
     equal(process.returncode, 137, 'exit code')
 
 
 def test_second_interrupt():
-    process = start('-n', 2, *CATCH, 'INT', 'hold')
+    process = start('-grace', 1000, '-n', 2, *CATCH, 'INT', 'hold')
     read_lines(process, 2)
-    began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    time.sleep(0.2)
+    equal(read_lines(process, 2), ['got INT'] * 2)
     process.send_signal(signal.SIGINT)
     finish(process)
-    check(time.monotonic() - began < 2, 'ended after', time.monotonic() - began)
     equal(process.returncode, 137, 'exit code')
 
 
 def test_stop_and_continue():
     mark = unique()
     process = start('-n', 2, 'sleep', mark)
-    wait_until(lambda: len(processes_with(mark)) == 3, 5, 'ranks run')
+    wait_until(lambda: len(processes_with(mark)) == 3, PATIENCE, 'ranks run')
     process.send_signal(signal.SIGTSTP)
     _, status = os.waitpid(process.pid, os.WUNTRACED)
     check(os.WIFSTOPPED(status), 'mpiexec did not stop')
-    wait_until(lambda: {state_of(pid) for pid in processes_with(mark)} == {'T'}, 5, 'all are stopped')
+    wait_until(lambda: {state_of(pid) for pid in processes_with(mark)} == {'T'}, PATIENCE, 'all are stopped')
     process.send_signal(signal.SIGCONT)
-    wait_until(lambda: {state_of(pid) for pid in processes_with(mark)} == {'S'}, 5, 'all go on')
+    wait_until(lambda: {state_of(pid) for pid in processes_with(mark)} == {'S'}, PATIENCE, 'all go on')
     process.send_signal(signal.SIGTERM)
     finish(process)
 
@@ -442,7 +448,7 @@ def terminal_session(*args):
 
 def read_terminal(master, until):
     text = ''
-    end = time.monotonic() + 10
+    end = time.monotonic() + STOP_AFTER
     while not until(text):
         check(time.monotonic() < end, 'the terminal shows', repr(text))
         try:
@@ -482,10 +488,10 @@ def test_mpiexec_killed():
     for script in ('sleep {}', 'sleep {} & sleep {} & wait', '(sleep {}; true) | cat'):
         mark = unique()
         process = start('-n', 4, 'sh', '-c', script.replace('{}', mark))
-        wait_until(lambda m=mark: len(processes_with(m)) >= 5, 5, 'ranks run')
+        wait_until(lambda m=mark: len(processes_with(m)) >= 5, PATIENCE, 'ranks run')
         process.kill()
         process.wait()
-        wait_until(lambda m=mark: not processes_with(m), 2, f'all processes of "{script}" gone')
+        wait_until(lambda m=mark: not processes_with(m), PATIENCE, f'all processes of "{script}" gone')
         process.stdout.close()
         process.stderr.close()
 
@@ -493,7 +499,7 @@ def test_mpiexec_killed():
 def test_rank_killed():
     mark = unique()
     process = start('-n', 4, 'sh', '-c', f'sleep {mark}; true')
-    wait_until(lambda: len(processes_with('sleep\0' + mark)) == 4, 5, 'ranks run')
+    wait_until(lambda: len(processes_with('sleep\0' + mark)) == 4, PATIENCE, 'ranks run')
     ranks = [pid for pid in processes_with(mark) if pid != process.pid and parent_of(pid) == process.pid]
     os.kill(ranks[2], signal.SIGKILL)
     _, err = finish(process)
@@ -542,9 +548,7 @@ def test_file_limit():
 
 
 def test_many_ranks():
-    began = time.monotonic()
     expect(run('-n', 300, 'true'), 0, [])
-    check(time.monotonic() - began < 10, 'too slow')
 
 
 # --- wrappers
@@ -696,9 +700,7 @@ def test_library_exit_codes():
 def test_library_without_finalize():
     expect(run('-n', 3, ends(), 'early', 1), 1, None,
            'rank 1: E0112: ' + ends() + ' exited with code 0 after MPI_Init and without MPI_Finalize')
-    result = run('-n', 3, ends(), 'early')
-    expect(result, 1, None, ': E0112')
-    one_message_of_many(result.stderr)
+    expect(one_message_of_many('-n', 3, ends(), 'early'), 1, None, ': E0112')
     expect(run('-n', 1, ends(), 'early'), 1, ranks(1), 'rank 0: E0112')
 
 
@@ -707,9 +709,7 @@ def test_library_abort():
         result = run('-n', 4, ends(), f'abort-{code}', 2)
         expect(result, expected, None, 'rank 2: ')
         check(len(result.stderr.splitlines()) <= 2, 'more than one message:', result.stderr)
-    result = run('-n', 4, ends(), 'abort-3')
-    expect(result, 3, None, ': ')
-    one_message_of_many(result.stderr)
+    expect(one_message_of_many('-n', 4, ends(), 'abort-3'), 3, None, ': ')
 
 
 def test_library_abort_loses_nothing():
@@ -723,19 +723,18 @@ def test_library_random_kills():
     for i in range(10 * SCALE):
         process = start('-n', 4, ends(), 'sleep')
         read_lines(process, i % 5)
-        wait_until(lambda: len(processes_with(ends())) == 5, 5, 'ranks run')
+        wait_until(lambda: len(processes_with(ends())) == 5, PATIENCE, 'ranks run')
         victim = sorted(processes_with(ends()))[i * 7 % 5]
         is_mpiexec = victim == process.pid
         os.kill(victim, signal.SIGKILL)
         finish(process)
         equal(process.returncode, -9 if is_mpiexec else 137, 'exit code')
-        wait_until(lambda: not processes_with(ends()), 2, 'all gone')
+        wait_until(lambda: not processes_with(ends()), PATIENCE, 'all gone')
 
 
 def test_library_error():
-    result = run('-n', 4, ends(), 'error')
+    result = one_message_of_many('-n', 4, ends(), 'error')
     check(result.returncode not in (0, 139, 134), 'exit code', result.returncode)
-    one_message_of_many(result.stderr)
     contains(result.stderr, '4711')
     contains(alone('error').stderr, '4711')
 
@@ -827,7 +826,7 @@ def test_library_mpiexec_killed():
         read_lines(process, 4)
         process.kill()
         process.wait()
-        wait_until(lambda: not processes_with(ends()), 2, 'all ranks gone')
+        wait_until(lambda: not processes_with(ends()), PATIENCE, 'all ranks gone')
         process.stdout.close()
         process.stderr.close()
 
@@ -841,7 +840,7 @@ def test_library_wrapper_closes_descriptors():
     read_lines(process, 2)
     process.kill()
     process.wait()
-    wait_until(lambda: not processes_with(ends()), 2, 'all ranks gone')
+    wait_until(lambda: not processes_with(ends()), PATIENCE, 'all ranks gone')
     process.stdout.close()
     process.stderr.close()
 

@@ -236,10 +236,13 @@ def test_hang_missing():
 
 def test_no_hang():
     """Somebody is at work on another machine: that is none, and is told of only if asked for."""
-    result = run('-hang-report', hang_test.SOON, '-timeout', 4, *TWO, hang_test.program(), 'late')
-    equal(result.returncode, 124)
-    check('E0120' not in result.stderr, result.stderr)
-    contains(result.stderr, 'E0121')
+    for limit in (4, 20): # a busy machine needs longer until all are where they stay
+        result = run('-hang-report', hang_test.SOON, '-timeout', limit, *TWO, hang_test.program(), 'late')
+        equal(result.returncode, 124)
+        check('E0120' not in result.stderr, result.stderr)
+        contains(result.stderr, 'E0121')
+        if 'asleep outside of MPI' in result.stderr:
+            break
     contains(result.stderr, 'asleep outside of MPI')
 
 

@@ -202,7 +202,7 @@ def test_console_interrupt():
     finally:
         process.kill()
         os.close(master)
-    t.wait_until(lambda: not t.processes_with(compiled('queues')), 5, 'nothing left')
+    t.wait_until(lambda: not t.processes_with(compiled('queues')), t.PATIENCE, 'nothing left')
 
 
 def read_until(process, part):
@@ -224,7 +224,7 @@ def test_death_of_mpiexec():
     t.wait_until(lambda: len(t.processes_with(compiled('queues'))) >= 5, 20, 'two programs under gdb')
     process.kill()
     process.communicate()
-    t.wait_until(lambda: not t.processes_with(compiled('queues')), 5, 'nothing left')
+    t.wait_until(lambda: not t.processes_with(compiled('queues')), t.PATIENCE, 'nothing left')
 
 
 def test_tmux():
@@ -255,7 +255,7 @@ def test_tmux():
         t.wait_until(lambda: os.path.exists(code) and os.path.getsize(code), 20, 'the end of mpiexec')
         with open(code, encoding='ascii') as file:
             t.equal(file.read(), '0\n', 'exit code')
-        t.wait_until(lambda: len(panes()) == 1, 5, 'no pane left')
+        t.wait_until(lambda: len(panes()) == 1, t.PATIENCE, 'no pane left')
     finally:
         tmux('kill-server')
 

@@ -33,7 +33,7 @@ static void do_wrong(const char *what)
     if (!strcmp(what, "hang")) {
         from = (me + 1) % total;
         if (!me)
-            alarm(4);
+            alarm((unsigned)atoi(getenv("HANG_SECONDS")));
     }
     if (!strcmp(what, "keeper-killed") && me == 3)
         kill(getppid(), SIGKILL);
