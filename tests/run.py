@@ -149,8 +149,7 @@ def compile_all(tests, tests_dir, options, bin_dir, jobs):
 
 
 def processes_of_job(leader):
-    """Pids of a job: those of the session that mpiexec leads, and its descendants; zombies left out.
-    After the end of mpiexec: what the job left running."""
+    """Pids of a job: those of the session that mpiexec leads, and its descendants; zombies left out."""
     parents, members = {}, set()
     for name in os.listdir('/proc'):
         if not name.isdigit():
@@ -171,6 +170,17 @@ def processes_of_job(leader):
         members |= more
         grown = bool(more)
     return sorted(members)
+
+
+def left_by_job(leader, looks=100):
+    """What the job left running. Who is on the way out, as an mpiexec that a program has started for itself, gets a
+    moment, which is counted, not timed."""
+    for _ in range(looks):
+        left = processes_of_job(leader)
+        if not left:
+            break
+        time.sleep(0.02)
+    return left
 
 
 def describe(pids):
@@ -244,7 +254,7 @@ class Job:
             return self
         try:
             out, errors = child.communicate(timeout=self.limit)
-            leftover = processes_of_job(child.pid)
+            leftover = left_by_job(child.pid)
             self.judge(child.returncode, out, errors, leftover)
             self.kill(leftover)
         except subprocess.TimeoutExpired:

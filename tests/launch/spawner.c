@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *program, *what;
+static char *program, *what, service[40]; /* a name that no other job has */
 static int rank;
 static MPI_Comm other;
 
@@ -46,9 +46,9 @@ static void refused(void)
     MPI_Open_port(MPI_INFO_NULL, port);
     if (is("twice"))
         for (int i = 0; i < 2; i++)
-            MPI_Publish_name("a service", MPI_INFO_NULL, port);
+            MPI_Publish_name(service, MPI_INFO_NULL, port);
     else if (is("unknown"))
-        MPI_Lookup_name("a service", MPI_INFO_NULL, port);
+        MPI_Lookup_name(service, MPI_INFO_NULL, port);
     else if (is("no_port"))
         MPI_Comm_connect("nonsense", MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
     else if (is("nobody"))
@@ -138,12 +138,14 @@ static void be_parent(void)
     }
     start(is("no_program") ? "./there is no such program" : program, count ? atoi(count) : 2, host ? "host" : NULL,
           host);
+    if (is("child_free"))
+        MPI_Bcast(service, sizeof service, MPI_CHAR, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, other);
     if (is("child_free") || is("both_free"))
         MPI_Comm_disconnect(&other);
     if (is("child_free")) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0)
-            MPI_Publish_name("parents are free", MPI_INFO_NULL, "");
+            MPI_Publish_name(service, MPI_INFO_NULL, "");
     }
     if (is("parent_dies") && rank == 0)
         raise(SIGKILL);
@@ -176,9 +178,10 @@ static void be_child(void)
         return;
     }
     if (is("child_free")) {
+        MPI_Bcast(service, sizeof service, MPI_CHAR, 0, other);
         MPI_Comm_disconnect(&other);
         MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-        while (MPI_Lookup_name("parents are free", MPI_INFO_NULL, port))
+        while (MPI_Lookup_name(service, MPI_INFO_NULL, port)) /* until parents are free */
             usleep(1000);
     }
     if (is("both_free")) {
@@ -203,6 +206,7 @@ int main(int argc, char **argv)
 {
     program = argv[0];
     what = argc > 1 ? argv[1] : (char *)"";
+    snprintf(service, sizeof service, "spawner of %d", (int)getpid());
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_get_parent(&other);
