@@ -23,7 +23,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEFAULT_RANKS = [1, 2, 3, 4, 7, 8]
-DEFAULT_TIMEOUT = 30.0
+DEFAULT_TIMEOUT = 60.0
 SKIPPED = 77
 SOURCES = ('.c', '.cpp', '.f90', '.f')
 CFLAGS = ['-std=gnu11', '-D_GNU_SOURCE', '-O1', '-g', '-Wall', '-Wextra', '-Wmissing-prototypes',
