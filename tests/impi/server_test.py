@@ -17,7 +17,7 @@ import sys
 import time
 import traceback
 
-STOP_AFTER = 60
+STOP_AFTER = 150
 AUTH, IMPI, COLL, DONE, FINI = (struct.unpack('>I', name)[0] for name in (b'AUTH', b'IMPI', b'COLL', b'DONE', b'FINI'))
 VERSION, NHOSTS, DATALEN, H_PORT = 0x1000, 0x1100, 0x1300, 0x2100
 LABELS = (0x1000, 0x1100, 0x1200, 0x1300, 0x1400, 0x1500, 0x1600, 0x2000, 0x2100, 0x2200, 0x2300, 0x2400, 0x3000,

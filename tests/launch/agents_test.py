@@ -528,7 +528,7 @@ def spawner(*words, expected=0, host_key=None, children=2):
     more = {'SPAWN_COUNT': str(children)}
     if host_key:
         more['SPAWN_HOST'] = host_key
-    result = run('-timeout', 60, *words[:-1], launch.compiled('spawner', '-g'), words[-1], env=environment(**more))
+    result = run('-timeout', launch.LIMIT, *words[:-1], launch.compiled('spawner', '-g'), words[-1], env=environment(**more))
     equal(result.returncode, expected, f'exit code; stderr {result.stderr!r}')
     expect_gone(launch.compiled('spawner', '-g'))
     return sorted(result.stdout.splitlines()), result.stderr
@@ -596,10 +596,10 @@ def test_spawn_deaths():
 def test_ports():
     """Processes of different machines meet at a port."""
     for case, number in (('far_late', 1011), ('far_closed', 1009), ('far_closes', 1009)):
-        result = run('-timeout', 60, '-host', 'a,b', '-n', 2, launch.compiled('spawner', '-g'), case)
+        result = run('-timeout', launch.LIMIT, '-host', 'a,b', '-n', 2, launch.compiled('spawner', '-g'), case)
         contains(result.stderr, f'rank 1: E{number}: MPI_Comm_connect at spawner.c:')
     for hosts in ('a:3,b:3,c:3', 'a:3,localhost:3,c:3', 'a:1,b:8'):
-        result = run('-timeout', 60, '-host', hosts, '-n', 9, launch.compiled('spawner', '-g'), 'many_callers')
+        result = run('-timeout', launch.LIMIT, '-host', hosts, '-n', 9, launch.compiled('spawner', '-g'), 'many_callers')
         equal((result.returncode, result.stdout), (0, 'sum 36\n'), hosts)
 
 
@@ -612,7 +612,7 @@ def test_spawn_killed():
     program = launch.compiled('spawner', '-g')
     chance = random.Random(1)
     for round_number in range(12 * launch.SCALE):
-        process = start('-timeout', 60, '-host', 'a,localhost,b', '-n', 2, program, 'again')
+        process = start('-timeout', launch.LIMIT, '-host', 'a,localhost,b', '-n', 2, program, 'again')
         launch.wait_until(lambda: agents(process), launch.PATIENCE, 'an agent')
         time.sleep(chance.random() * 0.3)
         victims = agents(process) if round_number % 3 else [process.pid]
@@ -642,7 +642,7 @@ def test_library_chapters():
     command += [word for chapter in chapters for word in ('--chapter', chapter)]
     command += [word for count in ranks for word in ('--ranks', str(count))]
     done = subprocess.run(command, env=environment(PARLEY_NODES='2'), stdout=subprocess.PIPE, text=True, check=False,
-                          timeout=launch.STOP_AFTER * launch.SCALE)
+                          timeout=400 * launch.SCALE)
     failed = [line for line in done.stdout.splitlines() if line.startswith('FAIL') and 'PARLEY_NODES=' not in line]
     check(not failed and ' passed' in done.stdout, done.stdout[-2000:])
 

@@ -16,7 +16,7 @@ import tempfile
 
 from launch_test import Skipped, check, contains, equal, run_tests
 
-STOP_AFTER = 60
+STOP_AFTER = 150
 # A rank: its number, its mask, and the processors that the library will count on (job_head.cpus in sys/job.h).
 RANK = '''
 import os, struct

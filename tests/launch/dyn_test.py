@@ -45,14 +45,14 @@ def none_left(case):
 
 def alone(case, *words):
     return subprocess.run([*words, program(), case], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          check=False, timeout=60)
+                          check=False, timeout=launch_test.STOP_AFTER)
 
 
 def test_refused():
     for case, number in REFUSED.items():
         ranks = 2 if case == 'others_port' or case.startswith('far_') else 1
         machines = {'PARLEY_NODES': '2'} if case.startswith('far_') else {}
-        result = run('-timeout', 60, '-n', ranks, program(), case, env={**os.environ, **machines})
+        result = run('-timeout', launch_test.LIMIT, '-n', ranks, program(), case, env={**os.environ, **machines})
         contains(result.stderr, f'E{number:04}: ')
         check(result.returncode not in (0, 124), case, 'has exit code', result.returncode)
         none_left(case)
@@ -80,28 +80,28 @@ def test_alone_and_dead():
 
 
 def test_output():
-    result = run('-timeout', 60, '-l', '-n', 2, program(), 'plain')
+    result = run('-timeout', launch_test.LIMIT, '-l', '-n', 2, program(), 'plain')
     equal(result.returncode, 0, 'exit code')
     equal(sorted(result.stdout.splitlines()), ['[0] parent is done', '[1.0] child 0 is done', '[1.1] child 1 is done'],
           'output')
 
 
 def test_child_dies():
-    result = run('-timeout', 60, '-n', 2, program(), 'child_dies')
+    result = run('-timeout', launch_test.LIMIT, '-n', 2, program(), 'child_dies')
     contains(result.stderr, 'rank 1 of spawned world 1: E0110: ')
     equal(result.returncode, 128 + 9, 'exit code')
     none_left('child_dies')
 
 
 def test_child_exits():
-    result = run('-timeout', 60, '-n', 2, program(), 'child_exits')
+    result = run('-timeout', launch_test.LIMIT, '-n', 2, program(), 'child_exits')
     contains(result.stderr, 'rank 1 of spawned world 1: E0112: ')
     equal(result.returncode, 5, 'exit code')
     none_left('child_exits')
 
 
 def test_parent_dies():
-    result = run('-timeout', 60, '-n', 2, program(), 'parent_dies')
+    result = run('-timeout', launch_test.LIMIT, '-n', 2, program(), 'parent_dies')
     contains(result.stderr, 'rank 0: E0110: ')
     equal(result.returncode, 128 + 9, 'exit code')
     none_left('parent_dies')
@@ -109,7 +109,7 @@ def test_parent_dies():
 
 def test_child_free():
     """What is no longer connected goes on; the exit code tells of the death."""
-    result = run('-timeout', 60, '-n', 2, program(), 'child_free')
+    result = run('-timeout', launch_test.LIMIT, '-n', 2, program(), 'child_free')
     contains(result.stderr, 'rank 1 of spawned world 1: E0110: ')
     contains(result.stdout, 'parent is done')
     equal(result.returncode, 128 + 9, 'exit code')
@@ -118,7 +118,7 @@ def test_child_free():
 
 def test_both_free():
     """mpiexec waits for children that outlive their parents."""
-    result = run('-timeout', 60, '-n', 1, program(), 'both_free')
+    result = run('-timeout', launch_test.LIMIT, '-n', 1, program(), 'both_free')
     equal(sorted(result.stdout.splitlines()), ['child 0 is done', 'child 1 is done', 'parent is done'], 'output')
     equal(result.returncode, 0, 'exit code')
 
@@ -126,14 +126,14 @@ def test_both_free():
 def test_many_callers():
     """More than can wait at a process at a time, on other machines; some give up and come again."""
     for machines in (1, 3, 40):
-        result = run('-timeout', 60, '-n', 40, program(), 'many_callers',
+        result = run('-timeout', launch_test.LIMIT, '-n', 40, program(), 'many_callers',
                      env={**os.environ, 'PARLEY_NODES': str(machines)})
         equal((result.returncode, result.stdout), (0, f'sum {39 * 40 // 2}\n'), f'{machines} machines')
 
 
 def test_nobody_accepts():
     """Connecting comes to an end if nobody says when."""
-    result = run('-timeout', 60, '-x', 'PARLEY_CONNECT_TIMEOUT=1', '-n', 1, program(), 'nobody')
+    result = run('-timeout', launch_test.LIMIT, '-x', 'PARLEY_CONNECT_TIMEOUT=1', '-n', 1, program(), 'nobody')
     contains(result.stderr, 'within 1 s (PARLEY_CONNECT_TIMEOUT)')
     check(result.returncode not in (0, 124), 'exit code', result.returncode)
 
@@ -161,7 +161,7 @@ def test_hang():
 def test_profile():
     """Each world has files of its own."""
     name = os.path.join(launch_test.scratch, 'profile')
-    result = run('-timeout', 60, '--profile=' + name, '--trace=' + name + '-trace.json', '-n', 1, program(), 'plain')
+    result = run('-timeout', launch_test.LIMIT, '--profile=' + name, '--trace=' + name + '-trace.json', '-n', 1, program(), 'plain')
     equal(result.returncode, 0, 'exit code')
     for file in ('profile.json', 'profile.world1.json', 'profile-trace.json', 'profile-trace.world1.json'):
         check(os.path.exists(os.path.join(launch_test.scratch, file)), file, 'is not there')
@@ -169,7 +169,7 @@ def test_profile():
 
 def test_check():
     """Children need not free MPI_COMM_PARENT."""
-    result = run('-timeout', 60, '--check', '-n', 2, program(), 'plain')
+    result = run('-timeout', launch_test.LIMIT, '--check', '-n', 2, program(), 'plain')
     equal(result.returncode, 0, 'exit code')
     contains(result.stderr, 'ranks 0-1 (2): E0406: ')
     check('spawned' not in result.stderr and 'PARENT' not in result.stderr, 'said:', result.stderr)
@@ -177,14 +177,14 @@ def test_check():
 
 def test_universe():
     """-usize makes room, and is what MPI_UNIVERSE_SIZE says."""
-    result = run('-timeout', 60, '-usize', 1, '-n', 1, program(), 'room')
+    result = run('-timeout', launch_test.LIMIT, '-usize', 1, '-n', 1, program(), 'room')
     contains(result.stderr, 'of 129 that the job may have')
-    result = run('-timeout', 60, '-usize', 300, '-n', 1, program(), 'room')
+    result = run('-timeout', launch_test.LIMIT, '-usize', 300, '-n', 1, program(), 'room')
     contains(result.stderr, 'of 300 that the job may have')
-    result = run('-timeout', 60, '-usize', 'INFINITE', '-n', 1, program(), 'room')
+    result = run('-timeout', launch_test.LIMIT, '-usize', 'INFINITE', '-n', 1, program(), 'room')
     contains(result.stderr, 'of 1024 that the job may have')
     words = ['prlimit', '--as=4000000000', launch_test.mpiexec, '-n', '1', program(), 'room']
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=launch_test.STOP_AFTER)
     contains(done.stderr, 'of 1 that the job may have')
     result = run('-usize', 0, '-n', 1, program(), 'room')
     contains(result.stderr, 'E0101: ')

@@ -18,7 +18,7 @@ from launch_test import check, contains, equal, finish, read_lines, run, start, 
 
 SOON = 0.3       # seconds to the automatic report, in these tests
 QUIET = 0.3      # after that a report is complete, at the end of a line
-STOP_AFTER = 60
+STOP_AFTER = 150
 
 
 def program():

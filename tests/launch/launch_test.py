@@ -22,9 +22,15 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CATCH = [sys.executable, os.path.join(HERE, 'catch.py')]
-STOP_AFTER = 60  # seconds; no test takes that long
-PATIENCE = 20    # seconds for what comes at once unless the machine has much else to do
+STOP_AFTER = 150 # seconds; nothing that is waited for takes that long
+LIMIT = 140      # for mpiexec's -timeout, of jobs that end by themselves
+PATIENCE = 20    # for what comes at once unless the machine has much else to do
 SCALE = 1        # more with --full
+
+# Whoever has started us in the background may have them ignored, and so would mpiexec.
+for ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(ignored) == signal.SIG_IGN:
+        signal.signal(ignored, signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL)
 
 build = None     # set by main
 mpiexec = None

@@ -21,7 +21,7 @@ from launch_test import check, contains, equal, finish, start
 count = 0
 
 
-def begin(case, *ranks, timeout=60, hosts=(), **more):
+def begin(case, *ranks, timeout=launch_test.LIMIT, hosts=(), **more):
     """Jobs A, B, … of so many ranks, perhaps on these hosts. Where they meet, which is a file, too; and the jobs."""
     global count
     count += 1

@@ -20,7 +20,7 @@ from launch_test import Skipped, check, contains, equal  # noqa: E402
 # is a file in the directory.
 SETUP = r'''
 set -e
-unshare -n sleep 60 & there=$!
+unshare -n sleep 300 & there=$!
 trap 'kill $there' EXIT
 until [ "$(readlink /proc/$there/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.02; done
 beta() { nsenter --net=/proc/$there/ns/net "$@"; }
@@ -93,8 +93,8 @@ def test_library_dropped():
 
 
 MEET = r'''
-"$MPIEXEC" -timeout 40 -host $SERVER -n 2 "$PORTS" server "$DIR/net-port" 2 far &
-beta "$MPIEXEC" -timeout 40 -host $CLIENT -n 2 "$PORTS" client "$DIR/net-port" 2 talk
+"$MPIEXEC" -timeout 100 -host $SERVER -n 2 "$PORTS" server "$DIR/net-port" 2 far &
+beta "$MPIEXEC" -timeout 100 -host $CLIENT -n 2 "$PORTS" client "$DIR/net-port" 2 talk
 code=$?
 wait $! && rm "$DIR/net-port" && exit $code
 '''

@@ -33,7 +33,7 @@ def place():
 
 def side(name, ranks, path, rounds, case, *options, **more):
     program = launch_test.compiled('ports', '-g')
-    return start('-timeout', 50, *options, '-n', ranks, program, name, path, rounds, case, **more)
+    return start('-timeout', launch_test.LIMIT, *options, '-n', ranks, program, name, path, rounds, case, **more)
 
 
 def none_left(path):
@@ -308,7 +308,7 @@ def test_other_network():
 
 
 def services(*words, **more):
-    return start('-timeout', 50, '-n', more.pop('ranks', 1), launch_test.compiled('services', '-g'), *words, **more)
+    return start('-timeout', launch_test.LIMIT, '-n', more.pop('ranks', 1), launch_test.compiled('services', '-g'), *words, **more)
 
 
 def said(process):
@@ -342,7 +342,7 @@ def test_named():
     path = place()
     server = side('server', 1, path, 1, 'named')
     client = launch_test.subprocess.run([launch_test.compiled('ports', '-g'), 'client', path, '1', 'named'],
-                                        stdout=-1, stderr=-1, text=True, timeout=60, check=False)
+                                        stdout=-1, stderr=-1, text=True, timeout=launch_test.STOP_AFTER, check=False)
     equal((client.returncode, client.stdout, client.stderr), (0, 'client is done\n', ''), 'a client alone')
     equal((finish(server), server.returncode), (('server is done\n', ''), 0), 'the server')
     none_left(path)
@@ -539,7 +539,7 @@ def joiner(how, ranks, path, rounds, **more):
     """In a job of so many ranks; 0: without mpiexec."""
     program = launch_test.compiled('joins', '-g')
     if ranks:
-        return start('-timeout', 50, '-n', ranks, program, how, path, rounds, **more)
+        return start('-timeout', launch_test.LIMIT, '-n', ranks, program, how, path, rounds, **more)
     return launch_test.subprocess.Popen([program, how, path, str(rounds)], stdout=-1, stderr=-1, text=True, **more)
 
 
@@ -565,7 +565,7 @@ def test_joins_of_machines():
             path, sides = place(), {}
             for how, hosts in ('listen', listeners), ('call', callers):
                 options, env = on(hosts)
-                sides[how] = start('-timeout', 50, *options, '-n', 2, launch_test.compiled('joins', '-g'), how, path, 3,
+                sides[how] = start('-timeout', launch_test.LIMIT, *options, '-n', 2, launch_test.compiled('joins', '-g'), how, path, 3,
                                    env=env)
             expect_joined(sides, 2, 3)
             none_left(path)
@@ -584,7 +584,7 @@ def test_joins_in_vain():
             path, sides = place(), {}
             for how in 'listen', 'call':
                 more = {'env': other_network()} if how in other else {}
-                sides[how] = start('-timeout', 50, *(['-host', 'a,b'] if how in other else []), '-n', 1,
+                sides[how] = start('-timeout', launch_test.LIMIT, *(['-host', 'a,b'] if how in other else []), '-n', 1,
                                    launch_test.compiled('joins', '-g'), how, path, 3, **more)
             expect_joined(sides, 1, 0)
             none_left(path)

@@ -23,7 +23,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-STOP_AFTER = 60  # seconds
+STOP_AFTER = 150  # seconds
 AT_ONCE = 3  # runs
 # Of programs that end as they should not: leaks are no news then, and the signals are ours.
 SANITIZED = {'ASAN_OPTIONS': 'detect_leaks=0:handle_segv=0', 'TSAN_OPTIONS': 'handle_segv=0'}
