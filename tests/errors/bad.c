@@ -36,7 +36,7 @@ void begin(const char *function, const char *parameter, const char *call)
     now.parameter = parameter;
     now.call = call;
     now.count++;
-    alarm(20);
+    alarm(40);
 }
 
 static void fault(const char *what, const char *expected, const char *came)
