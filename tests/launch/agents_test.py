@@ -528,7 +528,8 @@ def spawner(*words, expected=0, host_key=None, children=2):
     more = {'SPAWN_COUNT': str(children)}
     if host_key:
         more['SPAWN_HOST'] = host_key
-    result = run('-timeout', launch.LIMIT, *words[:-1], launch.compiled('spawner', '-g'), words[-1], env=environment(**more))
+    result = run('-timeout', launch.LIMIT, *words[:-1], launch.compiled('spawner', '-g'), words[-1],
+                 env=environment(**more))
     equal(result.returncode, expected, f'exit code; stderr {result.stderr!r}')
     expect_gone(launch.compiled('spawner', '-g'))
     return sorted(result.stdout.splitlines()), result.stderr
@@ -599,7 +600,8 @@ def test_ports():
         result = run('-timeout', launch.LIMIT, '-host', 'a,b', '-n', 2, launch.compiled('spawner', '-g'), case)
         contains(result.stderr, f'rank 1: E{number}: MPI_Comm_connect at spawner.c:')
     for hosts in ('a:3,b:3,c:3', 'a:3,localhost:3,c:3', 'a:1,b:8'):
-        result = run('-timeout', launch.LIMIT, '-host', hosts, '-n', 9, launch.compiled('spawner', '-g'), 'many_callers')
+        result = run('-timeout', launch.LIMIT, '-host', hosts, '-n', 9, launch.compiled('spawner', '-g'),
+                     'many_callers')
         equal((result.returncode, result.stdout), (0, 'sum 36\n'), hosts)
 
 

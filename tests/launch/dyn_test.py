@@ -161,7 +161,8 @@ def test_hang():
 def test_profile():
     """Each world has files of its own."""
     name = os.path.join(launch_test.scratch, 'profile')
-    result = run('-timeout', launch_test.LIMIT, '--profile=' + name, '--trace=' + name + '-trace.json', '-n', 1, program(), 'plain')
+    result = run('-timeout', launch_test.LIMIT, '--profile=' + name, '--trace=' + name + '-trace.json', '-n', 1,
+                 program(), 'plain')
     equal(result.returncode, 0, 'exit code')
     for file in ('profile.json', 'profile.world1.json', 'profile-trace.json', 'profile-trace.world1.json'):
         check(os.path.exists(os.path.join(launch_test.scratch, file)), file, 'is not there')
@@ -184,7 +185,8 @@ def test_universe():
     result = run('-timeout', launch_test.LIMIT, '-usize', 'INFINITE', '-n', 1, program(), 'room')
     contains(result.stderr, 'of 1024 that the job may have')
     words = ['prlimit', '--as=4000000000', launch_test.mpiexec, '-n', '1', program(), 'room']
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=launch_test.STOP_AFTER)
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+                          timeout=launch_test.STOP_AFTER)
     contains(done.stderr, 'of 1 that the job may have')
     result = run('-usize', 0, '-n', 1, program(), 'room')
     contains(result.stderr, 'E0101: ')

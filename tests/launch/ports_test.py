@@ -308,7 +308,8 @@ def test_other_network():
 
 
 def services(*words, **more):
-    return start('-timeout', launch_test.LIMIT, '-n', more.pop('ranks', 1), launch_test.compiled('services', '-g'), *words, **more)
+    return start('-timeout', launch_test.LIMIT, '-n', more.pop('ranks', 1), launch_test.compiled('services', '-g'),
+                 *words, **more)
 
 
 def said(process):
@@ -565,8 +566,8 @@ def test_joins_of_machines():
             path, sides = place(), {}
             for how, hosts in ('listen', listeners), ('call', callers):
                 options, env = on(hosts)
-                sides[how] = start('-timeout', launch_test.LIMIT, *options, '-n', 2, launch_test.compiled('joins', '-g'), how, path, 3,
-                                   env=env)
+                sides[how] = start('-timeout', launch_test.LIMIT, *options, '-n', 2,
+                                   launch_test.compiled('joins', '-g'), how, path, 3, env=env)
             expect_joined(sides, 2, 3)
             none_left(path)
 
