@@ -35,12 +35,23 @@ static inline int node_flat_max(void)
     return progress_is_oversubscribed() ? NODE_FLAT_MAX_CROWDED : NODE_FLAT_MAX;
 }
 
+/* Ways of long blocks; see int_ways.h. */
+enum node_way {
+    NODE_WAY_CELLS,
+    NODE_WAY_WRITE,     /* who brings one writes it to where it goes */
+    NODE_WAY_READ,      /* who takes one reads it where it is */
+    NODE_WAYS
+};
+
 struct node_call {
     struct comm *comm;
     uint32_t what;      /* lower half of a stamp: operation and root */
     int tag;            /* of messages of the call */
     uint32_t round;
     uint64_t bytes;     /* that the call tells; 0: they may differ */
+    uint8_t tried;      /* which kind and class of int_ways.h it is, from 1; 0: none */
+    uint8_t way;        /* if it is one: the way that it goes, … */
+    uint64_t start;     /* … and when it began, or 0 */
 };
 
 enum { NODE_WHAT_OP = 24, NODE_WHAT_ROOT = (1 << NODE_WHAT_OP) - 1, NODE_NO_ROOT = NODE_WHAT_ROOT };

@@ -227,7 +227,7 @@ int node_begin(struct node_call *call, struct comm *comm, enum coll_operation op
     /* a part of another call goes by that one's name */
     const enum coll_operation told = unlikely(comm->whole) ? comm->whole->spread->operation : op;
 
-    *call = (struct node_call){ comm, node_what(told, root), 0, 0, bytes };
+    *call = (struct node_call){ .comm = comm, .what = node_what(told, root), .bytes = bytes };
     call->tag = coll_begin(comm, op, coll_name(op, COLL_BLOCKING));
     return 0;
 }

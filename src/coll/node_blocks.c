@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "coll/int_node.h"
+#include "coll/int_ways.h"
+#include "sys/huge.h"
 
 /* --- in rounds --- */
 
@@ -33,7 +34,7 @@ struct rounds {
     const struct node_blocks *b;
     bool is_each, has_own_place;
     int blocks;                  /* in a place */
-    bool tells;
+    bool tells, tries;           /* …; the first line tells about ways */
     size_t len[NODE_SLOTS_MOST]; /* what there is to take from each member */
     int rc;
 };
@@ -67,6 +68,8 @@ static void fill(void *arg, char *place, size_t at, size_t len)
 
     if (r->tells && !at)
         tell_length(b);
+    if (r->tries && !at)
+        node_ways_tell(b->call, shelf_line(b->call->comm, b->call->comm->rank, b->call->round));
     for (int rank = 0; rank < (r->is_each ? b->call->comm->size : 1); rank++) {
         if (!r->is_each || rank != b->call->comm->rank) {
             const struct coll_block block = node_out(b, rank);
@@ -95,6 +98,8 @@ static void drain(void *arg, uint32_t round, size_t at, size_t len)
     const struct node_blocks *b = r->b;
     const int own = b->call->comm->rank;
 
+    if (r->tries && !at)
+        node_ways_hear(b->call, round);
     for (int rank = b->first; rank < b->end; rank++) {
         if (rank != own) {
             const struct coll_block block = node_in(b, rank);
@@ -135,6 +140,19 @@ static int copy_own(void *arg)
     return node_copy_own(((const struct rounds *)arg)->b);
 }
 
+/* Memory that goes through cells would perhaps be copied if it lay in huge pages. */
+static void note_use(const struct node_blocks *b)
+{
+    for (int rank = b->first; rank < b->end; rank++) {
+        const struct coll_block from = node_out(b, rank), to = node_in(b, rank);
+
+        if (rank != b->call->comm->rank) {
+            huge_note(type_run(from.type, from.buf), type_is_run(from.type, from.count) ? size_of(&from) : 0);
+            huge_note(type_run(to.type, to.buf), type_is_run(to.type, to.count) ? size_of(&to) : 0);
+        }
+    }
+}
+
 /* `is_each`: who brings blocks brings one for each member. */
 static int run_rounds(const struct node_blocks *b, size_t bytes, bool is_each)
 {
@@ -152,6 +170,9 @@ static int run_rounds(const struct node_blocks *b, size_t bytes, bool is_each)
     r.has_own_place = has_own_place;
     r.blocks = blocks;
     r.tells = b->varies && !is_each && bytes > SHELF_INLINE;
+    r.tries = b->call->tried && !b->varies;
+    if (b->call->tried)
+        note_use(b);
     r.rc = 0;
     if (takes == size && readers == size)
         work.wakes = NODE_WAKES_LAST;
@@ -189,8 +210,15 @@ static int ask_longest(const struct node_blocks *b, size_t *bytes)
     return rc;
 }
 
+/* Of blocks that may be copied. */
+static bool copies_are_better(const struct node_blocks *b, size_t bytes)
+{
+    return node_ways_are_tried(b) ? node_ways_copy(b->call, node_kind_of(b), bytes)
+                                  : node_pays_as(b, bytes) >= b->call->comm->shelf_copy_min;
+}
+
 /* `bytes` of a block; where lengths vary: of the longest, if all members know that it is long and read by all, or 0. */
-static int move(const struct node_blocks *b, size_t bytes, int blocks)
+static int move_blocks(const struct node_blocks *b, size_t bytes, int blocks)
 {
     size_t told[NODE_SLOTS_MOST];
     struct node_blocks rest = *b;
@@ -207,12 +235,20 @@ static int move(const struct node_blocks *b, size_t bytes, int blocks)
     } else if (!rc && b->varies) {
         rc = ask_longest(b, &bytes);
     } else if (!rc && node_is_long_for(b, bytes, blocks) && !node_is_read_by_all(b) &&
-               node_copies_pay(b->call, node_pays_as(b, bytes), &rc)) {
+               node_copies(b->call, &rc) && copies_are_better(b, bytes)) {
         return node_copy_blocks(b, &bytes);
     }
     if (!rc)
         rc = run_rounds(&rest, bytes, blocks > 1);
     return failed ? failed : rc;
+}
+
+static int move(const struct node_blocks *b, size_t bytes, int blocks)
+{
+    const int rc = move_blocks(b, bytes, blocks);
+
+    node_ways_end(b->call);
+    return rc;
 }
 
 /* --- the calls --- */

@@ -17,13 +17,14 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/memcheck.h"
-#include "coll/int_node.h"
+#include "coll/int_ways.h"
 #include "sys/huge.h"
 
 enum {
     BOUNCE = 65536,     /* bytes fetched at a time for a layout with gaps */
     SHARED_MIN = 98304, /* bytes of a block from which on who brings it writes */
     SCATTER_MIN = 524288, /* the same of a scatter */
+    SLOTTED_MAX = 65536, /* up to here blocks of lengths that vary may be in slots instead, which not all know */
     TURN = 262144,      /* bytes that go to two places before the next ones do */
     PAGE = 4096,
 };
@@ -43,7 +44,7 @@ static size_t share_of_reader(const struct node_blocks *b, size_t len)
     if (len < SHARED_MIN)
         return len;
     if (node_is_mutual(b))
-        return 0;
+        return b->call->way == NODE_WAY_READ ? len : 0;
     if (!b->has_one)
         return b->call->comm->size > 2 || len < SCATTER_MIN ? len : len - len / 8 / PAGE * PAGE;
     return b->in_index == NODE_EACH ? 0 : len - len / (size_t)b->call->comm->size / PAGE * PAGE;
@@ -248,6 +249,8 @@ static int show(const struct node_blocks *b, char **temp)
         head.len = 0;
     memcpy(line->data, &head, sizeof head);
     memcpy((char *)line->data + sizeof head, &longest, sizeof longest);
+    if (node_ways_are_tried(b))
+        node_ways_tell(b->call, line);
     node_post(b->call, line);
     return 0;
 }
@@ -259,7 +262,8 @@ static size_t longest_shown(const struct node_blocks *b)
     const struct comm *comm = b->call->comm;
     size_t longest = 0;
 
-    if (!b->varies || !comm->shelf_copy_min || (b->has_root && b->has_one && comm->size > 2))
+    if (!b->varies || !(comm->shelf_copy_min || node_ways_are_tried(b)) ||
+        (b->has_root && b->has_one && comm->size > 2))
         return 0;
     for (int rank = 0; rank < comm->size; rank++) {
         uint64_t bytes;
@@ -271,6 +275,8 @@ static size_t longest_shown(const struct node_blocks *b)
         memcpy(&bytes, (char *)shelf_line(comm, rank, b->call->round)->data + sizeof(struct node_head), sizeof bytes);
         longest = size_max(longest, (size_t)bytes);
     }
+    if (node_ways_are_tried(b) && longest > SLOTTED_MAX)
+        return node_ways_copy(b->call, node_kind_of(b), longest) ? 0 : longest;
     return node_pays_as(b, longest) < comm->shelf_copy_min ? longest : 0;
 }
 
@@ -432,6 +438,8 @@ static int finish(const struct node_blocks *b, int rounds, int rc)
 static int finish_here(const struct node_blocks *b, int rounds, int rc, size_t *longest)
 {
     *longest = longest_shown(b);
+    if (node_ways_are_tried(b) && has_table(b, 0))
+        node_ways_hear(b->call, b->call->round);
     if (!*longest)
         return finish(b, rounds, rc);
     hear_lengths(b);

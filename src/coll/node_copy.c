@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/setting.h"
-#include "coll/int_node.h"
+#include "coll/int_ways.h"
 #include "sys/peek.h"
 
 static struct setting copy_min = {
@@ -26,10 +26,16 @@ static int pid_of(const struct node_call *call, int rank)
 int node_show(struct node_call *call, const struct node_window *window)
 {
     struct shelf_line *line = node_open(call, false);
+    int rc;
 
     memcpy(line->data, window, sizeof *window);
+    if (call->tried)
+        node_ways_tell(call, line);
     node_post(call, line);
-    return node_meet(call, call->round);
+    rc = node_meet(call, call->round);
+    if (call->tried && !rc)
+        node_ways_hear(call, call->round);
+    return rc;
 }
 
 _Static_assert(sizeof(struct node_window) <= SHELF_INLINE, "a window goes into a line");
@@ -43,15 +49,17 @@ static bool can_read(const struct node_call *call, int rank)
     return !peek_read(pid_of(call, rank), &found, other->in, sizeof found) && found == other->value;
 }
 
-/* From how many bytes on do copies pay, as this process sees it? Where a copy by the system takes as long as this many
- * by the processor, two of these are faster. Measured: 2 to 3 where it is cheap, 8 to 9 where it is dear. */
-enum { DEAR_PRICE = 5 };
+static bool is_set(void)
+{
+    return !setting_read(&copy_min) && copy_min.value;
+}
 
+/* From how many bytes on do copies pay, as this process sees it? */
 static uint64_t pays_from(void)
 {
-    if (!setting_read(&copy_min) && copy_min.value)
+    if (is_set())
         return (uint64_t)copy_min.value;
-    return peek_price() > DEAR_PRICE ? NODE_COPY_MIN_DEAR : 0;
+    return peek_is_dear() ? NODE_COPY_MIN_DEAR : 0;
 }
 
 /* All take the lowest, since what disturbs a process while it measures makes it higher. `can` of all is known. */
@@ -64,6 +72,16 @@ static size_t agreed_min(const struct node_call *call)
         least = min < least ? min : least;
     }
     return (size_t)least;
+}
+
+/* May the way be found by trial? */
+static bool is_free(const struct node_call *call)
+{
+    for (int rank = 0; rank < call->comm->size; rank++) {
+        if (node_window(call, rank)->in)
+            return false;
+    }
+    return true;
 }
 
 int node_ask_copies(struct node_call *call)
@@ -80,11 +98,14 @@ int node_ask_copies(struct node_call *call)
         return rc;
     window.value = can;
     window.len = can ? pays_from() : 0;
+    window.in = is_set() || progress_is_oversubscribed();
     rc = node_show(call, &window); /* from now on nobody reads `value` */
     for (int other = 0; other < size && can && !rc; other++)
         can = node_window(call, other)->value != 0;
     call->comm->shelf_copies = can ? 1 : -1;
     call->comm->shelf_copy_min = agreed_min(call);
+    if (can && !rc && is_free(call))
+        node_ways_init(call->comm);
     return rc;
 }
 

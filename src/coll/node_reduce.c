@@ -14,7 +14,7 @@
  *
  * Items of a type with gaps are unpacked before they are combined. */
 #include "base/copy.h"
-#include "coll/int_node.h"
+#include "coll/int_ways.h"
 
 /* Bytes; with fewer, time is the number of times that somebody waits. In slices all wait for all, else those who reduce
  * to another one wait for nobody: where ranks share processors, that counts for more. */
@@ -88,9 +88,11 @@ static ALWAYS_INLINE void *item_at(const struct reduction *r, void *buf, size_t 
 
 static void fill_operand(void *arg, char *place, size_t at, size_t len)
 {
-    const struct reduction *r = arg;
+    struct reduction *r = arg;
     const void *own = coll_own(r->args);
 
+    if (r->call.tried && !at)
+        node_ways_tell(&r->call, shelf_line(r->call.comm, r->call.comm->rank, r->call.round));
     if (likely(r->type->is_contig))
         copy_bytes(place, coll_address(own, (MPI_Count)at), len);
     else
@@ -101,6 +103,8 @@ static void drain_result(void *arg, uint32_t round, size_t at, size_t len)
 {
     const struct reduction *r = arg;
 
+    if (r->call.tried && !at)
+        node_ways_hear(&r->call, round);
     combine(r, &(struct part){ round, at, len }, 0, len, item_at(r, r->args->recv.buf, at));
 }
 
@@ -165,6 +169,8 @@ static int pass_slices(struct reduction *r, uint32_t first, size_t at, size_t le
 
     for (size_t done = 0; done < len && !rc; done += part, round++) {
         rc = node_meet(&r->call, round);
+        if (!rc && r->call.tried && !at && !done)
+            node_ways_hear(&r->call, round);
         if (!rc && r->is_scan)
             scan_slice(r, round, size_min(part, len - done));
         else if (!rc)
@@ -272,6 +278,16 @@ static bool is_large(struct reduction *r, size_t least, int *rc)
     return r->call.bytes >= least && r->type->is_contig && node_copies_pay(&r->call, pays_as(r), rc);
 }
 
+/* The same of one in which all wait for all. */
+static bool is_tried_large(struct reduction *r, enum node_kind kind, size_t least, int *rc)
+{
+    *rc = 0;
+    if (r->call.bytes < least || !r->type->is_contig || !node_copies(&r->call, rc))
+        return false;
+    return r->call.comm->shelf_has_ways ? node_ways_copy(&r->call, kind, r->call.bytes)
+                                        : pays_as(r) >= r->call.comm->shelf_copy_min;
+}
+
 static int run(struct reduction *r, const struct node_work *work)
 {
     const bool has_result = work->next < work->end, sliced = is_sliced(r);
@@ -297,12 +313,13 @@ int node_allreduce(struct comm *comm, const struct coll_args *args)
 
     if (!rc)
         rc = coll_check_reduction(args, args->recv.count, true);
-    if (!rc && is_large(&r, allreduce_large_min(comm), &rc))
-        return node_allreduce_large(&r.call, args);
-    if (rc)
-        return rc;
-    return run(&r, &(struct node_work){ .total = r.call.bytes, .part = part_of(args->recv.type), .blocks = 1,
-                                        .brings = true, .end = comm->size, .wakes = NODE_WAKES_LAST });
+    if (!rc && is_tried_large(&r, NODE_KIND_ALLREDUCE, allreduce_large_min(comm), &rc))
+        rc = node_allreduce_large(&r.call, args);
+    else if (!rc)
+        rc = run(&r, &(struct node_work){ .total = r.call.bytes, .part = part_of(args->recv.type), .blocks = 1,
+                                          .brings = true, .end = comm->size, .wakes = NODE_WAKES_LAST });
+    node_ways_end(&r.call);
+    return rc;
 }
 
 int node_reduce(struct comm *comm, const struct coll_args *args)
@@ -363,6 +380,8 @@ static void drain_block(void *arg, uint32_t round, size_t at, size_t len)
     const size_t from = at > first ? at : first, to = at + len < end ? at + len : end;
     void *out = r->result.memory ? r->result.buf : r->args->recv.buf;
 
+    if (r->call.tried && !at)
+        node_ways_hear(&r->call, round);
     if (from < to)
         combine(r, &(struct part){ round, at, len }, from - at, to - from, item_at(r, out, from - first));
 }
@@ -429,7 +448,11 @@ int node_reduce_scatter(struct comm *comm, const struct coll_args *args)
     r.count = count_of(&args->recv, comm->rank);
     if (!rc)
         rc = check_buffers(&all, r.count);
-    if (!rc && is_large(&r, node_copy_min_all(), &rc))
-        return node_reduce_scatter_large(&r.call, &all, before, r.count);
-    return rc ? rc : scatter_block(&r, takers, taker);
+    if (!rc && (takers == comm->size ? is_tried_large(&r, NODE_KIND_REDUCE_SCATTER, node_copy_min_all(), &rc)
+                                     : is_large(&r, node_copy_min_all(), &rc)))
+        rc = node_reduce_scatter_large(&r.call, &all, before, r.count);
+    else if (!rc)
+        rc = scatter_block(&r, takers, taker);
+    node_ways_end(&r.call);
+    return rc;
 }

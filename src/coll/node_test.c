@@ -657,6 +657,66 @@ static void other_lengths(struct comm *comm)
     send_other_length(comm, 100, 0);
 }
 
+/* Both ways are tried, in turns of which all know, and what comes is right in both. counts[]: the ways at each call, as
+ * the first one says that comes to it. */
+enum { TRIED_CALLS = 60, TRIED_ITEMS = 20000 };
+
+static void check_tried(struct comm *comm, int kind, int call)
+{
+    const int count = TRIED_ITEMS, size = comm->size, rank = comm->rank, places[] = { 0, count, 2 * count },
+              numbers[] = { count, count, count };
+    struct type *type = obj_type(MPI_INT);
+    const struct coll_data *one = SAME(in, count, type), *all = SAME(out, count, type);
+    const struct coll_args *args = COLL_ARGS(COLL_OPERATIONS, COLL_SAME(in, count, type), COLL_SAME(out, count, type),
+                                             obj_op(MPI_SUM), -1);
+
+    fill(call, rank, count * size);
+    switch (kind) {
+    case 0: CHECK_INT(node_alltoall(comm, one, all), 0); break;
+    case 1: CHECK_INT(node_alltoall(comm, VARYING(in, numbers, places, type), VARYING(out, numbers, places, type)), 0);
+            break;
+    case 2: CHECK_INT(node_allgather(comm, one, all), 0); break;
+    case 3: CHECK_INT(any_reduction(comm, COLL_ALLREDUCE, args), 0); break;
+    default: CHECK_INT(any_reduction(comm, COLL_REDUCE_SCATTER_BLOCK, args), 0);
+    }
+    for (int i = 0; i < count; i++)
+        CHECK_INT(out[i], kind == 4   ? sum(call, 0, size, rank * count + i)
+                          : kind == 3 ? sum(call, 0, size, i)
+                                      : item(call, 0, kind == 2 ? i : rank * count + i));
+}
+
+static void trials(struct comm *comm)
+{
+    uint8_t seen[COMM_SHELF_WAYS] = { 0 };
+    int ways = 0;
+
+    type_init();
+    op_init();
+    in = malloc(sizeof *in * (3 * TRIED_ITEMS + 1));
+    out = malloc(sizeof *out * (3 * TRIED_ITEMS + 1));
+    CHECK(in && out);
+    for (int call = 0; call < TRIED_CALLS; call++)
+        for (int kind = 0; kind < 5; kind++) {
+            _Atomic int *said = &counts[16 + call * 5 + kind];
+            int none = 0, mine;
+
+            mine = 1;
+            for (int slot = 0; slot < COMM_SHELF_WAYS; slot++)
+                mine = (mine * 3 + comm->shelf_ways[slot]) % 1000003 + 1;
+            if (!atomic_compare_exchange_strong(said, &none, mine))
+                CHECK_INT(none, mine);
+            check_tried(comm, kind, call);
+            for (int slot = 0; slot < COMM_SHELF_WAYS; slot++)
+                seen[slot] |= (uint8_t)(1 << comm->shelf_ways[slot]);
+        }
+    for (int slot = 0; slot < COMM_SHELF_WAYS; slot++)
+        ways += seen[slot] & (seen[slot] - 1) ? __builtin_popcount(seen[slot]) : 0;
+    if (comm->shelf_copies > 0)
+        CHECK_INT(ways, comm->size == 2 ? 3 + 3 + 2 + 2 : 3 + 2 + 2);
+    free(in);
+    free(out);
+}
+
 static void test_disagreement(body_fn *body)
 {
     run(2, false, 0, body);
@@ -683,6 +743,8 @@ int main(void)
     }
     unsetenv("PARLEY_SHARED_COLL_COPY_MIN");
     run(2, false, 0, calls);
+    run(2, false, 0, trials);
+    run(3, false, UINT32_MAX - 100, trials);
     setenv("PARLEY_SINGLE_COPY", "0", 1);
     run(2, true, 0, calls);
     run(3, true, 0, calls);

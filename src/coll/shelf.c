@@ -268,6 +268,8 @@ void shelf_leave(struct comm *comm)
     unmap(comm);
     mem_free(comm->shelf_scratch);
     comm->shelf_scratch = NULL;
+    mem_free(comm->shelf_trials);
+    comm->shelf_trials = NULL;
     comm->shelf.number = -1;
     comm->shelf_short = 0;
     if (shelf.number == SHELF_WORLD)

@@ -13,6 +13,7 @@ struct errhandler;
 struct kept;
 struct spread;
 struct topology;
+struct ways;
 
 /* Memory that the members share for collective calls: which, and the last round that this process has begun on it.
  * Owned by room coll. */
@@ -39,7 +40,7 @@ struct comm_notes {
     int wrong_from;        /* … from this rank */
 };
 
-enum { COMM_CALLS = 8 };
+enum { COMM_CALLS = 8, COMM_SHELF_WAYS = 40 };
 
 struct comm {
     struct obj obj;
@@ -77,6 +78,9 @@ struct comm {
     uint32_t shelf_known;            /* a round that all members have come to */
     int8_t shelf_copies;             /* may members copy from each other's memory? 1 yes, -1 no, 0 not asked yet */
     size_t shelf_copy_min;           /* bytes from which that pays here, and if fewer would elsewhere; known with it */
+    bool shelf_has_ways;             /* which way long blocks go is found by trial (coll/int_ways.h): */
+    uint8_t shelf_ways[COMM_SHELF_WAYS]; /* that of each kind of calls and class of lengths now */
+    struct ways *shelf_trials;       /* of rank 0; owned; NULL: it makes none */
     uint32_t shelf_short;            /* operations whose short calls go straight through it, a bit each */
     char *shelf_memory, *shelf_cells; /* where it is, if there is one */
     char *shelf_scratch;             /* for intermediate results; owned; NULL: none yet */

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "base/setting.h"
+#include "sys/peek.h"
 
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25 /* Linux 6.1 */
@@ -18,10 +19,13 @@
 enum {
     REGION = 2 << 20,
     PAGE = 4096,
+    MISSING_MAX = 16,   /* pages of a region that may not be there: 64 KB more than before */
     SLOTS = 1024,       /* a power of two; two regions that share one begin anew each time */
     COUNTS = 24,        /* bits of an entry; above them is the number of the region */
     TRIED = 1 << 23,    /* it was tried in this region */
-    ENOUGH = 64 << 10,  /* KB copied in a region before it is tried */
+    ENOUGH = 64 << 10,  /* KB copied in a region before it is tried … */
+    ENOUGH_DEAR = 16 << 10, /* … and where copies by the system are dear, so that it saves more */
+    CHEAP_MIN = 262144, /* bytes of a copy that counts where they are not */
     AGAIN = (8 << 20) - 1024, /* the same after it was tried: the memory may be another by then */
     FAILURES = 8,       /* in a row: the system does not do it */
 };
@@ -38,17 +42,18 @@ SETTING_LISTED(huge_pages);
 static _Atomic uint64_t seen[SLOTS];
 static atomic_int failures;
 
-/* A page that is not there would have to be made. */
-static bool is_all_there(void *region)
+/* A page that is not there would have to be made: few of them, as between one piece of memory of the C library and the
+ * next. */
+static bool is_nearly_there(void *region)
 {
     unsigned char pages[REGION / PAGE];
+    int missing = 0;
 
     if (mincore(region, REGION, pages))
         return false;
     for (size_t i = 0; i < sizeof pages; i++)
-        if (!(pages[i] & 1))
-            return false;
-    return true;
+        missing += !(pages[i] & 1);
+    return missing <= MISSING_MAX;
 }
 
 static void try_region(uintptr_t number)
@@ -56,7 +61,7 @@ static void try_region(uintptr_t number)
     void *region = (void *)(number * REGION);
 
     if (atomic_load_explicit(&failures, memory_order_relaxed) >= FAILURES || setting_read(&huge_pages) ||
-        !huge_pages.value || !is_all_there(region))
+        !huge_pages.value || !is_nearly_there(region))
         return;
     if (madvise(region, REGION, MADV_COLLAPSE))
         atomic_fetch_add_explicit(&failures, 1, memory_order_relaxed);
@@ -70,7 +75,7 @@ static void count(uintptr_t number, size_t bytes)
     const uint64_t entry = atomic_load_explicit(slot, memory_order_relaxed);
     const bool is_known = entry >> COUNTS == number;
     uint64_t tried = is_known ? entry & TRIED : 0, kb = (is_known ? entry & (TRIED - 1) : 0) + bytes / 1024;
-    const bool is_due = kb >= (tried ? AGAIN : ENOUGH);
+    const bool is_due = kb >= (tried ? AGAIN : peek_is_dear() ? ENOUGH_DEAR : ENOUGH);
 
     if (is_due) {
         tried = TRIED;
@@ -86,6 +91,8 @@ void huge_used(const void *at, size_t len)
     uintptr_t from = (uintptr_t)at;
     const uintptr_t end = from + len;
 
+    if (len < CHEAP_MIN && !peek_is_dear())
+        return;
     while (from < end) {
         const uintptr_t next = (from / REGION + 1) * REGION;
 

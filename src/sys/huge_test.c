@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 
-enum { HUGE = 2 << 20, PAGE = 4096, USES = 40 };
+enum { HUGE = 2 << 20, PAGE = 4096, USES = 40, MISSING = 17, GONE = HUGE + 9 * PAGE };
 
 /* Three huge pages long, from a boundary on. */
 static char *map(void)
@@ -87,22 +87,25 @@ int main(void)
         at[i] = (char)(i * 7 + i / PAGE);
     use(at, (size_t)3 * HUGE); /* refused, and nothing comes of that */
     CHECK_INT(huge_kb(at), 0);
-    memset(sparse, 1, HUGE - PAGE);
+    memset(sparse, 1, HUGE - (size_t)MISSING * PAGE);
     use(sparse, HUGE);
     if (is_automatic()) {
         printf("skipped: this system makes huge pages unasked, of memory that is not all there as well\n");
     } else {
         CHECK_INT(huge_kb(sparse), 0);
-        CHECK_INT(count_pages(sparse, HUGE), HUGE / PAGE - 1);
+        CHECK_INT(count_pages(sparse, HUGE), HUGE / PAGE - MISSING);
     }
     for (size_t i = 0; i < (size_t)3 * HUGE; i++)
         CHECK(at[i] == (char)(i * 7 + i / PAGE));
-    memset(sparse, 2, (size_t)3 * HUGE - 3); /* the last page, too */
+    memset(sparse, 2, (size_t)3 * HUGE - 3); /* the last page, too … */
+    CHECK(!madvise(sparse + GONE, PAGE, MADV_DONTNEED)); /* … but for one */
     use(sparse + PAGE, HUGE); /* most of two regions, which are not counted as far as they need */
     use(sparse + 100, (size_t)3 * HUGE - 200);
     if (!huge_kb(sparse))
         printf("skipped: this system makes no huge pages when asked\n");
+    else
+        CHECK_INT(count_pages(sparse + GONE, PAGE), 1);
     for (size_t i = 0; i < (size_t)3 * HUGE - 3; i++)
-        CHECK(sparse[i] == 2);
+        CHECK(sparse[i] == (i / PAGE == GONE / PAGE ? 0 : 2));
     return 0;
 }

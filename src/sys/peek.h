@@ -24,6 +24,13 @@ int peek_write(int pid, const void *local, uint64_t remote, size_t len);
  * us or so; 0: the system does not copy, or there is no memory. Thread-safe. */
 float peek_price(void);
 
+/* Is it dear? From so many times on two copies within processes are faster. Measured: 2 to 3 where it is cheap, 8 to 9
+ * where it is dear. */
+static inline bool peek_is_dear(void)
+{
+    return peek_price() > 5;
+}
+
 enum { PEEK_PIECES = 256 }; /* a call takes no more pieces on a side; the system's own limit is higher */
 
 /* Pieces of memory of both processes that have the same length in all, in this order. The arrays are used up. */
