@@ -47,6 +47,7 @@ struct peer {
     _Atomic uint32_t *throttle_in; /* the same, what we want from it */
     struct pace *pace;         /* near or far */
     struct speed speed;
+    bool is_asked_far;         /* lines were far when it was asked for messages of a pair of buffers (speed_longer) */
     size_t held;               /* bytes of its messages that nobody has asked for yet */
     size_t held_allowed;       /* it may send offers until so many are held, whatever the limit */
     size_t held_when_throttled;

@@ -390,6 +390,7 @@ static void ask_for_longer(struct p2p_req *r)
 
     if (ops->can_copy(peer->ep) && !speed_is_streamed(speed_of_long(&peer->speed, r->wanted)))
         return;
+    peer->is_asked_far = peer->pace->is_far;
     speed_longer(&peer->speed, ops->parts_max, ops->eager_max);
     ask_limit(peer);
 }

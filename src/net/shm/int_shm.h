@@ -42,12 +42,13 @@ struct shm_cell {
     uint32_t end;                   /* read when the peer's tail has come this far */
 };
 
-/* An own cell, on loan, whose lines are made ready for the next message to a peer (spare.c). */
+/* An own cell or pair, on loan, whose lines are made ready for the next message to a peer (spare.c). */
 struct shm_spare {
     struct shm_peer *wanted_by;     /* who may use its waits for that; NULL: nobody */
     uint32_t wanted;                /* bytes: as long as its last message */
     struct shm_peer *peer;          /* for whom there is one; NULL: there is none */
     uint32_t index;
+    bool is_pair;
     uint32_t forgotten, owned;      /* bytes that have come so far */
 };
 
@@ -98,6 +99,19 @@ static ALWAYS_INLINE bool shm_is_read(const struct shm_cell *cell, uint32_t tail
     return (int32_t)(tail - cell->end) >= 0;
 }
 
+/* Was this cell the peer's, and has it told that it has read it? */
+static ALWAYS_INLINE bool shm_is_read_by(const struct shm *shm, const struct shm_peer *peer, uint32_t index)
+{
+    return shm->cells[index].peer == peer && shm_is_read(&shm->cells[index], peer->out_tail);
+}
+
+/* The same of two cells that are one. */
+static inline bool shm_is_pair_read_by(const struct shm *shm, const struct shm_peer *peer, uint32_t index)
+{
+    return index < SHM_CELLS && index % 2 == 0 && shm_is_read_by(shm, peer, index) &&
+           shm_is_read_by(shm, peer, index + 1);
+}
+
 /* One of the free cells, and it is no longer one; there is one. */
 static ALWAYS_INLINE uint32_t shm_take_free(struct shm *shm)
 {
@@ -128,7 +142,7 @@ static inline uint32_t shm_take_pair(struct shm *shm)
 
 /* spare.c */
 void shm_use_wait(struct net_ep *ep);
-uint32_t shm_take_spare(struct shm *shm);
+uint32_t shm_take_spare(struct shm *shm, bool is_pair);
 void shm_drop_spare(struct shm *shm);
 
 /* poll.c */

@@ -56,10 +56,17 @@ static ALWAYS_INLINE void want_parts(struct shm_peer *peer, bool wanted)
         atomic_store_explicit(&peer->in->parts, wanted, memory_order_relaxed);
 }
 
-/* It brings something to who has a processor to wait on, where lines are near. */
+/* It brings something to who has a processor to wait on … */
+bool shm_wants_parts(const struct net_ep *ep)
+{
+    (void)ep;
+    return atomic_load_explicit(&progress.first_polls, memory_order_relaxed) > 1;
+}
+
+/* … and of a single cell where lines are near. */
 static bool parts_pay(const struct shm_peer *peer)
 {
-    return !peer->pace.is_far && atomic_load_explicit(&progress.first_polls, memory_order_relaxed) > 1;
+    return !peer->pace.is_far && shm_wants_parts(&peer->ep);
 }
 
 /* A payload in a cell or a pair. */
@@ -296,11 +303,6 @@ int shm_take(struct net_ep *ep, struct net_head head, void *buf, size_t max)
     if (unlikely(go_on(peer, slot, pos, 1)))
         return took_and_told(peer, (int)len);
     return (int)len;
-}
-
-bool shm_wants_parts(const struct net_ep *ep)
-{
-    return parts_pay((const struct shm_peer *)(const void *)ep);
 }
 
 static void activate(struct shm *shm, int proc)

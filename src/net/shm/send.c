@@ -163,12 +163,6 @@ int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint3
     return shm_send_in_room(ep, head, payload, len);
 }
 
-/* Was this cell the peer's, and has it told that it has read it? */
-static ALWAYS_INLINE bool is_read_by(const struct shm *shm, const struct shm_peer *peer, uint32_t index)
-{
-    return shm->cells[index].peer == peer && shm_is_read(&shm->cells[index], peer->out_tail);
-}
-
 /* The cell that the same peer had before is warm on both sides, and an answer has mostly told that it has been read:
  * asking the receiver's line would take as long as a short message. */
 static uint32_t choose_cell(struct shm *shm, const struct shm_peer *peer)
@@ -177,13 +171,13 @@ static uint32_t choose_cell(struct shm *shm, const struct shm_peer *peer)
     const uint32_t index = peer->last_cell;
 
     if (unlikely(shm->spare.peer == peer))
-        return shm_take_spare(shm);
-    if (index < SHM_CELLS && is_read_by(shm, peer, index))
+        return shm_take_spare(shm, false);
+    if (index < SHM_CELLS && shm_is_read_by(shm, peer, index))
         return index;
     if (!(shm->cells_free & touched)) /* before memory is touched for the first time, which takes longer */
         collect_cells(shm);
     if (unlikely(!shm->cells_free))
-        return shm->spare.peer ? shm_take_spare(shm) : SHM_CELLS;
+        return shm->spare.peer ? shm_take_spare(shm, false) : SHM_CELLS;
     return shm_take_free(shm);
 }
 
@@ -193,7 +187,9 @@ static uint32_t choose_pair(struct shm *shm, const struct shm_peer *peer)
     const uint64_t touched = (UINT64_C(1) << shm->cells_touched) - 1;
     const uint32_t index = peer->last_cell;
 
-    if (index < SHM_CELLS && index % 2 == 0 && is_read_by(shm, peer, index) && is_read_by(shm, peer, index + 1))
+    if (unlikely(shm->spare.peer == peer && shm->spare.is_pair))
+        return shm_take_spare(shm, true);
+    if (shm_is_pair_read_by(shm, peer, index))
         return index;
     if (!(shm_free_pairs(shm) & touched))
         collect_cells(shm);
@@ -237,7 +233,7 @@ static ALWAYS_INLINE void publish_cell(struct shm_peer *peer, struct net_head he
         peer->prior_cell = peer->last_cell;
     peer->last_cell = (uint8_t)index;
     shm->spare.wanted_by = len >= SHM_SPARE_MIN && pace_is_far_to(&peer->pace) ? peer : NULL;
-    shm->spare.wanted = len < SHM_CELL_SIZE ? len : SHM_CELL_SIZE;
+    shm->spare.wanted = len;
 }
 
 int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len)

@@ -442,6 +442,54 @@ static void test_spare(void)
     segment_destroy(segment, 2);
 }
 
+/* The same of two cells that are one, for a message that goes in a pair; a shorter one takes the first of them, and the
+ * other one is free. */
+static void test_spare_pair(void)
+{
+    enum { LOOKS = 200 };
+    struct job_head *segment = segment_create(2);
+    struct net_config config = config_of(segment, 1, 2, 0);
+    struct net_ep *a, *b;
+    struct net *from, *to;
+    const struct shm_spare *spare;
+    const struct shm *shm;
+    int arrivals = 0;
+
+    config.sink = (struct net_sink){ .arrive = arrive_landed, .land = land_there, .arg = &arrivals };
+    CHECK(!shm_ops.open(&config, &to) && !shm_ops.connect(to, 0, &b));
+    config.proc = 0;
+    CHECK(!shm_ops.open(&config, &from) && !shm_ops.connect(from, 1, &a));
+    shm = (struct shm *)(void *)from;
+    spare = &shm->spare;
+    atomic_store(&((struct shm_peer *)(void *)a)->out->far, 1);
+    for (int round = 0; round < 20; round++) {
+        const uint8_t last = ((struct shm_peer *)(void *)a)->last_cell;
+        CHECK_INT(send_pair(a, 5, round), 0);
+        CHECK(!spare->peer && ((struct shm_peer *)(void *)a)->last_cell != last);
+        for (int i = 0; i < (round % 2 ? LOOKS : 3); i++)
+            shm_ops.use_wait(a);
+        CHECK(spare->peer && spare->is_pair && spare->index % 2 == 0);
+        CHECK(spare->index != ((struct shm_peer *)(void *)a)->last_cell);
+        CHECK_INT(shm_ops.poll(to), 1);
+        send_by_cell(b, a, 5000, (char)round);
+    }
+    CHECK_INT(arrivals, 20);
+    CHECK(shm->cells_touched <= 6);
+    shm_ops.use_wait(a);
+    CHECK_INT(send_by_cell(a, b, 5000, 's'), spare->index);
+    CHECK(!spare->peer && shm->cells_free >> (spare->index + 1) & 1);
+    shm_ops.use_wait(a);
+    CHECK(spare->peer && !spare->is_pair);
+    CHECK_INT(send_pair(a, 5, 3), 0);
+    shm_ops.use_wait(a);
+    CHECK(spare->peer && spare->is_pair);
+    shm_ops.renew(a);
+    CHECK(!spare->peer && shm->cells_free == UINT32_MAX);
+    shm_ops.close(from);
+    shm_ops.close(to);
+    segment_destroy(segment, 2);
+}
+
 /* What is sent in a lane arrives in that lane, also if the other end opens it later; a full one holds up no other. */
 static void test_lanes(void)
 {
@@ -515,6 +563,7 @@ int main(void)
     test_parts();
     test_pairs();
     test_spare();
+    test_spare_pair();
     test_lanes();
     test_many();
     test_refused();

@@ -1,33 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: net/shm. A cell made ready while an answer is waited for. Where lines are far, most of the time to write a cell
- * is spent on taking its lines from the cache of the receiver, who has read them; a processor that waits can do that
- * before the next message. Not with the cell just sent, which is being read: with the one before, in turns.
+/* Room: net/shm. A cell, or a pair, made ready while an answer is waited for. Where lines are far, most of the time to
+ * write a cell is spent on taking its lines from the cache of the receiver, who has read them; a processor that waits
+ * can do that before the next message. Not with the cell just sent, which is being read: with the one before, in turns.
  * Knows: base, sys (far or near), net. */
 #include "base/copy.h"
 #include "net/shm/int_shm.h"
 
 enum { STEP = 1024 }; /* bytes in one look for the answer, which may come any time */
 
-uint32_t shm_take_spare(struct shm *shm)
+/* The spare one, or the first cell of it: the other one is free then. */
+uint32_t shm_take_spare(struct shm *shm, bool is_pair)
 {
-    shm->spare.peer = NULL;
-    return shm->spare.index;
+    struct shm_spare *const spare = &shm->spare;
+
+    spare->peer = NULL;
+    if (spare->is_pair && !is_pair)
+        shm->cells_free |= UINT32_C(2) << spare->index;
+    return spare->index;
 }
 
 void shm_drop_spare(struct shm *shm)
 {
-    shm->cells_free |= UINT32_C(1) << shm_take_spare(shm);
+    shm->cells_free |= UINT32_C(1) << shm_take_spare(shm, false);
 }
 
 /* Nobody else is asked whether a cell is free, since that takes as long as a short message. */
-static bool find_cell(struct shm *shm, struct shm_peer *peer, uint32_t *index)
+static bool find_cell(struct shm *shm, const struct shm_peer *peer, uint32_t *index)
 {
     *index = peer->prior_cell;
-    if (*index < SHM_CELLS && shm->cells[*index].peer == peer && shm_is_read(&shm->cells[*index], peer->out_tail))
+    if (*index < SHM_CELLS && shm_is_read_by(shm, peer, *index))
         return true;
     if (shm->cells_free)
         *index = shm_take_free(shm);
     return *index < SHM_CELLS && !shm->cells[*index].peer;
+}
+
+static bool find_pair(struct shm *shm, const struct shm_peer *peer, uint32_t *index)
+{
+    *index = peer->prior_cell;
+    if (shm_is_pair_read_by(shm, peer, *index))
+        return true;
+    if (!shm_free_pairs(shm))
+        return false;
+    *index = shm_take_pair(shm);
+    return true;
+}
+
+/* As long as the last message. */
+static bool wants_pair(const struct shm_spare *spare)
+{
+    return spare->wanted > SHM_CELL_SIZE;
 }
 
 static void begin(struct shm *shm, struct shm_peer *peer)
@@ -36,11 +58,14 @@ static void begin(struct shm *shm, struct shm_peer *peer)
 
     if (spare->peer)
         shm_drop_spare(shm);
-    if (!find_cell(shm, peer, &spare->index)) {
+    spare->is_pair = wants_pair(spare);
+    if (!(spare->is_pair ? find_pair : find_cell)(shm, peer, &spare->index)) {
         spare->wanted_by = NULL;
         return;
     }
     shm->cells[spare->index].peer = NULL;
+    if (spare->is_pair)
+        shm->cells[spare->index + 1].peer = NULL;
     spare->peer = peer;
     spare->forgotten = spare->owned = 0;
 }
@@ -70,7 +95,7 @@ void shm_use_wait(struct net_ep *ep)
 
     if (shm->spare.wanted_by != peer)
         return;
-    if (shm->spare.peer != peer)
+    if (shm->spare.peer != peer || shm->spare.is_pair != wants_pair(&shm->spare))
         begin(shm, peer);
     else
         go_on(shm);
