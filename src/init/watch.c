@@ -8,6 +8,7 @@
 #include "comm/comm.h"
 #include "dyn/dyn.h"
 #include "init/int_init.h"
+#include "io/io.h"
 #include "obj/comm.h"
 #include "obj/req.h"
 #include "p2p/lane.h"
@@ -44,7 +45,8 @@ static void describe(const struct progress_long *wait, struct blocked *b)
 {
     *b = (struct blocked){ .call = "waiting for the system" };
     if (coll_describe_wait(wait, b) || req_describe_wait(wait, b) || comm_describe_wait(wait, b) ||
-        rma_describe_wait(wait, b) || dyn_describe_wait(wait, b) || !p2p_describe_wait(wait, b))
+        rma_describe_wait(wait, b) || io_describe_wait(wait, b) || dyn_describe_wait(wait, b) ||
+        !p2p_describe_wait(wait, b))
         return;
     if (b->is_of_anyone && atomic_load_explicit(&process.state, memory_order_relaxed) != INIT_FINALIZING)
         b->call = "MPI_Session_finalize";

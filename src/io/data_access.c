@@ -97,7 +97,7 @@ static int find_place(struct io_op *op, const struct io_call *call, size_t bytes
     if (call->where == IO_POINTER)
         offset = advance(call->file, view, etypes);
     else if (call->where == IO_SHARED)
-        rc = io_shared_add(call->file, etypes, &offset);
+        rc = io_shared_add(call->file, call->name, etypes, &offset);
     if (rc)
         return rc;
     return check_offset(call->file, view, offset, bytes, &op->access.at);

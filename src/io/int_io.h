@@ -131,8 +131,9 @@ size_t io_view_before(const struct io_view *view, MPI_Offset place);
 /* Local; before another process uses it. Error: MPI_ERR_NO_MEM. */
 int io_shared_open(struct file *file);
 void io_shared_close(struct file *file);
-/* Move it on, and where it was; waits for rank 0 if that has it. */
-int io_shared_add(struct file *file, int64_t amount, int64_t *before);
+/* Move it on, and where it was; waits for rank 0 if that has it, and `call` names the wait in reports. Error: rank 0 is
+ * lost. */
+int io_shared_add(struct file *file, const char *call, int64_t amount, int64_t *before);
 /* Rank 0 sets it, all others do nothing; nobody uses it meanwhile. */
 void io_shared_set(struct file *file, int64_t value);
 

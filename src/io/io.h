@@ -17,8 +17,10 @@
 #include "obj/req.h"
 #include "type/type.h"
 
+struct blocked;
 struct errhandler;
 struct file;
+struct progress_long;
 
 /* --- opening and asking (§14.2) --- */
 
@@ -130,6 +132,9 @@ int io_register_datarep(const char *name, const struct io_datarep *functions);
 void *io_handler_owner(struct file *file);
 /* Where such an object keeps its handler. */
 struct errhandler **io_handler_place(void *owner);
+
+/* What a long wait waits for. False: nothing of this room. */
+bool io_describe_wait(const struct progress_long *wait, struct blocked *out) COLD;
 
 /* Release what is kept between calls. */
 void io_fini(void);

@@ -27,7 +27,7 @@ static int find_current(struct file *file, int rc, MPI_Offset *disp)
 
     rc = io_agree(file->comm, "MPI_File_set_view", file->name, rc, 0, "");
     if (!rc)
-        rc = io_shared_add(file, 0, &current);
+        rc = io_shared_add(file, "MPI_File_set_view", 0, &current);
     if (!rc)
         *disp = view->layout->size ? io_view_place(view, (size_t)(current * view->etype_size)) : view->disp;
     io_view_unref(view);

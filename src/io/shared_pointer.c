@@ -7,9 +7,11 @@
 #include "base/mem.h"
 #include "coll/coll.h"
 #include "io/operation.h"
+#include "obj/blocked.h"
 #include "op/op.h"
 #include "p2p/p2p.h"
 #include "p2p/parcel.h"
+#include "sys/job.h"
 
 /* What is asked for; it comes back with the value from before. */
 struct question {
@@ -20,6 +22,7 @@ struct question {
 
 struct slot {
     const struct comm *comm;
+    const char *call;        /* for reports */
     int64_t value;
     _Atomic uint32_t done;
     int lost;                /* rank 0 is: the error */
@@ -95,9 +98,20 @@ static bool is_answered(void *arg)
     return slot->lost;
 }
 
-static int ask(struct file *file, int64_t amount, int64_t *before)
+bool io_describe_wait(const struct progress_long *told, struct blocked *out)
 {
-    struct slot slot = { .comm = file->comm };
+    const struct slot *const slot = told->arg;
+
+    if (told->is_done != is_answered)
+        return false;
+    *out = (struct blocked){ .call = slot->call, .comm = slot->comm, .way = BLOCKED_RECEIVING, .peer = 0,
+                             .tag = JOB_NO_VALUE, .count = -1 };
+    return true;
+}
+
+static int ask(struct file *file, const char *call, int64_t amount, int64_t *before)
+{
+    struct slot slot = { .comm = file->comm, .call = call };
     const struct question question = { amount, 0, (uintptr_t)&slot };
     const int rc = p2p_parcel_send(file->comm, 0, QUESTION, &question, sizeof question, NULL, NULL);
 
@@ -131,10 +145,10 @@ void io_shared_close(struct file *file)
         p2p_box_close(file->comm);
 }
 
-int io_shared_add(struct file *file, int64_t amount, int64_t *before)
+int io_shared_add(struct file *file, const char *call, int64_t amount, int64_t *before)
 {
     if (!file->pointer)
-        return ask(file, amount, before);
+        return ask(file, call, amount, before);
     *before = add(file->pointer, amount);
     return 0;
 }
@@ -150,7 +164,7 @@ int io_get_position_shared(struct file *file, MPI_Offset *offset)
     if (file->amode & MPI_MODE_SEQUENTIAL)
         return err(MPI_ERR_UNSUPPORTED_OPERATION,
                    "E0907: file \"%.200s\" was opened with MPI_MODE_SEQUENTIAL: it has no positions", file->name);
-    return io_shared_add(file, 0, offset);
+    return io_shared_add(file, "MPI_File_get_position_shared", 0, offset);
 }
 
 int io_seek_shared(struct file *file, MPI_Offset offset, int whence)
@@ -166,7 +180,7 @@ int io_seek_shared(struct file *file, MPI_Offset offset, int whence)
         return rc;
     view = io_view_of(file);
     if (!file->comm->rank) { /* the others wait */
-        rc = io_shared_add(file, 0, &current);
+        rc = io_shared_add(file, "MPI_File_seek_shared", 0, &current);
         if (!rc)
             rc = io_find_target(file, view, offset, whence, current, &target);
         if (!rc)
@@ -198,7 +212,7 @@ static int find_offset(const struct io_call *call, MPI_Offset etypes, MPI_Offset
         place.before = 0;
     amount += place.before; /* at the last one: all */
     if (!rc && comm->rank == comm->size - 1)
-        rc = io_shared_add(file, amount, &place.base);
+        rc = io_shared_add(file, call->name, amount, &place.base);
     if (!rc && comm->size > 1)
         rc = coll_run(comm, COLL_ARGS(COLL_BCAST, COLL_SAME(&place.base, 1, type), COLL_NOTHING, NULL,
                                       comm->size - 1));

@@ -300,6 +300,17 @@ static void held(void)
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
 }
 
+/* Rank 0 has the shared pointer of a file and works. */
+static void pointer(void)
+{
+    MPI_File fh;
+
+    MPI_File_open(world, "/dev/null", MPI_MODE_WRONLY, MPI_INFO_NULL, &fh);
+    while (rank == 0)
+        pause();
+    MPI_File_write_shared(fh, "x", 1, MPI_CHAR, MPI_STATUS_IGNORE);
+}
+
 /* Rank 0 starts to access rank 1, which waits to be accessed by rank 2; that one waits for rank 0. */
 static void epochs(void)
 {
@@ -327,7 +338,7 @@ static const struct {
     { "waitall", waitall },   { "waitany", waitany },       { "asleep", asleep },     { "polling", polling },
     { "reversed", reversed }, { "subset", subset },         { "threads", threads },   { "grequest", grequest },
     { "finalize", finalize }, { "lock", lock },             { "epochs", epochs },
-    { "held", held },         { "first_call", first_call },
+    { "held", held },         { "first_call", first_call }, { "pointer", pointer },
 };
 
 int main(int argc, char **argv)
