@@ -117,6 +117,58 @@ uint64_t clients_note(const struct sched *s)
            (uint64_t)((unsigned)s->root & 0xffff) << 32 | (uint32_t)s->tag;
 }
 
+/* --- what does not fit --- */
+
+uint64_t clients_void_note(const struct sched *s)
+{
+    const uint64_t mark = (uint64_t)(P2P_NOTE_MARK ^ P2P_NOTE_FAILED) << P2P_NOTE_BITS;
+
+    return clients_note(s) ^ mark;
+}
+
+/* Do members pass on what they have received? If not, steps come after others for other reasons. */
+static bool is_passed_on(enum coll_operation operation)
+{
+    switch (operation) {
+    case COLL_GATHERV:
+    case COLL_SCATTERV:
+    case COLL_ALLTOALL:
+    case COLL_ALLTOALLV:
+    case COLL_ALLTOALLW: return false;
+    default: return operation < COLL_NEIGHBOR_ALLGATHER;
+    }
+}
+
+int clients_received(const struct sched *s, struct sched_step *step)
+{
+    const struct req *req = step->req;
+
+    if (!is_passed_on(s->operation))
+        return 0;
+    if (req->error) {
+        step->is_void = err_class(req->error) == MPI_ERR_CONVERSION;
+        return 0;
+    }
+    if (req->bytes || !coll_bytes(&step->from))
+        return 0;
+    step->is_void = true;
+    return err(MPI_ERR_CONVERSION,
+               "E1242: rank %d has not sent its part of %s, which comes from a number that does not fit between "
+               "clients of IMPI (external32)",
+               step->peer, coll_name(s->operation, COLL_BLOCKING));
+}
+
+bool clients_goes_on(const struct sched *s, const struct sched_step *step)
+{
+    const struct comm *comm = step->is_local ? s->comm->local : s->comm;
+    int proc;
+
+    if (step->kind != SCHED_SEND)
+        return step->kind == SCHED_RECV;
+    proc = group_proc(comm->remote_group, step->peer);
+    return !clients_is_foreign(proc) || joint_is_parley(clients.joint, joint_rank(clients.joint, proc));
+}
+
 int clients_tag(const struct sched *s, const struct sched_step *step, int tag)
 {
     const struct comm *comm = step->is_local ? s->comm->local : s->comm;

@@ -12,6 +12,10 @@
  *
  * (A client cannot make another one wait, so one may be ahead by more calls than tags have numbers.)
  *
+ * What does not fit external32 is not sent (E1242): where it should be, an empty message whose note has another mark.
+ * Who should pass on what has not come does the same, so the error goes as far as the data would. Within a client such
+ * a message has no note, and is known by having no data.
+ *
  * A message to another client has the tag that its step has as `sub`, if that is one of IMPI's and the call blocks.
  * What IMPI has no tag for, and calls that are requests, go with tags from 1000 on, which only this library knows. */
 #ifndef COLL_CLIENTS_H
@@ -73,6 +77,14 @@ static inline int clients_note_root(uint64_t note)
 {
     return (int)(note >> 32 & 0xffff);
 }
+
+/* The note of a message without the data that it should have. */
+uint64_t clients_void_note(const struct sched *s);
+/* A step that receives is over: does what should have come with it not come? Then it is void, and so is what comes
+ * after it. 0, or the error. */
+int clients_received(const struct sched *s, struct sched_step *step);
+/* A void step: is there something to be done all the same? */
+bool clients_goes_on(const struct sched *s, const struct sched_step *step);
 
 /* Of a message: `tag` is the one inside of a client. */
 int clients_tag(const struct sched *s, const struct sched_step *step, int tag);

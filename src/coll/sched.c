@@ -283,7 +283,7 @@ void sched_rewind(struct sched *s)
         struct sched_step *step = &s->steps[i];
         step->waits = step->needs;
         step->req = NULL;
-        step->is_put_off = step->is_dropped = false;
+        step->is_put_off = step->is_dropped = step->is_void = false;
         if (!step->waits)
             sched_enqueue(s, i);
     }
@@ -335,11 +335,14 @@ void sched_make_turns(struct sched *s)
 
 void sched_over(struct sched *s, int step)
 {
+    const bool is_void = s->steps[step].is_void;
+
     s->left--;
     for (int e = s->steps[step].first_edge; e >= 0; e = s->edges[e].next) {
-        const int follower = s->edges[e].to;
-        if (!--s->steps[follower].waits)
-            sched_enqueue(s, follower);
+        struct sched_step *follower = &s->steps[s->edges[e].to];
+        follower->is_void |= is_void;
+        if (!--follower->waits)
+            sched_enqueue(s, s->edges[e].to);
     }
 }
 

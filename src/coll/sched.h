@@ -74,6 +74,7 @@ struct sched_step {
     bool is_up_to;             /* a receive of what may be shorter */
     bool is_put_off;           /* in this run: a receive that has given way to what may be sent */
     bool is_dropped;           /* in this run: a receive that is not to be */
+    bool is_void;              /* in this run: comes after what could not be sent between clients; see clients.h */
     bool is_short;             /* of those with turns: a receive that is looked for before it is posted */
     uint8_t from_buffer, to_buffer; /* of those that are kept: which of the user's it is in; see kept.c */
     int needs, waits;          /* steps that come before: all, and those not over in this run */

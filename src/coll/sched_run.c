@@ -46,6 +46,8 @@ static void message_is_over(struct sched *s, struct sched_step *step)
 {
     struct req *req = step->req;
 
+    if (unlikely(s->spans_clients) && step->kind == SCHED_RECV)
+        note(s, clients_received(s, step));
     note(s, req->error);
     step->req = NULL;
     req->ops->release(req);
@@ -90,9 +92,9 @@ static int begin_send(struct sched *s, struct sched_step *step)
     const struct coll_block *block = &step->from;
 
     if (unlikely(s->spans_clients))
-        comm_of(s, step)->notes.sent = clients_note(s);
-    return p2p_isend_now(comm_of(s, step), block->buf, block->count, block->type, step->peer, tag_of(s, step),
-                         P2P_STANDARD | P2P_COLL, &step->req);
+        comm_of(s, step)->notes.sent = step->is_void ? clients_void_note(s) : clients_note(s);
+    return p2p_isend_now(comm_of(s, step), block->buf, step->is_void ? 0 : block->count, block->type, step->peer,
+                         tag_of(s, step), P2P_STANDARD | P2P_COLL, &step->req);
 }
 
 static int begin_receive(struct sched *s, struct sched_step *step)
@@ -111,12 +113,13 @@ static void begin_steps(struct sched *s)
     while ((i = s->is_blocking ? sched_next_turn(s) : sched_next(s)) >= 0) {
         struct sched_step *step = &s->steps[i];
 
-        if (unlikely(s->is_given_up)) {
+        if (unlikely(s->is_given_up || (step->is_void && !clients_goes_on(s, step)))) {
             sched_over(s, i);
         } else if (step->kind == SCHED_SEND) {
             message_has_begun(s, step, begin_send(s, step));
         } else if (step->kind == SCHED_RECV) {
-            if (s->is_blocking && coll_bytes(&step->from) <= SCHED_SHORT && receive_at_once(s, step))
+            if (s->is_blocking && !s->spans_clients && coll_bytes(&step->from) <= SCHED_SHORT &&
+                receive_at_once(s, step))
                 sched_over(s, i);
             else
                 message_has_begun(s, step, begin_receive(s, step));
@@ -258,10 +261,10 @@ static COLD void look_around(struct sched *s)
         tell(s);
 }
 
-/* A request with receives posts those first. */
+/* A request with receives posts those first. Between clients the books say what comes after what was not sent. */
 static ALWAYS_INLINE bool takes_turns(const struct sched *s)
 {
-    return s->has_turns && (s->is_blocking || !s->has_receives);
+    return s->has_turns && !s->spans_clients && (s->is_blocking || !s->has_receives);
 }
 
 /* From here on it is known what each step waits for. `turns` have been taken. */

@@ -128,15 +128,27 @@ void foreign_drop(const struct message *message)
 
 /* --- sending --- */
 
-static uint32_t maxlen_of(const struct peer *peer)
+size_t foreign_maxlen(const struct peer *peer)
 {
     return peer->lane->foreign->joint->maxlen;
+}
+
+uint64_t foreign_next_id(struct lane *lane)
+{
+    return ++lane->foreign->last_id;
+}
+
+bool foreign_is_parley(const struct peer *peer)
+{
+    const struct joint *joint = peer->lane->foreign->joint;
+
+    return joint_is_parley(joint, joint_rank(joint, peer->proc));
 }
 
 /* The next bytes of a message. False: there is no room now. */
 static bool push_packet(struct p2p_req *r, struct peer *peer, enum impi_type type)
 {
-    const size_t len = size_min(r->wanted - r->moved, maxlen_of(peer));
+    const size_t len = size_min(r->wanted - r->moved, foreign_maxlen(peer));
     const struct impi_packet packet = {
         .type = type, .len = (uint32_t)len, .srqid = r->remote_id, .drqid = r->remote_address,
         .msglen = r->wanted, .lsrank = r->channel->comm->rank, .tag = r->req.tag,
@@ -155,7 +167,7 @@ static bool push_packet(struct p2p_req *r, struct peer *peer, enum impi_type typ
 int foreign_push(struct outgoing *out, struct peer *peer)
 {
     struct p2p_req *r = CONTAINER_OF(out, struct p2p_req, out);
-    const bool is_answered = r->flags & WIRE_SYNC || r->wanted > maxlen_of(peer);
+    const bool is_answered = r->flags & WIRE_SYNC || r->wanted > foreign_maxlen(peer);
 
     if (!push_packet(r, peer, is_answered ? IMPI_DATASYNC : IMPI_DATA))
         return NET_AGAIN;
@@ -168,11 +180,6 @@ int foreign_push(struct outgoing *out, struct peer *peer)
     return 0;
 }
 
-static const struct joint *lane_joint(const struct p2p_req *r)
-{
-    return r->channel->lane->foreign->joint;
-}
-
 void foreign_send(struct p2p_req *r)
 {
     const int dest = group_rank_of(r->channel->comm->remote_group, r->peer->proc);
@@ -182,7 +189,7 @@ void foreign_send(struct p2p_req *r)
 
     r->req.error = foreign_check_fit(r->channel, r->type, r->buf, r->count, dest, r->req.tag);
     if (unlikely(r->req.error)) {
-        if (!note || !joint_is_parley(lane_joint(r), joint_rank(lane_joint(r), r->peer->proc))) {
+        if (!note || !foreign_is_parley(r->peer)) {
             p2p_complete(r);
             return;
         }
@@ -190,7 +197,7 @@ void foreign_send(struct p2p_req *r)
         note = (note & ((UINT64_C(1) << P2P_NOTE_BITS) - 1)) | (uint64_t)P2P_NOTE_FAILED << P2P_NOTE_BITS;
     }
     r->wanted = external_bytes(r->type, r->count);
-    r->remote_id = ++r->peer->lane->foreign->last_id;
+    r->remote_id = foreign_next_id(r->peer->lane);
     r->remote_address = 0;
     r->started = note;
     r->state = P2P_QUEUED;
@@ -278,8 +285,8 @@ static void check_note(struct p2p_req *r, uint64_t note)
 
     if (note >> P2P_NOTE_BITS == P2P_NOTE_FAILED) {
         r->req.error = err(MPI_ERR_CONVERSION,
-                           "E1242: rank %d has a number that does not fit between clients of IMPI (external32), and "
-                           "has not sent its part of a collective call, on %s",
+                           "E1242: rank %d has not sent its part of a collective call, which comes from a number "
+                           "that does not fit between clients of IMPI (external32), on %s",
                            r->req.source, obj_comm_label(r->channel->comm, label));
         return;
     }
@@ -317,7 +324,7 @@ void foreign_deliver(struct p2p_req *r, const struct arrival *a, const void *pay
     if (come < a->len) {
         r->state = P2P_MOVING;
         r->remote_blocks = a->len;
-        r->remote_address = id = ++peer->lane->foreign->last_id;
+        r->remote_address = id = foreign_next_id(peer->lane);
         list_append(&peer->lane->landings, &r->link);
     } else {
         p2p_complete(r);
@@ -361,12 +368,11 @@ static int on_rest(struct peer *peer, const struct impi_packet *packet, const vo
 /* What it says of the collective call that it belongs to. */
 static uint64_t note_of(const struct peer *peer, const struct impi_packet *packet)
 {
-    const struct joint *joint = peer->lane->foreign->joint;
     const uint64_t mark = packet->dtype >> P2P_NOTE_BITS;
 
     if (!(packet->cid & 1) || (mark != P2P_NOTE_MARK && mark != P2P_NOTE_FAILED))
         return 0;
-    return joint_is_parley(joint, joint_rank(joint, peer->proc)) ? packet->dtype : 0;
+    return foreign_is_parley(peer) ? packet->dtype : 0;
 }
 
 /* The answer, if there is to be one or something to be kept. False: no memory. */
@@ -519,6 +525,8 @@ int foreign_packet(void *arg, int proc, const struct impi_packet *packet, const 
 
     if (peer_get(arg, proc, &peer))
         return NET_AGAIN;
+    if (part_is_abroad(packet) && foreign_is_parley(peer))
+        return part_on_packet(peer, packet, data, wrong);
     switch (packet->type) {
     case IMPI_DATA:
         if (impi_packet_continues(packet))

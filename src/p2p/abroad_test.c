@@ -693,17 +693,201 @@ static void test_end(void)
     job_close();
 }
 
-/* What the protocol does not have. */
-static void test_missing(void)
+/* --- partitioned messages --- */
+
+enum { SETUP = 1, GRANT, DATA, VOID };
+
+static struct p2p_part parts(const void *buf, int count, size_t len)
 {
-    const struct p2p_part part = { .buf = in, .partitions = 2, .count = 4, .type = byte_type(), .rank = 1, .tag = 1 };
+    return (struct p2p_part){ buf, count, (MPI_Count)len, byte_type(), 1, 9 };
+}
+
+/* The protocol does not have them. */
+static void test_part_others(void)
+{
+    const struct p2p_part part = parts(in, 2, 4);
     struct req *req;
 
     job_open(100, 10, 20);
-    CHECK_INT(err_id(p2p_psend_init(&comm, &part, &req)), 1213);
-    CHECK_INT(err_id(p2p_precv_init(&comm, &part, &req)), 1213);
+    CHECK_INT(err_id(p2p_psend_init(&comm, &part, &req)), 1211);
+    CHECK_INT(err_id(p2p_precv_init(&comm, &part, &req)), 1211);
     CHECK(!has_come());
     job_close();
+}
+
+static void part_job(uint32_t maxlen)
+{
+    hand_is_parley = true;
+    job_open(maxlen, 10, 20);
+    hand_is_parley = false; /* names that have been said */
+}
+
+static struct impi_packet part_packet(int kind, uint64_t srqid, uint64_t drqid, size_t count, size_t len)
+{
+    struct impi_packet packet;
+
+    hand_is_parley = true;
+    packet = message(IMPI_DATA, 1, 9, len, len, srqid);
+    hand_is_parley = false;
+    packet.drqid = drqid;
+    packet.cid = 1;
+    packet.count = (int64_t)count;
+    packet.dtype = (uint64_t)P2P_NOTE_PART << P2P_NOTE_BITS | (uint64_t)kind;
+    return packet;
+}
+
+static void hand_part(int kind, uint64_t srqid, uint64_t drqid, size_t count, size_t len)
+{
+    const struct impi_packet packet = part_packet(kind, srqid, drqid, count, len);
+
+    hand_send_packet(&packet, data + count);
+}
+
+static struct impi_packet expect_part(int kind, uint64_t drqid, size_t count, size_t len)
+{
+    const struct impi_packet packet = expect(IMPI_DATA, 1, 0);
+
+    CHECK(packet.dtype == ((uint64_t)P2P_NOTE_PART << P2P_NOTE_BITS | (uint64_t)kind));
+    CHECK(packet.cid == 1 && packet.tag == 9 && !packet.lsrank && packet.msglen == packet.len);
+    CHECK(packet.drqid == drqid && packet.count == (int64_t)count);
+    CHECK_INT(packet.len, len);
+    CHECK(!len || !memcmp(seen, data + count, len));
+    return packet;
+}
+
+static struct req *part_init(int (*init)(struct comm *, const struct p2p_part *, struct req **), struct p2p_part part)
+{
+    struct req *req;
+
+    CHECK_INT(init(&comm, &part, &req), 0);
+    req->is_persistent = true;
+    return req;
+}
+
+static void start(struct req *req)
+{
+    req->is_active = true;
+    CHECK_INT(req->ops->start(req), 0);
+}
+
+/* Partitions go when they are ready and the receiver has started, cut where packets end. */
+static void test_part_send(void)
+{
+    struct req *req;
+    uint64_t id;
+
+    part_job(100);
+    req = part_init(p2p_psend_init, parts(data, 3, 150));
+    id = expect_part(SETUP, 0, 450, 0).srqid;
+    for (int round = 0; round < 2; round++) {
+        start(req);
+        CHECK_INT(p2p_pready(req, 2, 2), 0);
+        CHECK(!has_come());
+        hand_part(GRANT, 77, id, 450, 0);
+        expect_part(DATA, 77, 300, 100);
+        expect_part(DATA, 77, 400, 50);
+        CHECK_INT(p2p_pready(req, 0, 1), 0);
+        expect_part(DATA, 77, 0, 100);
+        expect_part(DATA, 77, 100, 100);
+        expect_part(DATA, 77, 200, 100);
+        POLL_UNTIL(req_is_done(req));
+        CHECK_INT(req->error, 0);
+    }
+    hand_part(GRANT, 77, id + 1, 450, 0); /* of what is gone */
+    req->ops->release(req);
+    job_close();
+}
+
+/* A number that does not fit: its partition does not go, and both sides know. */
+static void test_part_unfit(void)
+{
+    const long values[] = { 1, 2, 5000000000, 4 };
+    struct p2p_part part = { values, 2, 2, obj_type(MPI_LONG), 1, 9 };
+    struct req *req;
+    uint64_t id;
+
+    part_job(100);
+    req = part_init(p2p_psend_init, part);
+    id = expect_part(SETUP, 0, 16, 0).srqid;
+    start(req);
+    hand_part(GRANT, 77, id, 16, 0);
+    CHECK_INT(p2p_pready(req, 1, 1), 0);
+    CHECK(expect(IMPI_DATA, 1, 0).seqnum == 8);
+    CHECK_INT(p2p_pready(req, 0, 0), 0);
+    CHECK(expect(IMPI_DATA, 1, 0).len == 8 && !memcmp(seen, "\0\0\0\1\0\0\0\2", 8));
+    POLL_UNTIL(req_is_done(req));
+    expect_unfit(req->error, "to rank 1 with tag 9");
+    req->ops->release(req);
+    job_close();
+}
+
+static void test_part_recv(void)
+{
+    struct impi_packet packet = part_packet(VOID, 33, 0, 0, 0);
+    struct req *req;
+    uint64_t id;
+    int flag;
+
+    part_job(100);
+    memset(in, 0xee, sizeof in);
+    req = part_init(p2p_precv_init, parts(in, 2, 60));
+    hand_part(SETUP, 33, 0, 120, 0);
+    poll_some();
+    CHECK(!has_come());
+    start(req);
+    id = expect_part(GRANT, 33, 120, 0).srqid;
+    hand_part(DATA, 33, id, 60, 60);
+    POLL_UNTIL(!p2p_parrived(req, 1, &flag) && flag);
+    CHECK(!p2p_parrived(req, 0, &flag) && !flag);
+    hand_part(DATA, 33, id, 0, 60);
+    POLL_UNTIL(req_is_done(req));
+    CHECK(!req->error && req->bytes == 120 && req->source == 1 && req->tag == 9 && !memcmp(in, data, 120));
+    start(req);
+    CHECK(expect_part(GRANT, 33, 120, 0).srqid == id);
+    packet.drqid = id;
+    packet.seqnum = 120;
+    hand_send_packet(&packet, data);
+    POLL_UNTIL(req_is_done(req));
+    expect_unfit(req->error, "rank 1 has not sent bytes 0 to 119");
+    req->ops->release(req);
+    job_close();
+}
+
+/* A packet for a receive of 120 bytes whose id is 1 that ends the connection. */
+static void part_wrong(struct impi_packet packet)
+{
+    struct req *req, *other;
+
+    part_job(100);
+    req = part_init(p2p_precv_init, parts(in, 2, 60));
+    start(req);
+    hand_part(SETUP, 33, 0, 110, 0);
+    CHECK(expect_part(GRANT, 33, 120, 0).srqid == 1);
+    other = start_recv(8, 2, 1000);
+    hand_send_packet(&packet, data);
+    expect_lost(other, "a part of a message that");
+    POLL_UNTIL(req_is_done(req));
+    CHECK_INT(err_id(req->error), 1241);
+    req->ops->release(req);
+    job_close();
+}
+
+static void test_part_wrong(void)
+{
+    struct impi_packet packet = part_packet(VOID, 33, 1, 8, 0);
+
+    packet.seqnum = UINT64_MAX;
+    part_wrong(packet);
+    packet = part_packet(DATA, 33, 1, 0, 10);
+    packet.count = -5;
+    part_wrong(packet);
+    packet = part_packet(DATA, 33, 1, 0, 10);
+    packet.msglen = 20;
+    part_wrong(packet);
+    part_wrong(part_packet(DATA, 33, 2, 0, 10));
+    part_wrong(part_packet(DATA, 33, 1, 105, 10));
+    part_wrong(part_packet(DATA, 33, 1, 1000, 10));
+    part_wrong(part_packet(17, 33, 1, 0, 10));
 }
 
 static void test_close(void)
@@ -761,7 +945,11 @@ int main(void)
     test_wrong();
     test_too_much();
     test_end();
-    test_missing();
+    test_part_others();
+    test_part_send();
+    test_part_unfit();
+    test_part_recv();
+    test_part_wrong();
     test_close();
     test_memory();
     return 0;

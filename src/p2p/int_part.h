@@ -72,6 +72,15 @@ struct part_piece {
     bool is_used;
 };
 
+/* Of one with a process of another client of IMPI. */
+struct part_abroad {
+    uint64_t id;                 /* ours on the wire */
+    struct part_run run;         /* send: partitions that are under way … */
+    size_t at;                   /* … so many bytes of which are out */
+    int error;                   /* … or which do not fit external32 */
+    struct external_cursor cursor; /* receive: of the partitions under way */
+};
+
 struct part_req {
     struct req req;              /* first: the handle is its address */
     struct channel *channel;
@@ -82,10 +91,11 @@ struct part_req {
     struct type *type;
     MPI_Count count;             /* items of the whole message */
     int partitions;
-    size_t part_len, len;        /* bytes of a partition, of the message */
+    size_t part_len, len;        /* bytes of a partition, of the message; in external32, if it goes to another client */
     uint64_t remote_id;          /* of the other side; 0: not met yet */
     size_t remote_len;           /* bytes that the other side has in mind */
     struct match_entry match;    /* receive: posted until it has met its sender */
+    bool is_laid_out;            /* not items of a partition after those of another */
     bool is_running;             /* started and not complete */
     bool is_queued;              /* the record in `out` waits for room */
     bool is_released;            /* the user has freed it: give it back once it has met, or the record is out */
@@ -109,6 +119,7 @@ struct part_req {
         struct wire_cts grant;
     } control;
     struct part_piece piece[PART_PIECES];
+    struct part_abroad abroad;
 };
 
 /* part.c. Complete the round; an error is in the request. Nothing may touch it afterwards. */
@@ -124,6 +135,16 @@ struct part_piece *part_piece_open(struct part_req *p, size_t offset, size_t len
 void part_send_setup(struct part_req *s);
 void part_send_start(struct part_req *s);
 void part_send_piece_done(struct part_req *s);
+
+/* Both sides have started one round more; the receiver calls itself `id` and asks for `len` bytes. */
+void part_granted(struct part_req *s, uint64_t id, size_t len);
+
+/* part_abroad.c: with a process of another client of IMPI. A request begins: error E1211; what part.c and part_send.c
+ * do with others: send the record of control, what is ready, the end of an empty round. False, or 0: no room now. */
+int part_open_abroad(struct part_req *p);
+bool part_control_abroad(const struct part_req *p);
+int part_push_abroad(struct part_req *s);
+bool part_end_abroad(const struct part_req *s);
 
 /* part_recv.c */
 void part_recv_post(struct part_req *r);

@@ -149,8 +149,10 @@ static inline bool p2p_is_foreign_ctx(uint32_t ctx)
 }
 
 /* Between clients: tags of collective calls from here on are this library's own. And how a note (struct comm_notes)
- * begins, above so many bits; FAILED: the message is empty, since its sender could not send what it should. */
-enum { P2P_OWN_TAGS = 999, P2P_NOTE_BITS = 56, P2P_NOTE_MARK = 0xb2, P2P_NOTE_FAILED = 0xb3 };
+ * begins, above so many bits; FAILED: the message is empty, since its sender could not send what it should; PART: it
+ * is of a partitioned one. */
+enum { P2P_OWN_TAGS = 999, P2P_NOTE_BITS = 56, P2P_NOTE_MARK = 0xb2, P2P_NOTE_FAILED = 0xb3,
+       P2P_NOTE_PART = 0xb4 };
 
 /* The lane of communicators that the library polls by a thread of its own, whatever the level of threads. */
 enum { P2P_LANE_APART = NET_LANES - 1 };

@@ -53,7 +53,10 @@ static int push_control(struct outgoing *out, struct peer *peer)
     int rc;
 
     p->is_queued = false; /* within the process much may follow during the call */
-    rc = peer->ops->send(peer->ep, p->head, &p->control, p->head_len);
+    if (peer->is_foreign)
+        rc = part_control_abroad(p) ? 0 : NET_AGAIN;
+    else
+        rc = peer->ops->send(peer->ep, p->head, &p->control, p->head_len);
     if (rc) {
         p->is_queued = true;
         return rc;
@@ -161,7 +164,11 @@ static int measure(struct part_req *p, const struct p2p_part *part)
         return err(MPI_ERR_BUFFER, "buf is MPI_BOTTOM; partitions need an address (MPI 5.0 §4.2.3)");
     p->len = (size_t)bytes;
     p->part_len = type_bytes(part->type, part->count);
-    return 0;
+    if (!p->peer || !p->peer->is_foreign)
+        return 0;
+    p->len = external_bytes(part->type, p->count);
+    p->part_len = external_bytes(part->type, part->count);
+    return part_open_abroad(p);
 }
 
 /* The array that goes with the partitions, one word for each or two bits. */
@@ -211,9 +218,9 @@ static int make(struct channel *channel, const struct p2p_part *part, bool is_se
     if (!p)
         return err(MPI_ERR_NO_MEM, "no memory for a partitioned request");
     prepare(p, channel, part, is_send);
-    rc = measure(p, part);
-    if (!rc && part->rank != MPI_PROC_NULL)
-        rc = peer_get_rank(channel, part->rank, &p->peer);
+    rc = part->rank == MPI_PROC_NULL ? 0 : peer_get_rank(channel, part->rank, &p->peer);
+    if (!rc)
+        rc = measure(p, part);
     if (!rc)
         rc = make_book(p, is_send);
     if (rc) {
@@ -234,10 +241,8 @@ static int init(struct comm *comm, const struct p2p_part *part, bool is_send, st
 {
     struct channel *channel = channel_of(comm, P2P_COLL);
     struct part_req *p = NULL;
-    int rc = p2p_check_within(comm, is_send ? "MPI_Psend_init" : "MPI_Precv_init");
+    int rc;
 
-    if (rc)
-        return rc;
     lane_lock(channel->lane);
     rc = make(channel, part, is_send, &p);
     if (!rc) {
@@ -271,6 +276,7 @@ void p2p_part_lay_out(struct req *req, void *buf, struct type *type)
     p->buf = buf;
     p->type = type;
     p->count = 1;
+    p->is_laid_out = true;
     lane_unlock(p->channel->lane);
 }
 

@@ -28,7 +28,7 @@ static void grant(struct part_req *r)
     if (part_recv_is_refused(r)) {
         refuse(r);
     } else {
-        r->req.bytes = (MPI_Count)r->remote_len;
+        r->req.bytes = (MPI_Count)(r->peer->is_foreign ? external_native_bytes(r->type, r->remote_len) : r->remote_len);
         part_fill_clear(&r->fill, r->remote_len);
     }
     r->control.grant = (struct wire_cts){ .id = r->remote_id, .recv_id = (uintptr_t)r, .len = r->len };

@@ -106,7 +106,7 @@ static bool has_work(const struct part_req *s)
     return s->partitions - atomic_load_explicit(&s->unready, memory_order_relaxed) > taken(s);
 }
 
-static int push_runs(struct part_req *s)
+static int push_runs_near(struct part_req *s)
 {
     const size_t most = s->part_len < PART_PIECE_MAX ? PART_PIECE_MAX / s->part_len : 1;
     const int max = most < COUNT_LIMIT ? (int)most : COUNT_LIMIT;
@@ -121,13 +121,22 @@ static int push_runs(struct part_req *s)
     return sent;
 }
 
+static int push_runs(struct part_req *s)
+{
+    return s->peer->is_foreign ? part_push_abroad(s) : push_runs_near(s);
+}
+
 /* A round without bytes ends with an empty record, a refused one or one with nobody without any. */
 static int push_end(struct part_req *s)
 {
     if (!s->is_all_ready || s->is_end_sent)
         return 0;
-    s->is_end_sent = !s->peer || is_refused(s) ||
-                     !s->peer->ops->send(s->peer->ep, wire_part_head(0, s->remote_id), "", 0);
+    if (!s->peer || is_refused(s))
+        s->is_end_sent = true;
+    else if (s->peer->is_foreign)
+        s->is_end_sent = part_end_abroad(s);
+    else
+        s->is_end_sent = !s->peer->ops->send(s->peer->ep, wire_part_head(0, s->remote_id), "", 0);
     return s->is_end_sent;
 }
 
@@ -185,19 +194,23 @@ void part_send_start(struct part_req *s)
     atomic_store_explicit(&s->taken, 0, memory_order_relaxed);
     s->is_all_ready = s->partitions == 0;
     s->is_end_sent = false;
+    s->abroad.run.count = 0;
     if (!s->peer || (int)(s->granted - s->rounds) >= 0) /* a receiver that refuses may be far ahead */
+        begin(s);
+}
+
+void part_granted(struct part_req *s, uint64_t id, size_t len)
+{
+    s->remote_id = id;
+    s->remote_len = len;
+    s->granted++;
+    if (s->is_running && s->granted == s->rounds)
         begin(s);
 }
 
 void part_on_grant(const struct wire_cts *grant)
 {
-    struct part_req *s = (struct part_req *)(uintptr_t)grant->id;
-
-    s->remote_id = grant->recv_id;
-    s->remote_len = grant->len;
-    s->granted++;
-    if (s->is_running && s->granted == s->rounds)
-        begin(s);
+    part_granted((struct part_req *)(uintptr_t)grant->id, grant->recv_id, grant->len);
 }
 
 /* --- the lane's --- */

@@ -350,8 +350,18 @@ def test_library_sides():
                               ([1, 2], 'all', {'PARLEY_IMPI_ACKMARK': 1, 'PARLEY_IMPI_HIWATER': 1}),
                               ([2, 3], 'groups', {}), ([1, 1, 2], 'groups', {'PARLEY_IMPI_MAXLEN': 10}),
                               ([3, 1], 'groups', {'PARLEY_NET': 'chaos'}), ([1, 2], 'late', {}), ([2, 2], 'late', {}),
-                              ([2, 2], 'unfit', {})):
+                              ([2, 2], 'unfit', {}), ([2, 1, 3], 'unfit', {'PARLEY_IMPI_MAXLINEAR': 0})):
         codes, out, err, server = job(ranks, what, name='sides', **more)
+        equal((codes, out, err, server), ([0] * len(ranks), '', '', 0), (ranks, what, more))
+
+
+def test_library_parts():
+    """Partitioned messages, also in many packets with little credit."""
+    for ranks, what, more in (([2, 2], 'ring', {}), ([1, 2, 1], 'ring', {'PARLEY_IMPI_MAXLEN': 2000}),
+                              ([2, 3], 'ring', {'PARLEY_NET': 'chaos'}), ([1, 2, 1], 'unfit', {}),
+                              ([1, 1], 'unfit', {'PARLEY_IMPI_MAXLEN': 3, 'PARLEY_IMPI_ACKMARK': 1,
+                                                 'PARLEY_IMPI_HIWATER': 1}), ([2, 2], 'longer', {})):
+        codes, out, err, server = job(ranks, what, name='parts', **more)
         equal((codes, out, err, server), ([0] * len(ranks), '', '', 0), (ranks, what, more))
 
 

@@ -153,7 +153,6 @@ static void test_unfit(void)
 static void refused(void)
 {
     MPI_Comm comm;
-    MPI_Request request;
     MPI_File file;
     MPI_Win win;
     void *base;
@@ -169,8 +168,6 @@ static void refused(void)
                                           MPI_ERRCODES_IGNORE));
     tell("MPI_Comm_accept", MPI_Comm_accept("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm));
     tell("MPI_Comm_connect", MPI_Comm_connect("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm));
-    tell("MPI_Psend_init", MPI_Psend_init(&word, 1, 1, MPI_INT, (rank + 1) % size, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
-                                          &request));
     test_unfit();
     MPI_Barrier(MPI_COMM_WORLD);
     if (!rank)

@@ -7,7 +7,8 @@
  *                  sides
  *   sides child    what that one does
  *   sides groups   communicators of groups alone
- *   sides unfit    a number that does not fit goes to the other side in a collective call: an error there, too */
+ *   sides unfit    a number that does not fit is to go to others in a collective call: an error of all who would have
+ *                  it, or something made of it, from there */
 #include <mpi.h>
 #include <mpix.h>
 #include <stdio.h>
@@ -174,18 +175,63 @@ static void child(void)
            MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
-static void unfit(void)
+static void unfit_between(void)
 {
     MPI_Comm inter = between(MPI_COMM_WORLD, client > 0);
     const int root = client ? 0 : rank ? MPI_PROC_NULL : MPI_ROOT;
-    long value = 1L << 40;
-    int place, class;
+    long value = 1L << 40, other = 1L << 40;
 
     MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(inter, &place);
-    class = class_of(MPI_Bcast(&value, 1, MPI_LONG, root, inter));
-    if (!place) /* others have it from there */
-        expect("class of MPI_Bcast", class, MPI_ERR_CONVERSION);
+    expect("class of MPI_Bcast to others", class_of(MPI_Bcast(&value, 1, MPI_LONG, root, inter)),
+           client || !rank ? MPI_ERR_CONVERSION : MPI_SUCCESS);
+    expect("class of MPI_Allreduce between", class_of(MPI_Allreduce(&other, &value, 1, MPI_LONG, MPI_MAX, inter)),
+           MPI_ERR_CONVERSION);
+    MPI_Comm_free(&inter);
+}
+
+static int last_of(int which)
+{
+    int last = client == which ? rank : -1;
+
+    MPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return last;
+}
+
+/* Rank `bad` has the number. What is made of it in the first client, where the root is, is right there. */
+static void unfit_from(int bad, MPI_Comm comm)
+{
+    enum { COUNT = 3000 };
+    const int is_near = bad <= last_of(0), yes = MPI_ERR_CONVERSION;
+    const int has_it = is_near && !client && rank ? MPI_SUCCESS : yes;
+    long *own = calloc(COUNT, sizeof *own), *all = calloc((size_t)(COUNT * size), sizeof *all);
+    MPI_Request request;
+
+    own[COUNT - 1] = rank == bad ? 1L << 40 : rank;
+    expect("class of MPI_Allreduce", class_of(MPI_Allreduce(own, all, COUNT, MPI_LONG, MPI_SUM, comm)), has_it);
+    MPI_Iallreduce(own, all, COUNT, MPI_LONG, MPI_SUM, comm, &request);
+    expect("class of MPI_Iallreduce", class_of(MPI_Wait(&request, MPI_STATUS_IGNORE)), has_it);
+    expect("class of MPI_Allgather", class_of(MPI_Allgather(own, COUNT, MPI_LONG, all, COUNT, MPI_LONG, comm)), has_it);
+    own[size - 1] = own[COUNT - 1]; /* goes to the last rank */
+    expect("class of MPI_Reduce_scatter_block",
+           class_of(MPI_Reduce_scatter_block(own, all, 1, MPI_LONG, MPI_SUM, comm)),
+           is_near && rank && rank < size - 1 ? MPI_SUCCESS : yes);
+    own[0] = own[COUNT - 1]; /* of a rank to all that follow; the last one of a client gives it to another one */
+    expect("class of MPI_Scan", class_of(MPI_Scan(own, all, 1, MPI_LONG, MPI_MAX, comm)),
+           is_near && rank >= bad ? yes : MPI_SUCCESS);
+    free(own);
+    free(all);
+}
+
+static void unfit(void)
+{
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    unfit_from(size - 1, comm);
+    unfit_from(last_of(0), comm);
+    MPI_Comm_free(&comm);
+    unfit_between();
 }
 
 static MPI_Group group_of(int color)

@@ -54,13 +54,15 @@ static void check_sizes(const struct sizes *sizes)
 static void part_of_item(void)
 {
     char out[2] = { 'a', 'b' }, in[6 * 2 * sizeof(int)];
-    MPI_Datatype with_gap;
+    MPI_Datatype four, with_gap;
     MPI_Request reqs[2];
     MPI_Status sts[2];
     int count = 0;
 
     memset(in, 0, sizeof in);
-    CHECK_OK(MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &with_gap));
+    CHECK_OK(MPI_Type_contiguous(sizeof(int), MPI_CHAR, &four));
+    CHECK_OK(MPI_Type_create_resized(four, 0, 2 * sizeof(int), &with_gap));
+    CHECK_OK(MPI_Type_free(&four));
     CHECK_OK(MPI_Type_commit(&with_gap));
     CHECK_OK(MPI_Precv_init(in, 3, 2, with_gap, ring_left(), TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &reqs[0]));
     CHECK_OK(MPI_Psend_init(out, 2, 1, MPI_CHAR, ring_right(), TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &reqs[1]));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For unit tests: the host of another client, played by hand over a connection of its own. It listens nowhere; it
  * is at 127.0.0.2, and whom it connects to at 127.0.0.1. The name of a process is its joint rank + 1, zeros, and a
- * 7. */
+ * 7; of a process of this library, if hand_is_parley, with its mark. */
 #ifndef NET_IMPI_HAND_H
 #define NET_IMPI_HAND_H
 
@@ -13,14 +13,20 @@
 
 #include "base/check.h"
 #include "net/impi/packet.h"
+#include "sys/joint.h"
 
 static int hand; /* the connection */
+static bool hand_is_parley;
 
 static inline void hand_name(int rank, unsigned char name[IMPI_NAME_SIZE])
 {
     memset(name, 0, IMPI_NAME_SIZE);
     name[0] = (unsigned char)(rank + 1);
     name[IMPI_NAME_SIZE - 1] = 7;
+    if (hand_is_parley) {
+        name[JOINT_ADDRESS_SIZE] = JOINT_MARK >> 8;
+        name[JOINT_ADDRESS_SIZE + 1] = JOINT_MARK & 0xff;
+    }
 }
 
 static inline int hand_dial(int port)
