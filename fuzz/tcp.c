@@ -56,7 +56,8 @@ static void make_segment(void)
 /* The bytes come in two parts, then the connection ends. */
 static void read_frames(const uint8_t *data, size_t size)
 {
-    struct net_config config = { .procs = PROCS, .segment = segment, .sink = { arrive, NULL, land, lose } };
+    struct net_config config = { .procs = PROCS, .segment = segment,
+                                 .sink = { .arrive = arrive, .land = land, .lost = lose } };
     const size_t half = size ? data[0] % (size + 1) : 0;
     struct net_ep *ep;
     struct net *net;

@@ -68,8 +68,11 @@ static inline void copy_long(void *to, const void *from, size_t len)
 void shared_write(void *to, const void *from, size_t len, bool is_far);
 void shared_read(void *to, const void *from, size_t len);
 
-/* The same for a part of a message of `whole` bytes, each of which is read when it has been written. */
+/* shared_read of a part of a message of `whole` bytes, each of which is read when it has been written. */
 void shared_read_part(void *to, const void *from, size_t len, size_t whole);
+
+/* shared_write of one of many blocks of at least 1 KB each, where lines are near. */
+void shared_write_block(void *to, const void *from, size_t len);
 
 /* Before whole lines of such memory are written, which lie in another processor's cache: shared_forget puts them out
  * of all caches, shared_own then fetches them into this processor's own, alone (`is_first`: since the last ones were

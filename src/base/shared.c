@@ -207,3 +207,9 @@ void shared_read_part(void *to, const void *from, size_t len, size_t whole)
     else
         shared_read(to, from, len);
 }
+
+/* One of many pays by a string instruction from as few bytes on as one where lines are far. */
+void shared_write_block(void *to, const void *from, size_t len)
+{
+    shared_write(to, from, len, true);
+}

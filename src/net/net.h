@@ -31,6 +31,21 @@ struct net_head {
     uint64_t word[2];
 };
 
+/* Bytes [at, at + len) of a payload that does not lie in a row, written to `to`; or read from `from`. */
+typedef void net_write_fn(const void *arg, size_t at, void *to, size_t len);
+typedef void net_read_fn(void *arg, size_t at, const void *from, size_t len);
+
+/* A payload: what `write` writes, or, if that is NULL, what lies at `arg`. */
+struct net_source {
+    net_write_fn *write;
+    const void *arg;
+};
+
+static inline struct net_source net_source_at(const void *payload)
+{
+    return (struct net_source){ NULL, payload };
+}
+
 /* Takes arrivals: 0, or NET_AGAIN when there is no memory now, and then the same record is offered again at the next
  * poll. Called from poll (or, by a transport within the process, from send and commit), with the lock
  * held; the payload of `len` bytes is valid during the call only. It may send, but not poll. */
@@ -42,6 +57,10 @@ struct net_sink {
      * for records that are sent in parts, perhaps more than once, and `arrive` may have another address then.
      * NULL as a function: never ask. */
     void *(*land)(void *arg, int proc, struct net_head head, uint32_t len);
+    /* Bytes [at, at + len) of the payload of a record that is sent in parts, and for which `land` had no place. True:
+     * they have been taken to where they belong, and so will the rest be, in order, perhaps more than once; `arrive`
+     * follows with NULL as payload. NULL as a function: never ask. */
+    bool (*read)(void *arg, int proc, struct net_head head, size_t at, const void *bytes, size_t len);
     /* The way to this process has broken, for the reason that the text of `error` (base/err.h) tells: nothing more
      * comes from it, and what is sent to it from now on is taken and forgotten (words of send_from are lowered). Called
      * once for a process, from poll or poll_ep, after what had come. NULL: nobody wants to know. */
@@ -143,8 +162,10 @@ struct net_ops {
     /* alloc, copying the payload and commit in one, by which the receiver may read the first bytes while the last ones
      * are written; `len` is from parts_min to parts_max. 0, NET_AGAIN, or NET_NOT_THIS: nothing has been
      * done, since it would bring nothing. `is_asked_for`: the receiver has said that it would bring something (as its
-     * wants_parts told it), and its sink's `land` has a place for the record. NULL: no such way. */
-    int (*send_parts)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len, bool is_asked_for);
+     * wants_parts told it), and its sink's `land` has a place for the record, or its `read` takes it. NULL: no such
+     * way. */
+    int (*send_parts)(struct net_ep *ep, struct net_head head, struct net_source source, uint32_t len,
+                      bool is_asked_for);
     /* Would it help if records of that process which land came so? NULL like send_parts. */
     bool (*wants_parts)(const struct net_ep *ep);
 
@@ -180,6 +201,9 @@ struct net_ops {
      * next, or the rest of a record that is being written does not come while a short message would be looked for
      * (PROGRESS_LOOK_FIRST); `buf` may have been written to then. The sink is not called. */
     int (*take)(struct net_ep *ep, struct net_head head, void *buf, size_t max);
+    /* The same of a record whose payload is given to `read`, in order, perhaps more than once; NET_NOT_THIS also for
+     * short ones. NULL: no such way. */
+    int (*take_by)(struct net_ep *ep, struct net_head head, net_read_fn *read, void *arg, size_t max);
 
     /* The caller waits for this process, and nothing has come: a moment for what makes the next send to it faster,
      * again and again. Takes less than a short message. NULL: there is no such thing. */

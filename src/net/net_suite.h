@@ -116,7 +116,7 @@ static bool suite_send(struct suite_end *from, const struct suite_record *record
     if (from->ops->send_parts && record->len >= from->ops->parts_min) {
         int rc;
         suite_fill(payload, record);
-        rc = from->ops->send_parts(from->ep, record->head, payload, record->len,
+        rc = from->ops->send_parts(from->ep, record->head, net_source_at(payload), record->len,
                                    record->len > from->ops->eager_max);
         if (rc != NET_NOT_THIS)
             return !rc;

@@ -556,6 +556,10 @@ void rndv_on_cts(struct p2p_req *r, unsigned kind, const struct wire_cts *cts);
 void rndv_on_data(uint64_t recv_id, const void *payload, size_t len);
 /* Where the payload of a record best goes that is about to come (net_sink.land). */
 void *p2p_land(void *arg, int proc, struct net_head head, uint32_t len);
+/* Parts of a stream whose receive has gaps (net_sink.read). */
+bool p2p_read(void *arg, int proc, struct net_head head, size_t at, const void *bytes, size_t len);
+/* What a send has still to send, for records in parts. */
+struct net_source rndv_source(const struct p2p_req *s);
 int rndv_work(struct lane *lane);
 
 /* lists.c: may a message of `len` bytes be copied block by block, as far as this side goes? */

@@ -105,7 +105,7 @@ static struct net_config net_config_of(struct lane *lane)
         .segment = config->segment,
         .segment_fd = config->segment_fd,
         .sink = { .arrive = config->mismatched ? p2p_arrive_checked : p2p_arrive, .arg = lane,
-                  .land = p2p_land, .lost = p2p_lost, .room = held_room },
+                  .land = p2p_land, .read = p2p_read, .lost = p2p_lost, .room = held_room },
         .kept = { .mask = WIRE_KEPT_MASK, .cost = held_cost(), .wish = THROTTLE_HOLD },
         .device_user = &lane->device_user,
     };

@@ -224,6 +224,36 @@ bool p2p_recv_at_once(struct comm *comm, void *buf, MPI_Count count, const struc
     return recv_at_once(comm, channel_of(comm, mode), buf, count, type, source, tag, NULL);
 }
 
+static void read_gaps(void *arg, size_t at, const void *from, size_t len)
+{
+    const struct p2p_req *const r = arg;
+
+    cell_unpack(r, r->peer, at, from, len);
+}
+
+/* The same as recv_at_once of a message that is no run from the buffer's address on, and comes in a buffer of the
+ * transport's, perhaps read while it is written. */
+static NOINLINE bool recv_uneven(struct p2p_req *r, int source, int tag, MPI_Status *status)
+{
+    const struct net_head head = eager_head(r->channel, r->type, match_key(source, tag));
+    struct peer *const peer = is_rank_of(r->channel->comm, source) ? peer_of_rank(r->channel, source) : NULL;
+    int len = NET_NOT_YET;
+
+    if (tag == MPI_ANY_TAG || !peer || !peer->direct_end || !peer->ops->take_by || !match_is_empty(&r->channel->match))
+        return false;
+    r->peer = peer;
+    PROGRESS_LOOK_FIRST {
+        len = peer->ops->take_by(peer->ep, head, read_gaps, r, r->len);
+        if (len != NET_NOT_YET)
+            break;
+        peer->ops->use_wait(peer->ep);
+    }
+    if (len < 0)
+        return false;
+    status_set(status, source, tag, len, false);
+    return true;
+}
+
 static NOINLINE int recv_request(struct channel *channel, void *buf, MPI_Count count, struct type *type, int source,
                                  int tag, MPI_Status *status)
 {
@@ -234,6 +264,8 @@ static NOINLINE int recv_request(struct channel *channel, void *buf, MPI_Count c
         return 0;
     request_init(&r, channel, type);
     recv_prepare(&r, buf, count);
+    if (!type->is_contig && r.len >= PREPARE_MIN && recv_uneven(&r, source, tag, status))
+        return 0;
     lane_lock(channel->lane);
     recv_begin(&r, source, tag);
     lane_unlock(channel->lane);

@@ -262,7 +262,21 @@ static int push_packed(struct p2p_req *s, struct net_head head)
     return 0;
 }
 
-/* The same of one that is one run, to a receiver that reads it while it is written. */
+static void pack_next(const void *arg, size_t at, void *to, size_t len)
+{
+    const struct p2p_req *const s = arg;
+
+    type_pack_far(s->type, s->buf, s->count, s->moved + at, to, len, pace_is_far_to(s->peer->pace));
+}
+
+struct net_source rndv_source(const struct p2p_req *s)
+{
+    if (type_is_run(s->type, s->count))
+        return net_source_at(type_run(s->type, s->buf) + s->moved);
+    return (struct net_source){ pack_next, s };
+}
+
+/* The same to a receiver that reads it while it is written. */
 static int push_parts(struct p2p_req *s, struct net_head head)
 {
     const struct net_ops *ops = s->peer->ops;
@@ -271,7 +285,7 @@ static int push_parts(struct p2p_req *s, struct net_head head)
 
     if (len < ops->parts_min)
         return push_packed(s, head);
-    rc = ops->send_parts(s->peer->ep, head, type_run(s->type, s->buf) + s->moved, (uint32_t)len, true);
+    rc = ops->send_parts(s->peer->ep, head, rndv_source(s), (uint32_t)len, true);
     if (!rc)
         s->moved += len;
     return rc;
@@ -316,11 +330,22 @@ void *p2p_land(void *arg, int proc, struct net_head head, uint32_t len)
     return wire_kind(head) == WIRE_DATA && len <= r->wanted - r->moved ? place_of_next(r) : NULL;
 }
 
+bool p2p_read(void *arg, int proc, struct net_head head, size_t at, const void *bytes, size_t len)
+{
+    struct p2p_req *r = (struct p2p_req *)(uintptr_t)head.word[1];
+
+    (void)arg, (void)proc;
+    if (wire_kind(head) != WIRE_DATA)
+        return false;
+    cell_unpack(r, r->peer, r->moved + at, bytes, len);
+    return true;
+}
+
 void rndv_on_data(uint64_t recv_id, const void *payload, size_t len)
 {
     struct p2p_req *r = (struct p2p_req *)(uintptr_t)recv_id;
 
-    if (payload != place_of_next(r))
+    if (payload && payload != place_of_next(r)) /* else it is there */
         cell_unpack(r, r->peer, r->moved, payload, len);
     r->moved += len;
     if (r->moved < r->wanted)
@@ -373,12 +398,13 @@ static void meet_receiver(struct p2p_req *s)
         lists_meet(s, record->address, record->blocks, record->len);
 }
 
-/* Is what comes read to where it belongs, and best while it is written? */
+/* Is what comes best read while it is written? With gaps only where lines are near. */
 static bool reads_parts(const struct p2p_req *r)
 {
     const struct net_ops *ops = r->peer->ops;
 
-    return ops->wants_parts && r->wanted - r->moved <= PARTS_END && place_of_next(r) && ops->wants_parts(r->peer->ep);
+    return ops->wants_parts && r->wanted - r->moved <= PARTS_END && (place_of_next(r) || !r->peer->pace->is_far) &&
+           ops->wants_parts(r->peer->ep);
 }
 
 /* A message comes as a stream that would go in one record of parts: from now on such ones shall come in that at once,
@@ -436,7 +462,7 @@ void rndv_on_cts(struct p2p_req *s, unsigned kind, const struct wire_cts *cts)
         work_add(lane, &lane->copies, &s->link);
     } else {
         s->remote_id = cts->recv_id;
-        s->in_parts = cts->parts && type_is_run(s->type, s->count);
+        s->in_parts = cts->parts && (type_is_run(s->type, s->count) || !pace_is_far_to(s->peer->pace));
         atomic_store_explicit(&s->pending, 0, memory_order_relaxed);
         work_add(lane, &lane->streams, &s->link);
     }

@@ -125,8 +125,12 @@ static int send_eager(struct p2p_req *r, struct peer *peer)
     }
     if (r->type->is_contig && !prefix_len(r) && r->head_len <= peer->ops->short_max)
         return peer->ops->send(peer->ep, r->head, r->buf, r->head_len);
-    if (r->head_len > peer->ops->eager_max)
-        return peer->ops->send_parts(peer->ep, r->head, r->buf, r->head_len, true);
+    if (peer->ops->send_parts && r->head_len >= peer->ops->parts_min && !prefix_len(r)) {
+        rc = peer->ops->send_parts(peer->ep, r->head, rndv_source(r), r->head_len,
+                                   r->head_len > peer->ops->eager_max);
+        if (rc != NET_NOT_THIS)
+            return rc;
+    }
     rc = peer->ops->alloc(peer->ep, &buffer);
     if (rc)
         return rc;
@@ -260,8 +264,8 @@ static NOINLINE bool send_in_buffer(const struct channel *channel, const void *b
         peer->is_crowded || is_throttled(peer))
         return false;
     if (peer->ops->send_parts && len >= peer->ops->parts_min) {
-        const int rc = peer->ops->send_parts(peer->ep, own_head(channel, type, tag), buf, (uint32_t)len,
-                                             len > peer->ops->eager_max);
+        const int rc = peer->ops->send_parts(peer->ep, own_head(channel, type, tag), net_source_at(buf),
+                                             (uint32_t)len, len > peer->ops->eager_max);
         if (rc != NET_NOT_THIS)
             return !rc;
     }

@@ -16,9 +16,12 @@ enum {
     COPY_STAGE = 4096,
     FAR_STAGE = 32768,   /* a whole buffer of the transport's: each run costs a start */
     FAR_MIN = 1024,      /* bytes that are worth a second copy … */
-    FAR_BLOCK = 2048,    /* … in blocks of less than that on average, … */
+    FAR_BLOCK = 4096,    /* … in blocks of up to that on average, … */
     FAR_SHORT = 256,     /* … and if they are longer than this, … */
     FAR_MANY = 8,        /* … in so many */
+    NEAR_BLOCK = 1024,   /* from here on each is written as such memory is best written, where lines are near … */
+    NEAR_MIN = 2048,     /* … by messages of at least so many bytes, … */
+    NEAR_LIST = 16,      /* … so many at a time */
     FIELDS_LOOP = 4,     /* so many turns are worth going field by field */
     FIELDS_BYTES = 8192, /* in chunks that stay in the first cache */
 };
@@ -367,12 +370,17 @@ void type_unpack(const struct type *type, void *buf, MPI_Count count, size_t off
         move_items(type, (uintptr_t)buf, count, offset, (char *)(uintptr_t)in, len, false);
 }
 
+/* How long the blocks of an item are on average. */
+static size_t block_of(const struct type *type)
+{
+    return type->plan.plan->size / type->plan.plan->blocks;
+}
+
 static bool pays_staging(const struct type *type, size_t len)
 {
-    const struct plan *const plan = type->plan.plan;
-    const size_t block = len < FAR_MIN ? FAR_BLOCK : plan->size / plan->blocks;
+    const size_t block = block_of(type);
 
-    return block < FAR_BLOCK && (block < FAR_SHORT || len / block >= FAR_MANY);
+    return len >= FAR_MIN && block <= FAR_BLOCK && (block < FAR_SHORT || len / block >= FAR_MANY);
 }
 
 static NOINLINE void pack_staged(const struct type *type, const void *buf, MPI_Count count, size_t offset, char *out,
@@ -384,6 +392,20 @@ static NOINLINE void pack_staged(const struct type *type, const void *buf, MPI_C
         n = size_min(len - done, sizeof stage);
         type_pack(type, buf, count, offset + done, stage, n);
         shared_write(out + done, stage, n, true);
+    }
+}
+
+/* Block by block, each as a message of its own would be written. */
+static NOINLINE void pack_long_blocks(const struct type *type, const void *buf, size_t offset, char *out, size_t len)
+{
+    struct type_block blocks[NEAR_LIST];
+    size_t n, at;
+
+    for (size_t done = 0; done < len; done += at) {
+        n = type_next_blocks(type, (uintptr_t)buf, offset + done, len - done, blocks, NEAR_LIST);
+        at = 0;
+        for (size_t i = 0; i < n; at = blocks[i++].end)
+            shared_write_block(out + done + at, (const void *)(uintptr_t)blocks[i].address, blocks[i].end - at);
     }
 }
 
@@ -402,10 +424,12 @@ static NOINLINE void unpack_staged(const struct type *type, void *buf, MPI_Count
 void type_pack_far(const struct type *type, const void *buf, MPI_Count count, size_t offset, void *out, size_t len,
                    bool is_far)
 {
-    if (type->is_contig)
-        shared_write(out, (const void *)((uintptr_t)buf + offset), len, is_far);
+    if (type_is_run(type, count))
+        shared_write(out, type_run(type, buf) + offset, len, is_far);
     else if (is_far && pays_staging(type, len))
         pack_staged(type, buf, count, offset, out, len);
+    else if (!is_far && len >= NEAR_MIN && block_of(type) >= NEAR_BLOCK)
+        pack_long_blocks(type, buf, offset, out, len);
     else
         type_pack(type, buf, count, offset, out, len);
 }
@@ -413,8 +437,8 @@ void type_pack_far(const struct type *type, const void *buf, MPI_Count count, si
 void type_unpack_far(const struct type *type, void *buf, MPI_Count count, size_t offset, const void *in, size_t len,
                      bool is_far)
 {
-    if (type->is_contig)
-        shared_read((void *)((uintptr_t)buf + offset), in, len);
+    if (type_is_run(type, count))
+        shared_read(type_run(type, buf) + offset, in, len);
     else if (is_far && pays_staging(type, len))
         unpack_staged(type, buf, count, offset, in, len);
     else

@@ -46,6 +46,21 @@ static void check_cut(const struct type *type, MPI_Count count, size_t size, siz
     CHECK(memcmp(back, want, sizeof back) == 0);
 }
 
+/* The same through memory that two processes share, near and far. */
+static void check_shared(const struct type *type, MPI_Count count, size_t size, size_t at)
+{
+    for (int is_far = 0; is_far < 2; is_far++) {
+        memset(packed, 0, size);
+        type_pack_far(type, memory + HALF, count, at, packed + at, size - at, is_far);
+        type_pack_far(type, memory + HALF, count, 0, packed, at, is_far);
+        CHECK(memcmp(packed, stream, size) == 0);
+        memset(back, GAP_BYTE, sizeof back);
+        type_unpack_far(type, back + HALF, count, 0, stream, at, is_far);
+        type_unpack_far(type, back + HALF, count, at, stream + at, size - at, is_far);
+        CHECK(memcmp(back, want, sizeof back) == 0);
+    }
+}
+
 /* `count` items of the type are the blocks; releases it. */
 static void check_type(struct type *type, MPI_Count count)
 {
@@ -62,6 +77,7 @@ static void check_type(struct type *type, MPI_Count count)
     CHECK_INT(type_bytes(type, count), size);
     for (size_t i = 0; i < CUTS; i++)
         check_cut(type, count, size, i ? any(size + 1) : 0);
+    check_shared(type, count, size, any(size + 1));
     CHECK_INT(type_free(type), 0);
     n_blocks = 0;
 }

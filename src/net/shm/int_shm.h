@@ -87,7 +87,7 @@ int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint3
 int shm_send_in_room(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len) HOT;
 int shm_alloc(struct net_ep *ep, struct net_buffer *buffer);
 int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len);
-int shm_send_parts(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len, bool is_asked_for);
+int shm_send_parts(struct net_ep *ep, struct net_head head, struct net_source source, uint32_t len, bool is_asked_for);
 void shm_release(struct net_ep *ep, const struct net_buffer *buffer);
 void shm_wishes(struct net_ep *ep, _Atomic uint32_t **in, const _Atomic uint32_t **out);
 struct pace *shm_pace(struct net_ep *ep);
@@ -150,6 +150,7 @@ int shm_poll(struct net *net) HOT;
 int shm_poll_ep(void *ep, const _Atomic uint32_t *done) HOT;
 bool shm_is_silent(const struct net_ep *ep) HOT;
 int shm_take(struct net_ep *ep, struct net_head head, void *buf, size_t max) HOT;
+int shm_take_by(struct net_ep *ep, struct net_head head, net_read_fn *read, void *arg, size_t max);
 bool shm_wants_parts(const struct net_ep *ep);
 
 /* copy.c */

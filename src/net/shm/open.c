@@ -196,6 +196,7 @@ const struct net_ops shm_ops = {
     .poll_ep = shm_poll_ep,
     .is_silent = shm_is_silent,
     .take = shm_take,
+    .take_by = shm_take_by,
     .use_wait = shm_use_wait,
     .can_copy = shm_can_copy,
     .copy_from = shm_copy_from,

@@ -141,18 +141,51 @@ static bool read_parts(struct shm_peer *peer, char *buf, const struct written *w
     return true;
 }
 
+/* The same by who reads it in a way of his own, but for the first part if that has been read. */
+static ALWAYS_INLINE bool read_rest_by(const struct written *written, int part, net_read_fn *read, void *arg)
+{
+    const uint32_t size = shm_part_size(written->len);
+
+    for (; part < SHM_PARTS; part++) {
+        const uint32_t at = size * (uint32_t)part;
+        if (unlikely(part && !part_comes(written, part)))
+            return false;
+        read(arg, at, written->cell + at, part < SHM_PARTS - 1 ? size : written->len - at);
+    }
+    return true;
+}
+
+/* The sink and a record. */
+struct reading {
+    const struct net_sink *sink;
+    int proc;
+    struct net_head head;
+};
+
+static void read_by_sink(void *arg, size_t at, const void *from, size_t len)
+{
+    const struct reading *const r = arg;
+
+    r->sink->read(r->sink->arg, r->proc, r->head, at, from, len);
+}
+
 /* The payload of a cell that is told in parts: read to where it belongs while it is written, if the sink knows where;
- * else left where it is. NULL: it is not all there. */
-static const void *payload_of_parts(const struct shm *shm, struct shm_peer *peer, struct net_head head,
-                                    const struct written *written)
+ * else left where it is. False: it is not all there. */
+static bool payload_of_parts(const struct shm *shm, struct shm_peer *peer, struct net_head head,
+                             const struct written *written, const void **payload)
 {
     const struct net_sink *sink = &shm->net.sink;
     void *const place = sink->land ? sink->land(sink->arg, peer->ep.proc, head, written->len) : NULL;
 
+    *payload = place;
     if (place)
-        return read_parts(peer, place, written) ? place : NULL;
+        return read_parts(peer, place, written);
+    if (sink->read &&
+        sink->read(sink->arg, peer->ep.proc, head, 0, written->cell, shm_part_size(written->len)))
+        return read_rest_by(written, 1, read_by_sink, &(struct reading){ sink, peer->ep.proc, head });
     want_parts(peer, false); /* nobody waits for it who would read it so */
-    return has_part(written, SHM_PARTS - 1) ? written->cell : NULL;
+    *payload = written->cell;
+    return has_part(written, SHM_PARTS - 1);
 }
 
 static NOINLINE bool take_cell(struct shm *shm, struct shm_peer *peer, const struct shm_slot *slot)
@@ -160,9 +193,9 @@ static NOINLINE bool take_cell(struct shm *shm, struct shm_peer *peer, const str
     const struct written written = look_at(shm, peer, slot);
     const void *payload = written.cell;
 
-    if (written.in.stamp)
-        payload = payload_of_parts(shm, peer, slot->head, &written);
-    if (!payload || shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, payload, written.len))
+    if (written.in.stamp && !payload_of_parts(shm, peer, slot->head, &written, &payload))
+        return false;
+    if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, payload, written.len))
         return false;
     leave_cell(peer, &written.in);
     return true;
@@ -303,6 +336,30 @@ int shm_take(struct net_ep *ep, struct net_head head, void *buf, size_t max)
     if (unlikely(go_on(peer, slot, pos, 1)))
         return took_and_told(peer, (int)len);
     return (int)len;
+}
+
+int shm_take_by(struct net_ep *ep, struct net_head head, net_read_fn *read, void *arg, size_t max)
+{
+    struct shm_peer *peer = (struct shm_peer *)(void *)ep;
+    struct shm_slot *slot = peer->in_slot;
+    struct written written;
+
+    if (!has_come(slot, peer->in_pos))
+        return NET_NOT_YET;
+    if (slot->head.word[0] != head.word[0] || slot->head.word[1] != head.word[1] || !(slot->len & SHM_IN_CELL))
+        return NET_NOT_THIS;
+    written = look_at((struct shm *)(void *)peer->ep.net, peer, slot);
+    if (written.len > max)
+        return NET_NOT_THIS;
+    if (!written.in.stamp) {
+        if (written.len >= SHM_PARTS_MIN)
+            want_parts(peer, parts_pay(peer));
+        read(arg, 0, written.cell, written.len);
+    } else if (!read_rest_by(&written, 0, read, arg)) {
+        return NET_NOT_THIS;
+    }
+    leave_cell(peer, &written.in);
+    return (int)written.len;
 }
 
 static void activate(struct shm *shm, int proc)

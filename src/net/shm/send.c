@@ -258,7 +258,15 @@ static uint32_t take_for_parts(struct shm *shm, const struct shm_peer *peer, uin
     return index;
 }
 
-int shm_send_parts(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len, bool is_asked_for)
+static ALWAYS_INLINE void write_part(struct net_source source, size_t at, char *to, size_t len)
+{
+    if (source.write)
+        source.write(source.arg, at, to, len);
+    else
+        shared_write(to, (const char *)source.arg + at, len, false);
+}
+
+int shm_send_parts(struct net_ep *ep, struct net_head head, struct net_source source, uint32_t len, bool is_asked_for)
 {
     struct shm_peer *peer = (struct shm_peer *)(void *)ep;
     struct shm *shm = (struct shm *)(void *)ep->net;
@@ -276,11 +284,11 @@ int shm_send_parts(struct net_ep *ep, struct net_head head, const void *payload,
         return NET_AGAIN;
     cell = shm_cell(shm->area, shm->proc, index);
     parts = shm_parts(shm->area, shm->proc, index);
-    shared_write(cell, payload, size, false);
+    write_part(source, 0, cell, size);
     publish_cell(peer, head, index, len, ++shm->stamp);
     for (int part = 1; part < SHM_PARTS; part++) {
         const uint32_t at = size * (uint32_t)part;
-        shared_write(cell + at, (const char *)payload + at, part < SHM_PARTS - 1 ? size : len - at, false);
+        write_part(source, at, cell + at, part < SHM_PARTS - 1 ? size : len - at);
         /* release pairs with has_part in poll.c: the part is written */
         atomic_store_explicit(&parts[part - 1].stamp, shm->stamp, memory_order_release);
     }

@@ -218,10 +218,10 @@ static void test_parts(void)
     CHECK(!shm_ops.open(&config, &to) && !shm_ops.connect(to, 0, &b));
     config.proc = 0;
     CHECK(!shm_ops.open(&config, &from) && !shm_ops.connect(from, 1, &a));
-    CHECK_INT(shm_ops.send_parts(a, head, payload, LEN, false), NET_NOT_THIS);
+    CHECK_INT(shm_ops.send_parts(a, head, net_source_at(payload), LEN, false), NET_NOT_THIS);
     atomic_store(&((struct shm_peer *)(void *)a)->out->parts, 1);
     for (int round = 0; round < 3; round++) {
-        CHECK_INT(shm_ops.send_parts(a, head, payload, LEN, false), 0);
+        CHECK_INT(shm_ops.send_parts(a, head, net_source_at(payload), LEN, false), 0);
         last = &shm_parts(((struct shm *)(void *)from)->area, 0, 0)[SHM_PARTS - 2].stamp;
         atomic_fetch_xor(last, 1);
         CHECK_INT(shm_ops.take(b, head, took, LEN), NET_NOT_THIS);
@@ -234,7 +234,7 @@ static void test_parts(void)
             CHECK(shm_ops.poll(to) + shm_ops.poll(to) == 1);
         CHECK(!memcmp(round < 2 ? took : arrived, payload, LEN));
     }
-    CHECK_INT(shm_ops.send_parts(a, head, payload, LEN, false), NET_NOT_THIS);
+    CHECK_INT(shm_ops.send_parts(a, head, net_source_at(payload), LEN, false), NET_NOT_THIS);
     shm_ops.close(from);
     shm_ops.close(to);
     segment_destroy(segment, 2);
@@ -262,13 +262,100 @@ static int arrive_landed(void *arg, int proc, struct net_head head, const void *
     return 0;
 }
 
+/* A payload as its owner writes and reads it: each byte is its place and a number. */
+static void write_numbers(const void *arg, size_t at, void *to, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        ((char *)to)[i] = (char)((at + i) * 7 + *(const unsigned char *)arg);
+}
+
+struct reader {
+    size_t next;
+    unsigned char number;
+    bool is_broken;
+};
+
+static void read_numbers(void *arg, size_t at, const void *from, size_t len)
+{
+    struct reader *const r = arg;
+
+    r->is_broken |= at != 0 && at != r->next; /* again from the beginning, or on */
+    for (size_t i = 0; i < len; i++)
+        r->is_broken |= ((const char *)from)[i] != (char)((at + i) * 7 + r->number);
+    r->next = at + len;
+}
+
+static bool sink_reads(void *arg, int proc, struct net_head head, size_t at, const void *bytes, size_t len)
+{
+    (void)proc;
+    if (head.word[0] != 6)
+        return false;
+    read_numbers(arg, at, bytes, len);
+    return true;
+}
+
+static int arrive_read(void *arg, int proc, struct net_head head, const void *payload, uint32_t len)
+{
+    struct reader *const r = arg;
+
+    (void)proc;
+    if (head.word[0] != 6)
+        read_numbers(r, 0, payload, len);
+    CHECK((head.word[0] != 6 || !payload) && r->next == len);
+    r->number++;
+    return 0;
+}
+
+/* Payloads that do not lie in a row are written and read part by part: by the sink, by a receive that waits, or, if the
+ * sink does not want this one, in one piece. */
+static void test_uneven_parts(void)
+{
+    struct job_head *segment = segment_create(2);
+    struct net_config config = config_of(segment, 1, 2, 0);
+    struct reader reader = { .number = 3 };
+    struct net_ep *a, *b;
+    struct net *from, *to;
+    _Atomic uint64_t *last;
+    uint32_t cell;
+
+    config.sink = (struct net_sink){ .arrive = arrive_read, .read = sink_reads, .arg = &reader };
+    CHECK(!shm_ops.open(&config, &to) && !shm_ops.connect(to, 0, &b));
+    config.proc = 0;
+    CHECK(!shm_ops.open(&config, &from) && !shm_ops.connect(from, 1, &a));
+    for (uint64_t kind = 5; kind <= 7; kind++) {
+        const struct net_head head = { { kind, 0 } };
+        const struct net_source source = { write_numbers, &reader.number };
+        const uint32_t len = kind == 6 ? PAIR_LEN : PAIR_LEN / 3;
+
+        CHECK_INT(shm_ops.take_by(b, head, read_numbers, &reader, len), NET_NOT_YET);
+        CHECK_INT(shm_ops.send_parts(a, head, source, len, true), 0);
+        cell = ((struct shm_peer *)(void *)a)->last_cell;
+        last = &shm_parts(((struct shm *)(void *)from)->area, 0, cell)[SHM_PARTS - 2].stamp;
+        atomic_fetch_xor(last, 1);
+        CHECK_INT(shm_ops.take_by(b, (struct net_head){ { kind, 1 } }, read_numbers, &reader, len), NET_NOT_THIS);
+        CHECK_INT(shm_ops.take_by(b, head, read_numbers, &reader, len - 1), NET_NOT_THIS);
+        CHECK_INT(kind == 7 ? shm_ops.take_by(b, head, read_numbers, &reader, len) : NET_NOT_THIS, NET_NOT_THIS);
+        CHECK_INT(kind == 7 ? 0 : shm_ops.poll(to) + shm_ops.poll(to), 0);
+        atomic_fetch_xor(last, 1);
+        if (kind == 7)
+            CHECK_INT(shm_ops.take_by(b, head, read_numbers, &reader, len), (int)len);
+        else
+            CHECK_INT(shm_ops.poll(to) + shm_ops.poll(to), 1);
+        CHECK(!reader.is_broken && reader.next == len);
+    }
+    shm_ops.close(from);
+    shm_ops.close(to);
+    segment_destroy(segment, 2);
+}
+
 static int send_pair(struct net_ep *ep, uint64_t kind, int number)
 {
     static char payload[PAIR_LEN];
 
     for (int i = 0; i < PAIR_LEN; i++)
         payload[i] = (char)((i + number) % 101);
-    return shm_ops.send_parts(ep, (struct net_head){ { kind, (uint64_t)number } }, payload, PAIR_LEN, true);
+    return shm_ops.send_parts(ep, (struct net_head){ { kind, (uint64_t)number } }, net_source_at(payload), PAIR_LEN,
+                              true);
 }
 
 /* What is longer than a cell goes in two, if it is asked for. Where its sink knows a place, it is read to there, once
@@ -562,6 +649,7 @@ int main(void)
     test_renew(NET_LANES - 1);
     test_parts();
     test_pairs();
+    test_uneven_parts();
     test_spare();
     test_spare_pair();
     test_lanes();
