@@ -6,17 +6,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "sys/alive.h"
 
 #define PATIENCE_SECONDS 10.0
 #define TICK_SECONDS 0.5
 
-enum { STRANGERS_MAX = 64, AGAIN_MAX = 8 };
+enum { STRANGERS_MAX = 64, AGAIN_MAX = 8, ALIVE_SECONDS = 20 };
 
 struct bonds {
     struct source listener;
@@ -271,8 +273,18 @@ static void channel_ready(struct job *job, struct source *source, uint32_t event
         hang_up(job, bond);
 }
 
+/* A machine that is gone says nothing. As the ranks' own connections (src/net/tcp). */
+static void watch_over(int fd)
+{
+    const char *text = getenv("PARLEY_TCP_TIMEOUT");
+    const int seconds = text ? atoi(text) : 0;
+
+    alive_watch_all(fd, seconds > 0 ? seconds : ALIVE_SECONDS);
+}
+
 static void begin(struct job *job, struct bond *bond, int fd)
 {
+    watch_over(fd);
     channel_open(job, &bond->channel, fd, fcntl(fd, F_DUPFD_CLOEXEC, 0), channel_ready);
     bond->state = BOND_GREETS;
     bond->secret.nonce[bond->side] = random_word() | 1;

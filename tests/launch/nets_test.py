@@ -111,5 +111,23 @@ def test_ports():
                       (0, ['client is done', 'server is done'], ''), f'{server} and {client}')
 
 
+CUT = r'''
+"$MPIEXEC" -timeout 100 -n 2 "$PORTS" server "$DIR/cut-port" 1 computes & server=$!
+beta "$MPIEXEC" -timeout 100 -n 2 "$PORTS" client "$DIR/cut-port" 1 computes & client=$!
+until [ -e "$DIR/cut-port.met" ]; do sleep 0.02; done
+ip link set v0 down
+wait $server; echo $?
+wait $client; echo $?
+'''
+
+
+def test_library_cut():
+    """Two jobs are connected, and nothing comes over the cable between their machines any more: no end of a connection
+    either. Nobody is in MPI, so that it is for the mpiexecs to find out."""
+    result = on_two(V4, '', CUT, PORTS=launch.compiled('ports'), PARLEY_TCP_TIMEOUT='2')
+    equal(result.stdout, '1\n1\n')
+    contains(result.stderr, 'E1015')
+
+
 if __name__ == '__main__':
     sys.exit(launch.main(globals(), __doc__))

@@ -123,7 +123,7 @@ static void fail(MPI_Comm inter)
 
     talk(inter);
     snprintf(met, sizeof met, "%s.met", place);
-    if (is("waits") && !rank && !is_server)
+    if ((is("waits") || is("computes")) && !rank && !is_server)
         leave(met, "x");
     if (is_server && rank == size - 1 && is("dies"))
         raise(9);
@@ -131,6 +131,8 @@ static void fail(MPI_Comm inter)
         MPI_Abort(MPI_COMM_WORLD, 7);
     if (is_server && is("killed"))
         kill(getppid(), 9);
+    while (is("computes"))
+        pause();
     MPI_Recv(&word, 1, MPI_INT, is_server ? MPI_ANY_SOURCE : 0, 9, inter, MPI_STATUS_IGNORE);
 }
 
@@ -138,7 +140,7 @@ static void meet(MPI_Comm inter)
 {
     if (is("all"))
         do_all(inter);
-    else if (is("dies") || is("aborts") || is("killed") || is("waits"))
+    else if (is("dies") || is("aborts") || is("killed") || is("waits") || is("computes"))
         fail(inter);
     else
         talk(inter);

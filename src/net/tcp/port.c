@@ -18,6 +18,7 @@
 #include "base/setting.h"
 #include "net/tcp/int_tcp.h"
 #include "progress/progress.h"
+#include "sys/alive.h"
 #include "sys/clock.h"
 #include "sys/descriptor.h"
 #include "sys/place.h"
@@ -57,7 +58,8 @@ static struct {
 
 static struct setting patience_setting = {
     .name = "TCP_TIMEOUT",
-    .help = "seconds until a connection to another machine that cannot be made is given up",
+    .help = "seconds until a connection to another machine that cannot be made is given up; one that was made, when "
+            "nothing has been heard for three times as long",
     .topic = "network",
     .kind = SETTING_INT,
     .value = 20,
@@ -103,13 +105,10 @@ static void tune_buffer(int fd, int size)
 /* Failures do not matter: these make it faster, or tell earlier of a machine that is gone. */
 void tcp_tune(int fd)
 {
-    const int on = 1, idle = 30, interval = 10, count = 3, size = (int)buffer_setting.value;
+    const int on = 1, size = (int)buffer_setting.value;
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+    alive_watch(fd, (int)patience_setting.value);
     if (size)
         tune_buffer(fd, size);
 }
