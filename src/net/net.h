@@ -183,9 +183,10 @@ struct net_ops {
     /* The peer may be asleep and something it waits for has been stored: wake it. */
     void (*wake)(struct net_ep *ep);
 
-    /* Hand arrivals to the sink; how many there were. poll_ep looks at one process only, is cheap, and stops after
-     * the arrival by which *done was set (NULL: does not stop for anything); `ep` is a struct net_ep *, untyped so
-     * that the function serves as the hint of a wait (progress_hint). */
+    /* Hand arrivals to the sink; how many there were, or how much else has happened: 0 is idle time, and whoever waits
+     * goes to sleep after a while of it, so parts of a long record count as well. poll_ep looks at one process only, is
+     * cheap, and stops after the arrival by which *done was set (NULL: does not stop for anything); `ep` is a struct
+     * net_ep *, untyped so that the function serves as the hint of a wait (progress_hint). */
     int (*poll)(struct net *net);
     int (*poll_ep)(void *ep, const _Atomic uint32_t *done);
     /* True if poll_ep would find nothing now. A glance without the lock, by any thread at any time: it may be wrong

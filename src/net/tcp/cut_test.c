@@ -382,6 +382,38 @@ static void test_output(struct job_head *segment, uint64_t seed)
     cut_close(cut);
 }
 
+/* Whoever waits is not to take for idle time what brings a long record on, in either direction. */
+static void test_parts(struct job_head *segment)
+{
+    enum { PART = 20000 };
+    const struct tcp_frame frame = { LONG, TCP_RECORD, { { 0, 0 } } };
+    struct cut *cut = cut_open(segment, 1);
+
+    cut->refuses = cut->starves = 0;
+    atomic_store(&stumbles, 0);
+    CHECK(write(cut->fd, &frame, sizeof frame) == sizeof frame);
+    CHECK(tcp_ops.poll_ep(cut->ep, NULL) > 0);
+    for (int i = 0; i < 4; i++) {
+        CHECK(write(cut->fd, cut->payload, PART) == PART);
+        CHECK((i % 2 ? tcp_ops.poll(cut->net) : tcp_ops.poll_ep(cut->ep, NULL)) > 0);
+        CHECK_INT(tcp_ops.poll_ep(cut->ep, NULL), 0);
+        CHECK_INT(cut->arrived, 0);
+    }
+    CHECK(send_from(cut, frame.head, 0, LONG));
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(tcp_ops.poll_ep(cut->ep, NULL), 0);
+        drop_written(cut);
+        CHECK((i % 2 ? tcp_ops.poll(cut->net) : tcp_ops.poll_ep(cut->ep, NULL)) > 0);
+        CHECK_INT(atomic_load(&cut->pending), 1);
+    }
+    for (int i = 0; atomic_load(&cut->pending); i++) {
+        CHECK(i < STEPS_MOST);
+        drop_written(cut);
+        tcp_ops.poll(cut->net);
+    }
+    cut_close(cut);
+}
+
 int main(void)
 {
     const char *given = getenv("PARLEY_TEST_SEED");
@@ -393,6 +425,8 @@ int main(void)
 
     printf("seed %llu\n", (unsigned long long)seed);
     fflush(stdout);
+    test_parts(segment);
+    CHECK_INT(mem_live(), before);
     for (int i = 0; i < rounds; i++) {
         test_input(segment, seed + (uint64_t)i);
         test_output(segment, seed + (uint64_t)i);

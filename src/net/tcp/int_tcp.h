@@ -97,6 +97,8 @@ uint64_t tcp_patience_ns(void);
 int tcp_patience_read(void);
 /* The options of a connection. */
 void tcp_tune(int fd);
+/* Those that depend on where it leads, once it is connected. */
+void tcp_tune_connected(int fd);
 uint64_t tcp_nonce(void);
 
 /* --- the transport --- */
@@ -320,8 +322,8 @@ int tcp_send_from(struct net_ep *ep, struct net_head head, const void *payload, 
 bool tcp_append_frame(struct tcp_peer *peer, enum tcp_kind kind, struct net_head head);
 /* Send what waits, as far as the system takes it. */
 void tcp_flush(struct tcp_peer *peer);
-/* The system takes more. */
-void tcp_unblock(struct tcp_peer *peer);
+/* The system may take more; has it? */
+bool tcp_unblock(struct tcp_peer *peer);
 /* Nothing is kept back any more. */
 void tcp_tell_flushed(struct tcp *tcp);
 /* Of all that have something to flush; the second one tells, as well. */
@@ -330,7 +332,7 @@ void tcp_flush_dirty(struct tcp *tcp);
 /* What waits will never go out. */
 void tcp_drop_unsent(struct tcp_peer *peer);
 
-/* receive.c: read and hand on; how many arrivals there were. */
+/* receive.c: read and hand on; how many arrivals there were, or 1 if only a part of one has come. */
 int tcp_receive(struct tcp_peer *peer, const _Atomic uint32_t *done);
 /* Once more what the sink had no memory for. */
 int tcp_retry_stalled(struct tcp *tcp);

@@ -286,6 +286,7 @@ static int hand_on(struct tcp_peer *peer, struct span *span)
 int tcp_receive(struct tcp_peer *peer, const _Atomic uint32_t *done)
 {
     struct span span;
+    bool has_come = false;
     int events = 0;
 
     for (int i = 0; i < TCP_READS && peer->state == TCP_UP && !is_stalled(peer); i++) {
@@ -296,6 +297,7 @@ int tcp_receive(struct tcp_peer *peer, const _Atomic uint32_t *done)
         got = read_some(peer, &span, &is_all);
         if (!got)
             break;
+        has_come = true;
         sort_in(peer, &span, got);
         events += hand_on(peer, &span);
         if (peer->state == TCP_UP)
@@ -305,7 +307,7 @@ int tcp_receive(struct tcp_peer *peer, const _Atomic uint32_t *done)
     }
     if (events)
         tcp_tell(peer);
-    return events;
+    return events ? events : has_come; /* who waits for the rest of a long one must not take this for idle time */
 }
 
 /* Each once; some of them are in the list again then, behind `last`. */

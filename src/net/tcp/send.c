@@ -346,14 +346,17 @@ void tcp_flush(struct tcp_peer *peer)
     set_room(peer);
 }
 
-void tcp_unblock(struct tcp_peer *peer)
+bool tcp_unblock(struct tcp_peer *peer)
 {
+    const uint64_t unsent = peer->unsent;
+
     peer->is_blocked = false;
     tcp_flush(peer);
-    if (peer->is_blocked || !peer->watches_output)
-        return;
-    peer->watches_output = false;
-    (void)tcp_watch(tcp_of(peer), peer->fd, &peer->watch, false);
+    if (!peer->is_blocked && peer->watches_output) {
+        peer->watches_output = false;
+        (void)tcp_watch(tcp_of(peer), peer->fd, &peer->watch, false);
+    }
+    return peer->unsent < unsent;
 }
 
 void tcp_tell_flushed(struct tcp *tcp)

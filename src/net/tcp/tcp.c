@@ -215,6 +215,7 @@ void tcp_adopt(struct tcp_peer *peer, int fd, uint32_t tenant)
     peer->is_leaving = peer->has_forgotten = false;
     peer->asked = peer->kept_sent = peer->kept_come = 0;
     peer->kept_may = peer->kept_told = peer->kept_low = TCP_FIRST_ROOM;
+    tcp_tune_connected(fd);
     atomic_store_explicit(&peer->fd, fd, memory_order_relaxed);
     memset(&tcp->told[peer->ep.proc * NET_WISHES], 0, NET_WISHES * sizeof *tcp->told);
     if (tcp_watch(tcp, fd, &peer->watch, false)) {
@@ -329,9 +330,9 @@ static NOINLINE int tell_lost(struct tcp *tcp)
 
 static int peer_event(struct tcp_peer *peer, uint32_t events)
 {
-    if (events & EPOLLOUT)
-        tcp_unblock(peer);
-    return events & ~(uint32_t)EPOLLOUT ? tcp_receive(peer, NULL) : 0;
+    const int sent = events & EPOLLOUT ? tcp_unblock(peer) : 0;
+
+    return sent + (events & ~(uint32_t)EPOLLOUT ? tcp_receive(peer, NULL) : 0);
 }
 
 static int take_event(struct tcp *tcp, const struct epoll_event *event)
@@ -415,6 +416,8 @@ static int tcp_poll(struct net *net)
 
 static ALWAYS_INLINE int poll_one(struct tcp *tcp, struct tcp_peer *peer, const _Atomic uint32_t *done)
 {
+    int sent = 0;
+
     if (unlikely(peer->state != TCP_UP || has_rare(tcp)))
         return poll_all(tcp);
     if (!list_is_empty(&peer->dirty_link)) {
@@ -423,10 +426,10 @@ static ALWAYS_INLINE int poll_one(struct tcp *tcp, struct tcp_peer *peer, const 
         tcp_flush(peer);
     }
     if (unlikely(peer->is_blocked))
-        tcp_unblock(peer);
+        sent = tcp_unblock(peer);
     if (tcp->has_kept && list_is_empty(&tcp->dirty))
         tcp_tell_flushed(tcp);
-    return tcp_receive(peer, done);
+    return sent + tcp_receive(peer, done);
 }
 
 static int tcp_poll_ep(void *ep, const _Atomic uint32_t *done)

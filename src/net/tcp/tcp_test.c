@@ -37,13 +37,16 @@ static void open_pair(struct suite_end *a, struct suite_end *b, struct job_head 
     a->is_remote = b->is_remote = true;
 }
 
-/* Several segments fit the buffer. */
-static void check_segment(const struct suite_end *end, int buffer)
+/* Several segments fit the buffer, and nothing is held back on a way within the machine. */
+static void check_options(const struct suite_end *end, int buffer)
 {
     const struct tcp *tcp = (const struct tcp *)(void *)end->net;
     int segment = 0;
-    socklen_t size = sizeof segment;
+    char name[16] = "";
+    socklen_t size = sizeof segment, name_size = sizeof name;
 
+    CHECK(!getsockopt(tcp->peers[1]->fd, IPPROTO_TCP, TCP_CONGESTION, name, &name_size));
+    CHECK(buffer || !strcmp(name, "reno"));
     CHECK(!getsockopt(tcp->peers[1]->fd, IPPROTO_TCP, TCP_MAXSEG, &segment, &size));
     CHECK(segment > 0 && (!buffer || segment <= buffer / 4));
 }
@@ -58,7 +61,7 @@ static void test_suite(int lane, const char *buffer)
     open_pair(&a, &b, segment, lane);
     net_suite(&a, &b);
     net_suite(&b, &a);
-    check_segment(&a, atoi(buffer));
+    check_options(&a, atoi(buffer));
     tcp_ops.close(a.net);
     tcp_ops.close(b.net);
     segment_destroy(segment);
