@@ -77,6 +77,11 @@ static void close_out(struct job *job, struct channel *channel)
     bytes_free(&channel->queue);
 }
 
+void channel_end(struct job *job, struct channel *channel)
+{
+    close_out(job, channel);
+}
+
 void channel_close(struct job *job, struct channel *channel)
 {
     close_out(job, channel);

@@ -26,6 +26,8 @@ void bytes_free(struct bytes *bytes);
 void channel_open(struct job *job, struct channel *channel, int in, int out,
                   void (*ready)(struct job *job, struct source *source, uint32_t events));
 void channel_close(struct job *job, struct channel *channel);
+/* Nothing more is said: the other side comes to the end of its input. */
+void channel_end(struct job *job, struct channel *channel);
 
 /* Both wait for channel_flush, which the loop calls before it sleeps. */
 void channel_put(struct channel *channel, enum frame_kind kind, int rank, uint32_t value, const void *data,

@@ -19,7 +19,8 @@ void dynamic_answer(struct job *job, int rank, int error, const char *text)
     snprintf(desk->reply, sizeof desk->reply, "%.*s", (int)strcspn(text, "\n"), text); /* the cause alone */
 }
 
-static void publish(struct job *job, int rank, struct texts *texts)
+/* False: on another machine it is not known yet, and that is answered later. */
+static bool publish(struct job *job, int rank, struct texts *texts)
 {
     const char *service = texts_next(texts), *port = texts_next(texts);
     struct name *found = service ? names_find(job, service) : NULL;
@@ -28,12 +29,14 @@ static void publish(struct job *job, int rank, struct texts *texts)
     if (found)
         snprintf(text, sizeof text, "E1004: the service \"%.200s\" has been published already, by %s", service,
                  rank_name(job, found->owner, owner));
-    else if (port)
-        names_add(job, service, port, rank);
+    else if (port && names_publish_far(job, names_add(job, service, port, rank), rank))
+        return false;
     dynamic_answer(job, rank, found ? MPI_ERR_SERVICE : 0, text);
+    return true;
 }
 
-static void unpublish(struct job *job, int rank, struct texts *texts)
+/* False: as with publish. */
+static bool unpublish(struct job *job, int rank, struct texts *texts)
 {
     const char *service = texts_next(texts), *port = texts_next(texts);
     struct name *found = service ? names_find(job, service) : NULL;
@@ -47,9 +50,10 @@ static void unpublish(struct job *job, int rank, struct texts *texts)
                  "with %.100s", service, found->port, port);
     else
         error = 0;
-    if (!error)
-        names_remove(job, found);
+    if (!error && names_remove(job, found, rank))
+        return false;
     dynamic_answer(job, rank, error, text);
+    return true;
 }
 
 /* False: others are asked, and it is answered later. */
@@ -76,9 +80,9 @@ bool dynamic_request(struct job *job, int rank, unsigned kind, char *request, si
         dynamic_answer(job, rank, MPI_ERR_SPAWN, call.why);
         call_free_apps(call.apps, call.app_count);
     } else if (kind == CONTROL_PUBLISH) {
-        publish(job, rank, &texts);
+        is_answered = publish(job, rank, &texts);
     } else if (kind == CONTROL_UNPUBLISH) {
-        unpublish(job, rank, &texts);
+        is_answered = unpublish(job, rank, &texts);
     } else if (kind == CONTROL_MEET) {
         is_answered = bonds_meet(job, rank, &texts);
     } else if (!calls_request(job, rank, kind, &texts, &is_answered) &&

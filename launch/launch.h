@@ -151,6 +151,8 @@ struct options {
     const char *launcher; /* how other machines are reached: "ssh", "slurm"; NULL: not said */
     const char *launcher_exec; /* the program for that; NULL: not said */
     const char *agent_prefix;  /* where Parley is on other machines; NULL: where it is here */
+    const char *name_server;   /* the machine on which names of services are known, too, as ssh wants it; NULL: none */
+    bool name_server_is_here;
     const char *client_server; /* of IMPI: address and port; NULL: the job is on its own */
     int client_rank;
     struct binding binding;
@@ -344,6 +346,7 @@ struct job {
     struct spawning *spawnings; /* calls that want processes, the oldest first (spawning.h); NULL: none */
     struct name *names;  /* published services (names.h); NULL: none */
     struct look *looks;  /* other mpiexecs are asked for services; NULL: none */
+    struct far_name *far_names; /* names_far.c */
     struct bonds *bonds; /* with mpiexecs of other jobs (bonds.h); NULL: none yet */
     uint32_t admissions; /* of processes of other jobs (guests.h) that all machines have been told of */
     struct bond_end *bond_ends; /* ends of processes there that ours may be connected with; NULL: none */

@@ -3,6 +3,7 @@
 #include "names.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -49,38 +50,80 @@ bool names_is_own_user(int fd, pid_t *pid)
 
 /* --- doors --- */
 
-static void door_ready(struct job *job, struct source *source, uint32_t events)
-{
-    const struct name *name = CONTAINER_OF(source, struct name, door);
-    const int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    pid_t pid;
-
-    (void)job;
-    (void)events;
-    if (fd < 0)
-        return;
-    if (names_is_own_user(fd, &pid))
-        (void)send(fd, name->port, strlen(name->port) + 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* there is room for it */
-    close(fd);
-}
-
-/* At the first address that nobody has. If all are taken, the name is known in this job only. */
-static void open_door(struct job *job, struct name *name)
+int names_listen(const char *service)
 {
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool is_bound = false;
 
     for (int door = 0; fd >= 0 && !is_bound && door < NAME_DOORS; door++) {
         struct sockaddr_un address;
-        const socklen_t size = names_address(&address, name->service, door);
+        const socklen_t size = names_address(&address, service, door);
         is_bound = !bind(fd, (const struct sockaddr *)&address, size);
     }
-    if (is_bound && !listen(fd, SOMAXCONN)) {
-        name->door = (struct source){ .ready = door_ready, .fd = fd, .rank = -1 };
-        source_add(job, &name->door);
-    } else if (fd >= 0) {
+    if (is_bound && !listen(fd, SOMAXCONN))
+        return fd;
+    if (fd >= 0)
         close(fd);
+    return -1;
+}
+
+void names_tell(int listener, const char *port)
+{
+    const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    pid_t pid;
+
+    if (fd < 0)
+        return;
+    if (names_is_own_user(fd, &pid))
+        (void)send(fd, port, strlen(port) + 1, MSG_DONTWAIT | MSG_NOSIGNAL); /* there is room for it */
+    close(fd);
+}
+
+bool names_is_port(const char *port, ssize_t size)
+{
+    return size > 0 && strnlen(port, (size_t)size) + 1 == (size_t)size;
+}
+
+char *names_hex(const char *text)
+{
+    char *hex = need(2 * strlen(text) + 1);
+
+    for (size_t i = 0; text[i]; i++)
+        snprintf(hex + 2 * i, 3, "%02x", (unsigned char)text[i]);
+    return hex;
+}
+
+char *names_from_hex(const char *hex)
+{
+    const size_t length = hex ? strspn(hex, "0123456789abcdef") : 0;
+    char *text;
+
+    if (!hex || hex[length] || length % 2)
+        return NULL;
+    text = need(length / 2 + 1);
+    for (size_t i = 0; i < length / 2; i++) {
+        const char pair[] = { hex[2 * i], hex[2 * i + 1], 0 };
+        text[i] = (char)strtoul(pair, NULL, 16);
     }
+    return text;
+}
+
+static void door_ready(struct job *job, struct source *source, uint32_t events)
+{
+    (void)job;
+    (void)events;
+    names_tell(source->fd, CONTAINER_OF(source, struct name, door)->port);
+}
+
+/* If all doors are taken, the name is known in this job only. */
+static void open_door(struct job *job, struct name *name)
+{
+    const int fd = names_listen(name->service);
+
+    if (fd < 0)
+        return;
+    name->door = (struct source){ .ready = door_ready, .fd = fd, .rank = -1 };
+    source_add(job, &name->door);
 }
 
 /* --- the book --- */
@@ -94,7 +137,7 @@ struct name *names_find(struct job *job, const char *service)
     return name;
 }
 
-void names_add(struct job *job, const char *service, const char *port, int owner)
+struct name *names_add(struct job *job, const char *service, const char *port, int owner)
 {
     struct name *name = need(sizeof *name);
 
@@ -102,22 +145,25 @@ void names_add(struct job *job, const char *service, const char *port, int owner
                            .door.fd = -1 };
     job->names = name;
     open_door(job, name);
+    return name;
 }
 
-void names_remove(struct job *job, struct name *name)
+bool names_remove(struct job *job, struct name *name, int rank)
 {
     name->is_over = true;
     if (name->door.fd >= 0)
         source_remove(job, &name->door);
     timer_set(job, TIMER_NAMES, 0);
+    return names_unpublish_far(job, name, rank);
 }
 
 void names_drop(struct job *job, int owner)
 {
     for (struct name *name = job->names; name; name = name->next)
         if (name->owner == owner && !name->is_over)
-            names_remove(job, name);
+            (void)names_remove(job, name, -1);
     names_ask_no_more(job, owner);
+    names_far_no_more(job, owner, NULL);
 }
 
 void names_tick(struct job *job)
@@ -134,4 +180,5 @@ void names_tick(struct job *job)
         mem_free(name);
     }
     names_ask_tick(job);
+    names_far_tick(job);
 }

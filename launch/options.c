@@ -346,6 +346,7 @@ static void check_whole(const struct options *options)
 void options_read(struct options *result, char **argv)
 {
     const char *limit = getenv("MPIEXEC_TIMEOUT"), *hang = getenv("PARLEY_HANG_REPORT");
+    const char *names = getenv("PARLEY_NAME_SERVER");
     struct reader reader = { .options = result, .at = argv + 1 };
 
     *result = (struct options){
@@ -356,6 +357,8 @@ void options_read(struct options *result, char **argv)
         result->time_limit = options_number("timeout (from MPIEXEC_TIMEOUT)", limit, 0, 1e9);
     if (hang && *hang)
         result->hang_report = options_number("hang-report (from PARLEY_HANG_REPORT)", hang, 0, 1e9);
+    if (names && *names)
+        options_name_server(result, "PARLEY_NAME_SERVER", names);
     options_read_blocks(&reader);
     options_finish_hosts(result);
     if (result->is_doctor)

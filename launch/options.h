@@ -95,8 +95,11 @@ void options_apply_file(struct reader *reader, const char *name, char **values);
 const struct hosts *options_hosts_of(struct options *options, const struct app *app);
 void options_end_hosts(struct reader *reader);              /* at the end of a block */
 void options_finish_hosts(struct options *options);         /* at the end of all */
+void options_name_server(struct options *options, const char *from, const char *word);
 void options_apply_rankfile(struct reader *reader, const char *name, char **values);
 void options_apply_rmk(struct reader *reader, const char *name, char **values);
+void options_apply_name_server(struct reader *reader, const char *name, char **values);
+void options_apply_names(struct reader *reader, const char *name, char **values);
 void options_apply_reach(struct reader *reader, const char *name, char **values);
 void options_apply_launcher(struct reader *reader, const char *name, char **values);
 void options_apply_setting(struct reader *reader, const char *name, char **values);

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "launch.h"
+#include "names.h"
 #include "reach.h"
 #include "remote.h"
 
@@ -121,6 +122,33 @@ void options_apply_launcher(struct reader *reader, const char *name, char **valu
     if (!remote_is_way(values[0]))
         die(EXIT_USAGE, "E0101: -%s %s: auto, ssh, rsh, slurm, lsf, sge, oar or pbs is needed", name, values[0]);
     reader->options->launcher = values[0];
+}
+
+void options_name_server(struct options *options, const char *from, const char *word)
+{
+    struct hosts hosts = { 0 };
+
+    hosts_add_list(&hosts, from, word);
+    if (hosts.count != 1)
+        die(EXIT_USAGE, "E0101: %s: one host is needed", from);
+    options->name_server = hosts_target(&hosts.at[0]);
+    options->name_server_is_here = hosts.at[0].is_here;
+}
+
+void options_apply_name_server(struct reader *reader, const char *name, char **values)
+{
+    char from[FROM_SIZE];
+
+    snprintf(from, sizeof from, "-%s %s", name, values[0]);
+    options_name_server(reader->options, from, values[0]);
+}
+
+/* What mpiexec --name-server starts there. */
+void options_apply_names(struct reader *reader, const char *name, char **values)
+{
+    (void)reader;
+    (void)name;
+    names_answer(values[0]);
 }
 
 /* What mpiexec --doctor -host starts on the other machine. */

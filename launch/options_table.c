@@ -27,6 +27,8 @@ const struct option options_table[] = {
     { "launcher-exec bootstrap-exec", "COMMAND", TOPIC_RUN, TEXT(launcher_exec),
       "the program for that: 'ssh -p 2222'" },
     { "prefix", "DIR", TOPIC_RUN, TEXT(agent_prefix), "Parley is in DIR on the other hosts" },
+    { "name-server nameserver", "HOST", TOPIC_RUN, DO(name_server),
+      "published names are known on HOST, too" },
     { "rankfile rf", "FILE", TOPIC_RUN, DO(rankfile), "a host for each rank, a line each: rank 0=a slot=0" },
     { "ppn perhost npernode ntasks-per-node tasks-per-node grr", "N", TOPIC_RUN, DO(per_node),
       "N processes on each host in turn" },
@@ -128,7 +130,8 @@ const struct option options_table[] = {
 
     { "help h ?", "?TOPIC", TOPIC_ABOUT, DO(help), "this, or one of its pages" },
     { "doctor", NULL, TOPIC_ABOUT | COMMON, DO(doctor), "tell what this machine, or those of --host, offer" },
-    { "reach", "[WORDS]", TOPIC_ABOUT, DO(reach), NULL }, /* --doctor starts us so on other machines */
+    { "reach", "[WORDS]", TOPIC_ABOUT, DO(reach), NULL }, /* --doctor starts us so on other machines, */
+    { "names", "[WORDS]", TOPIC_ABOUT, DO(names), NULL }, /* and --name-server so */
     { "version V info", NULL, TOPIC_ABOUT | COMMON, DO(version), "tell the version" },
     { "adopt", "[FD]", TOPIC_ABOUT, DO(adopt), NULL }, /* the library starts us so (src/pm/helper.c) */
     { "complete", "SHELL", TOPIC_ABOUT, DO(complete), "write the completion for bash or zsh" },
@@ -172,7 +175,7 @@ const struct option options_table[] = {
       "ordered-output silent-abort v6 prot ilp64 cleanup",
       NULL, ACCEPTED },
     { "rmk", "NAME", TOPIC_RUN, DO(rmk), "none: leave the hosts of a batch system alone" },
-    { "topolib membind demux iface localhost nameserver "
+    { "topolib membind demux iface localhost "
       "order-nodes rankmap g gpus-per-proc gpu-subdevs-per-proc branch-count localroot "
       "bootstrap-exec-args pmi-connect pmi-aggregate pmi",
       "X", ACCEPTED },
