@@ -68,6 +68,8 @@ struct pass {
 };
 
 /* One program of the job: what stands between two colons. */
+enum { RANK_VARIABLES = 15 }; /* that tell a rank its place (program.c) */
+
 struct app {
     int ranks;           /* -1: not said */
     struct strings argv; /* argv[0] as given */
@@ -84,7 +86,8 @@ struct app {
     int host_limit;     /* only so many of the hosts; 0: all */
     int errhandler;     /* enum job_errhandler */
     char *program;      /* found file; relative to wdir or absolute */
-    struct strings env; /* with room for the rank's own variables at the end */
+    struct strings env;
+    char *own[RANK_VARIABLES]; /* of these, those that are written for each rank; NULL: it gets none */
     struct strings kept; /* what of env is its own */
 };
 
@@ -434,7 +437,6 @@ _Noreturn void die(int exit_code, const char *format, ...) PRINTF_LIKE(2, 3);
 void options_read(struct options *options, char **argv); /* does not come back from --help or a mistake */
 
 /* program.c */
-enum { RANK_VARIABLES = 5 };
 /* Find its file and make its environment. False, and why. */
 bool program_prepare(const struct options *options, struct app *app, struct refusal *refusal);
 /* Set NAME=VALUE, in place of what is there. */
@@ -620,6 +622,8 @@ bool door_prepare(struct app *app, int wdir_fd);
 bool door_is_own(const char *path, size_t length); /* such a library of ours */
 /* Which door programs that want this library would need, if it is not installed; else NULL. */
 const char *door_missing(const char *library);
+/* The file of the door for it into `path`. False: there is none. */
+bool door_file(const char *library, char *path, size_t size);
 
 /* other_mpi.c */
 void other_mpi_init(struct job *job);

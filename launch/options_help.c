@@ -23,8 +23,10 @@ const char *const options_words[TOPICS] = {
                   "between two colons; lines that begin with '#' are comments, one that ends in a\n"
                   "backslash goes on. The file of --file has options only.\n",
     [TOPIC_ENVIRONMENT] = "Every rank finds PARLEY_RANK, PARLEY_SIZE, PARLEY_LOCAL_RANK and\n"
-                          "PARLEY_LOCAL_SIZE. Of several settings of a variable the last one counts, and\n"
-                          "that for the program before that for all.\n",
+                          "PARLEY_LOCAL_SIZE, and the same by the names that scripts for Open MPI and\n"
+                          "MPICH know (OMPI_COMM_WORLD_..., PMI_RANK, MPI_LOCALRANKID ...), but for those\n"
+                          "that are named in one of these options. Of several settings of a variable the\n"
+                          "last one counts, and that for the program before that for all.\n",
     [TOPIC_OUTPUT] = "Output comes in whole lines; the beginning of one that stays one (a prompt)\n"
                      "comes after 0.1 s. In a PATTERN: %r or %t rank, %0r rank with leading zeros,\n"
                      "%3r with three digits, %h or %N host, %u user, %x program, %j job (the process\n"

@@ -24,7 +24,7 @@ static const char *const foreign_variables[] = {
     "PMI_FD",           "PMI_RANK",         "PMI_SIZE",         "PMI_PORT",      "PMI_ID",
     "PMI_SPAWNED",      "PMIX_RANK",        "PMIX_NAMESPACE",   "PMIX_SERVER_URI*", "PMIX_ID",
     "HYDI_CONTROL_FD",  "OMPI_COMM_WORLD_*", "JSM_NAMESPACE_*", "PRTE_LAUNCHED", "MPI_LOCALNRANKS",
-    "MPI_LOCALRANKID",
+    "MPI_LOCALRANKID",  "OMPI_UNIVERSE_SIZE",
 };
 
 /* Variables of ours that must not reach the ranks from outside: those of a job around this one, and the wish
@@ -34,6 +34,32 @@ static const char *const own_variables[] = {
     "PARLEY_LOCAL_RANK",  "PARLEY_LOCAL_SIZE", "PARLEY_SINGLETON",
     "PARLEY_SOFT",        "PARLEY_FILE",       "PARLEY_MEMORY_KINDS",
     "PARLEY_MAXPROCS",    "PARLEY_ERRHANDLER",
+};
+
+/* What a rank finds of its place: by our names, and by those that scripts know from Open MPI's mpirun and from Hydra
+ * (MPICH, Intel MPI). The library does not take the latter for marks of such a launcher (pm/fingerprint.c). */
+enum rank_place { RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, NODE_RANK, UNIVERSE, PLACES, JOB = PLACES };
+
+static const struct {
+    const char *name;
+    enum rank_place place;
+    bool is_foreign;
+} rank_variables[RANK_VARIABLES] = {
+    { "PARLEY_RANK", RANK, false },
+    { "PARLEY_SIZE", SIZE, false },
+    { "PARLEY_LOCAL_RANK", LOCAL_RANK, false },
+    { "PARLEY_LOCAL_SIZE", LOCAL_SIZE, false },
+    { CONTROL_JOB_VARIABLE, JOB, false },
+    { "OMPI_COMM_WORLD_RANK", RANK, true },
+    { "OMPI_COMM_WORLD_SIZE", SIZE, true },
+    { "OMPI_COMM_WORLD_LOCAL_RANK", LOCAL_RANK, true },
+    { "OMPI_COMM_WORLD_LOCAL_SIZE", LOCAL_SIZE, true },
+    { "OMPI_COMM_WORLD_NODE_RANK", NODE_RANK, true },
+    { "OMPI_UNIVERSE_SIZE", UNIVERSE, true },
+    { "PMI_RANK", RANK, true },
+    { "PMI_SIZE", SIZE, true },
+    { "MPI_LOCALRANKID", LOCAL_RANK, true },
+    { "MPI_LOCALNRANKS", LOCAL_SIZE, true },
 };
 
 static bool is_variable(const char *text, const char *name, size_t length)
@@ -148,6 +174,22 @@ static void make_environment(const struct options *options, struct app *app)
     set_request(app, "PARLEY_MEMORY_KINDS", app->memory_kinds);
 }
 
+/* For a variable of the rank's place. Not for one by a foreign name that the user has set or taken away. */
+static void make_room(const struct options *options, struct app *app, int i)
+{
+    const struct pass *pass = app->pass.is_said ? &app->pass : &options->pass;
+    char text[VARIABLE_SIZE];
+
+    snprintf(text, sizeof text, "%s=", rank_variables[i].name);
+    if (rank_variables[i].is_foreign &&
+        (program_variable(app, rank_variables[i].name) || (!pass->is_list && is_named(&pass->names, text))))
+        return;
+    app->own[i] = need(VARIABLE_SIZE);
+    strcpy(app->own[i], text);
+    strings_add(&app->env, app->own[i]);
+    strings_add(&app->kept, app->own[i]);
+}
+
 void program_free(struct app *app)
 {
     for (size_t i = 0; i < app->kept.count; i++)
@@ -170,20 +212,40 @@ static int count_local(const struct job *job, const struct world *world, int end
     return count;
 }
 
+/* The same of all worlds, before `rank`; processes of other jobs that have a number here are none. */
+static int count_node(const struct job *job, int rank)
+{
+    int count = 0;
+
+    for (int i = 0; i < rank; i++)
+        count += job->ranks[i].world && job->ranks[i].world->number >= 0 && !is_far(job, i);
+    return count;
+}
+
 void program_set_rank(struct job *job, int rank)
 {
     const struct rank *r = &job->ranks[rank];
-    struct app *app = r->app;
-    char **at = app->env.at + app->env.count - RANK_VARIABLES;
+    char *const *own = r->app->own;
     const struct job_head *head = job->head;
+    const int size = r->world->size;
+    const int places[PLACES] = {
+        [RANK] = r->number,
+        [SIZE] = size,
+        [LOCAL_RANK] = count_local(job, r->world, r->number),
+        [LOCAL_SIZE] = count_local(job, r->world, size),
+        [NODE_RANK] = count_node(job, rank),
+        [UNIVERSE] = (int)head->universe > size ? (int)head->universe : size,
+    };
 
-    snprintf(at[0], VARIABLE_SIZE, "PARLEY_RANK=%d", r->number);
-    snprintf(at[1], VARIABLE_SIZE, "PARLEY_SIZE=%d", r->world->size);
-    snprintf(at[2], VARIABLE_SIZE, "PARLEY_LOCAL_RANK=%d", count_local(job, r->world, r->number));
-    snprintf(at[3], VARIABLE_SIZE, "PARLEY_LOCAL_SIZE=%d", count_local(job, r->world, r->world->size));
-    snprintf(at[4], VARIABLE_SIZE, CONTROL_JOB_VARIABLE "=%d:%d:%d:%d:%016llx%016llx:%d:%d:%d:%u", CONTROL_VERSION,
-             (int)getpid(), job->segment_fd, job->rank_control_fd, (unsigned long long)head->token[0],
-             (unsigned long long)head->token[1], r->number, r->world->size, rank, head->slots);
+    for (int i = 0; i < RANK_VARIABLES; i++) {
+        if (own[i] && rank_variables[i].place != JOB)
+            snprintf(own[i], VARIABLE_SIZE, "%s=%d", rank_variables[i].name, places[rank_variables[i].place]);
+        else if (own[i])
+            snprintf(own[i], VARIABLE_SIZE, CONTROL_JOB_VARIABLE "=%d:%d:%d:%d:%016llx%016llx:%d:%d:%d:%u",
+                     CONTROL_VERSION, (int)getpid(), job->segment_fd, job->rank_control_fd,
+                     (unsigned long long)head->token[0], (unsigned long long)head->token[1], r->number, size, rank,
+                     head->slots);
+    }
 }
 
 /* Is `path`, seen from directory `wdir_fd`, a file we may execute? errno tells why not. */
@@ -301,10 +363,8 @@ bool program_prepare(const struct options *options, struct app *app, struct refu
                           "E0124: --profile and --trace do not know handles and statuses of programs built for another "
                           "MPI, as %s is\nrun it without them",
                           app->argv.at[0]);
-    for (int i = 0; i < RANK_VARIABLES; i++) { /* last: program_set_rank finds them there */
-        strings_add(&app->env, need(VARIABLE_SIZE));
-        strings_add(&app->kept, app->env.at[app->env.count - 1]);
-    }
+    for (int i = 0; i < RANK_VARIABLES; i++)
+        make_room(options, app, i);
     if (wdir_fd >= 0)
         close(wdir_fd);
     return is_found;

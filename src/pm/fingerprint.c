@@ -4,6 +4,7 @@
 #include "pm/int_pm.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 
@@ -42,10 +43,30 @@ static const struct mark {
 
 #define REMEDY "start it with Parley's own mpiexec, or set PARLEY_SINGLETON=1 to run it alone on purpose"
 
+/* Parley's mpiexec sets some of them, too, for scripts that know them: then they say what our own variable says. */
+static const char *const shared[][2] = {
+    { "OMPI_COMM_WORLD_SIZE", "PARLEY_SIZE" },
+    { "PMI_SIZE", "PARLEY_SIZE" },
+    { "PMI_RANK", "PARLEY_RANK" },
+};
+
+/* What a launcher of somebody else's has set; NULL: nothing. */
+static const char *foreign_value(const char *variable)
+{
+    const char *value = getenv(variable), *own;
+
+    for (size_t i = 0; value && i < ARRAY_LEN(shared); i++) {
+        own = getenv(shared[i][1]);
+        if (own && !strcmp(variable, shared[i][0]) && !strcmp(value, own))
+            return NULL;
+    }
+    return value;
+}
+
 /* Number in variable `mark`, 0 if it says nothing. */
 static long size_of(const struct size_mark *mark)
 {
-    const char *text = getenv(mark->variable);
+    const char *text = foreign_value(mark->variable);
 
     if (!text || (mark->only_with && !getenv(mark->only_with)))
         return 0;
@@ -74,7 +95,7 @@ int pm_foreign_launcher(void)
         is_alone = is_alone || size == 1;
     }
     for (size_t i = 0; i < ARRAY_LEN(marks) && !is_alone; i++)
-        if (getenv(marks[i].variable))
+        if (foreign_value(marks[i].variable))
             return err(MPI_ERR_OTHER, "E0315: started by %s (%s=%.50s), which Parley cannot join: %s; " REMEDY,
                        marks[i].launcher, marks[i].variable, getenv(marks[i].variable), marks[i].offer);
     return 0;
@@ -83,10 +104,10 @@ int pm_foreign_launcher(void)
 bool pm_foreign_inside(void)
 {
     for (size_t i = 0; i < ARRAY_LEN(size_marks); i++)
-        if (size_marks[i].is_inner && getenv(size_marks[i].variable))
+        if (size_marks[i].is_inner && foreign_value(size_marks[i].variable))
             return true;
     for (size_t i = 0; i < ARRAY_LEN(marks); i++)
-        if (marks[i].is_inner && getenv(marks[i].variable))
+        if (marks[i].is_inner && foreign_value(marks[i].variable))
             return true;
     return false;
 }

@@ -46,6 +46,8 @@ static const char *const marks[] = {
     "LSF_PM_TASKID",
     "PARLEY_SINGLETON",
     "PARLEY_JOB",
+    "PARLEY_RANK",
+    "PARLEY_SIZE",
 };
 
 /* The launcher's half of a job. */
@@ -242,6 +244,30 @@ static void test_bad_tickets(void)
     unsetenv("OMPI_COMM_WORLD_RANK");
 }
 
+/* What our own mpiexec sets for scripts of others is no mark of another launcher; another value is. */
+static void set_shared(const char *size)
+{
+    setenv("PARLEY_RANK", "1", 1);
+    setenv("PARLEY_SIZE", "3", 1);
+    setenv("OMPI_COMM_WORLD_RANK", "1", 1);
+    setenv("OMPI_COMM_WORLD_SIZE", size, 1);
+    setenv("PMI_RANK", "1", 1);
+    setenv("PMI_SIZE", "3", 1);
+}
+
+static void test_shared(void)
+{
+    clear_environment();
+    set_shared("3");
+    expect_singleton();
+    set_shared("2");
+    expect_error("Open MPI's mpirun as process 1 of 2");
+    set_shared("3");
+    setenv("PMIX_RANK", "1", 1);
+    expect_error("PMIX_RANK=1");
+    clear_environment();
+}
+
 static void child_of_rank(void)
 {
     set_job(1, launcher.segment_fd, launcher.control_fd[1]);
@@ -254,6 +280,7 @@ static void rank_lives(void)
     struct pm_job job;
 
     set_job(1, launcher.segment_fd, launcher.control_fd[1]);
+    set_shared("3");
     CHECK_INT(pm_open(&job), 0);
     CHECK(!job.is_singleton && job.rank == 1 && job.size == SIZE && job.proc == 1 && job.procs == SIZE &&
           !job.world && job.parent == -1);
@@ -444,6 +471,7 @@ int main(void)
 {
     test_singleton();
     test_fingerprints();
+    test_shared();
     make_launcher();
     test_bad_tickets();
     CHECK_INT(in_child(rank_lives), 0);

@@ -156,6 +156,21 @@ def test_environment():
                '-wdir', '/tmp', '-n', 1, 'sh', '-c', script, env=env), 0, ['kept,new,1 2,y,,0,/tmp'])
 
 
+def test_variables_of_others():
+    """What scripts for Open MPI and Hydra look for; not what the user has said otherwise."""
+    script = ('echo $OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_SIZE $OMPI_COMM_WORLD_LOCAL_RANK '
+              '$OMPI_COMM_WORLD_LOCAL_SIZE $OMPI_COMM_WORLD_NODE_RANK $OMPI_UNIVERSE_SIZE,'
+              '$PMI_RANK $PMI_SIZE $MPI_LOCALRANKID $MPI_LOCALNRANKS,$PMI_FD$PMI_PORT$PMIX_RANK')
+    env = dict(os.environ, OMPI_COMM_WORLD_SIZE='7', OMPI_UNIVERSE_SIZE='9', PMI_RANK='5', MPI_LOCALNRANKS='8', PMI_FD='3')
+    expect(run('-n', 3, 'sh', '-c', script, env=env), 0, [f'{i} 3 {i} 3 {i} 3,{i} 3 {i} 3,' for i in range(3)])
+    expect(run('--usize', 5, '-envnone', '-n', 1, '/bin/sh', '-c', script, ':', '-n', 1, '/bin/sh', '-c', script), 0,
+           [f'{i} 2 {i} 2 {i} 5,{i} 2 {i} 2,' for i in range(2)])
+    expect(run('-x', 'PMI_RANK=x', '-env', 'OMPI_UNIVERSE_SIZE', 'u', '-unset-env', 'PMI_SIZE', '-n', 2,
+               'sh', '-c', script + '; env | grep -c ^PMI_'), 0,
+           ['0 2 0 2 0 u,x 0 2,', '1', '1', '1 2 1 2 1 u,x 1 2,'])
+    expect(run('-envexcl', 'OMPI_*', '-n', 1, 'sh', '-c', script), 0, [',0 1 0 1,'])
+
+
 def test_program_search():
     directory = os.path.join(scratch, 'bin')
     os.makedirs(directory, exist_ok=True)
@@ -869,6 +884,12 @@ def test_library_foreign_launcher():
         contains(result.stderr, 'PARLEY_SINGLETON=1')
         expect(run('-n', 2, ends(), 'well', env=dict(os.environ, **{name: value})), 0, ranks(2))
         expect(alone('well', PARLEY_SINGLETON='1', **{name: value}), 0, ranks(1))
+
+
+def test_library_variables_of_others():
+    """They are no marks of another launcher, also where there is no way back to mpiexec."""
+    expect(run('-n', 2, '-x', 'OMPI_COMM_WORLD_SIZE=2', ends(), 'well'), 0, ranks(2))
+    expect(run('-n', 2, 'sh', '-c', f'exec env -u PARLEY_JOB {ends()} well'), 0, ['rank 0 of 1'] * 2)
 
 
 def test_library_unreachable():
