@@ -232,13 +232,33 @@ bool door_is_own(const char *path, size_t length)
     return false;
 }
 
-const char *door_missing(const char *library)
+/* The door for a library that programs want; DOORS: there is none. */
+static int door_for(const char *library)
 {
-    char folder[PATH_MAX];
-
     for (int d = 0; d < DOORS; d++)
         for (int i = 0; i < NAMES; i++)
-            if (*library && !strcmp(library, doors[d].needed[i]) && !door_folder(d, folder))
-                return doors[d].name;
-    return NULL;
+            if (*library && !strcmp(library, doors[d].needed[i]))
+                return d;
+    return DOORS;
+}
+
+const char *door_missing(const char *library)
+{
+    const int door = door_for(library);
+    char folder[PATH_MAX];
+
+    return door < DOORS && !door_folder(door, folder) ? doors[door].name : NULL;
+}
+
+bool door_file(const char *library, char *path, size_t size)
+{
+    const int door = door_for(library);
+    char folder[PATH_MAX];
+
+    if (door == DOORS || !door_folder(door, folder))
+        return false;
+    snprintf(path, size, "%s/%s", folder, library);
+    if (access(path, R_OK))
+        snprintf(path, size, "%s/%s", folder, doors[door].library);
+    return true;
 }

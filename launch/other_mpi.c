@@ -311,15 +311,20 @@ static bool find_in_program(const struct app *app, char name[OTHER_MPI_SIZE])
 static void report(struct job *job, int rank)
 {
     const struct rank *r = &job->ranks[rank];
-    const char *const door = job->options.no_doors ? NULL : door_missing(r->other_mpi);
+    const char *const missing = job->options.no_doors ? NULL : door_missing(r->other_mpi);
+    char file[2 * PATH_MAX], why[2 * PATH_MAX + 300] = "";
 
+    if (missing)
+        snprintf(why, sizeof why,
+                 "the door with which Parley runs such programs is not installed: lib/parley/%s\n", missing);
+    else if (!job->options.no_doors && door_file(r->other_mpi, file, sizeof file))
+        snprintf(why, sizeof why, "something puts the folder of that library before the one of Parley's door for such "
+                 "programs, as scripts do with LD_LIBRARY_PATH: mpiexec -x LD_PRELOAD=%s goes before all\n", file);
     report_rank(job, rank,
                 "E0117: %s uses another MPI library, %s, which does not know this mpiexec: each process was a world of "
-                "its own, of size 1\n%s%s%s"
+                "its own, of size 1\n%s"
                 "start it with the mpiexec of that library, or compile it with Parley's mpicc",
-                r->app->argv.at[0], r->other_mpi,
-                door ? "the door with which Parley runs such programs is not installed: lib/parley/" : "",
-                door ? door : "", door ? "\n" : "");
+                r->app->argv.at[0], r->other_mpi, why);
     job_failed(job, rank, EXIT_OTHER_MPI, false);
 }
 

@@ -274,6 +274,25 @@ def test_in_scripts():
     each(lambda door: expect_ranks(run(mpiexec, '-n', 2, 'sh', '-c', real(door) + '; exit $?'), 2))
 
 
+def test_scripts_with_an_order():
+    """One that puts the folder of the other library first, and what the message says to do then."""
+    def one(door):
+        program = real(door) + '.waits' # alone, so that mpiexec sees what it has loaded
+        with open(program + '.c', 'w', encoding='utf-8') as f:
+            f.write('#include <unistd.h>\n' + PROGRAM.replace('    MPI_Finalize', '    fflush(stdout);\n'
+                                                              '    if (sum == 1)\n        sleep(5);\n    MPI_Finalize'))
+        done = run(COMPILERS[door], program + '.c', '-o', program)
+        check(done.returncode == 0, done.stderr)
+        folder = os.path.dirname(next(line.split()[2] for line in run('ldd', program).stdout.splitlines()
+                                      if line.split()[0] in (LIBRARIES[door], 'libmpich.so.12')))
+        script = f'LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH exec {program}'
+        done = run(mpiexec, '-n', 2, 'sh', '-c', script)
+        said = re.search(r'mpiexec -x (LD_PRELOAD=\S*) goes before all', done.stderr)
+        check(done.returncode == 1 and 'E0117' in done.stderr and said, done.returncode, done.stderr)
+        expect_ranks(run(mpiexec, '-x', said[1], '-n', 2, 'sh', '-c', script), 2)
+    each(one)
+
+
 def test_own_order():
     """DT_RPATH goes before LD_LIBRARY_PATH; the door goes before both."""
     def one(door):
