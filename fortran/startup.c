@@ -3,6 +3,8 @@
  * Knows: convert.h, and the sizes that the build found with the compiler. */
 #include "convert.h"
 
+#include <execinfo.h>
+
 #define YES "true"
 #define NO "false"
 
@@ -27,7 +29,9 @@ __attribute__((constructor)) static void tell_c(void)
     int is_true = 1, is_false = 0;
     unsigned char is_set_true[sizeof is_true], is_set_false[sizeof is_false];
     int is_set = 1;
+    void *frame;
 
+    (void)backtrace(&frame, 1); /* takes memory the first time, which MPI_Abort in a signal handler must not */
     if (!PMPI_Abi_get_fortran_booleans(sizeof is_true, is_set_true, is_set_false, &is_set) && !is_set)
         PMPI_Abi_set_fortran_booleans(sizeof is_true, &is_true, &is_false);
     if (PMPI_Abi_get_fortran_info(&info))

@@ -2,6 +2,7 @@
 /* Doors: coming up, memory, error codes, lengths of arrays. */
 #include "door.h"
 
+#include <execinfo.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -34,13 +35,17 @@ int door_unsupported(MPI_Comm comm, const char *function)
     return out_code(MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
-/* Reports tell where the program calls MPI: behind us. */
+/* Reports tell where the program calls MPI: behind us. MPI_Abort may be called by a signal handler in the middle of malloc,
+ * and the first backtrace() takes memory. */
 __attribute__((constructor)) static void come_up(void)
 {
+    void *frame;
+
     if (parley_calls_1.version != MPI_CALLS_VERSION)
         door_die("E0116: this library, a door for programs of another MPI, and libmpi_abi are not of the same build; "
                  "install both anew");
     parley_door_1.own_code(__ehdr_start, etext);
+    (void)backtrace(&frame, 1);
 }
 
 /* --- memory --- */

@@ -174,7 +174,7 @@ void bind_abort(const struct comm *comm, int code, const void *caller)
 
     snprintf(text, sizeof text, "E0113: MPI_Abort: the program ends the job with code %d, on %s", code,
              obj_comm_label(comm, label));
-    init_abort(code, text, (uintptr_t)caller);
+    init_abort(code, text, callsite_of(caller));
 }
 
 void bind_call_errhandler(void *object, int code)

@@ -74,6 +74,11 @@ __attribute__((section("parley_text"))) uint64_t callsite_find(void)
     return i < count ? (uintptr_t)frames[i] : 0;
 }
 
+__attribute__((section("parley_text"))) uint64_t callsite_of(const void *caller)
+{
+    return is_own(caller) || is_between(caller) ? callsite_find() : (uintptr_t)caller;
+}
+
 /* A program that is not position independent has absolute addresses. */
 static uintptr_t base_of(const Dl_info *info)
 {

@@ -17,6 +17,10 @@
  * run in a signal handler. */
 uint64_t callsite_find(void) COLD;
 
+/* The same for a call whose return address is known. When that is the program's, as without Fortran, doors and tools, it
+ * may run in a signal handler; else only if something has called backtrace() before, since the first time takes memory. */
+uint64_t callsite_of(const void *caller) COLD;
+
 /* The code from `start` to `stop` is no program's either: another library on this engine, one in a process. Before any
  * of the others is called. */
 void callsite_also_own(const void *start, const void *stop);

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A fatal error names the line of the Fortran program, not a place in the library; args: section or send.
+! A fatal error names the line of the Fortran program, not a place in the library; args: section, send or abort.
 program where_f08
     use mpi_f08
     implicit none
@@ -11,5 +11,6 @@ program where_f08
     call get_command_argument(1, what)
     if (what == 'section') call MPI_Win_create(a(2, :), 12_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_WORLD, win)
     if (what == 'send') call MPI_Send(a, 3, MPI_REAL, 99, 0, MPI_COMM_WORLD)
+    if (what == 'abort') call MPI_Abort(MPI_COMM_WORLD, 5)
     call MPI_Finalize()
 end program
