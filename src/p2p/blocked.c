@@ -93,6 +93,58 @@ void request_describe(const struct req *req, struct blocked *out)
     lane_unlock(lane);
 }
 
+/* --- what MPI_Finalize waits for --- */
+
+static void on_freed(const struct match_entry *recv, void *arg)
+{
+    const struct p2p_req *r = CONTAINER_OF(recv, const struct p2p_req, match), **found = arg;
+
+    if (!*found && r->is_detached)
+        *found = r;
+}
+
+/* A receive that the user has freed and for which no message has come. */
+static const struct p2p_req *freed_receive(const struct lane *lane)
+{
+    const struct p2p_req *found = NULL;
+
+    for (unsigned i = 0; i < lane->channel_slots && !found; i++) {
+        struct channel *channel = lane->channels[i];
+        if (channel && channel == &channel->comm->p2p->channel[0])
+            match_each_posted(&channel->match, on_freed, &found);
+    }
+    return found;
+}
+
+/* What belongs to the receive may go at any time if another thread takes messages in. */
+static void describe_freed(const struct p2p_req *r, bool may_go, struct blocked *out)
+{
+    *out = (struct blocked){ .call = "MPI_Finalize", .of = "MPI_Irecv", .way = BLOCKED_RECEIVING, .is_of_anyone = may_go,
+                             .count = -1 };
+    if (may_go)
+        return;
+    out->comm = r->req.comm;
+    out->count = r->count;
+    out->type = type_name(r->type);
+    describe_key(r->match.node.key, r->match.mask, out);
+}
+
+void p2p_describe_flush(struct blocked *out)
+{
+    const struct p2p_req *r = NULL;
+    struct lane *lane;
+    int number = 0;
+
+    *out = (struct blocked){ .call = "MPI_Finalize", .way = BLOCKED_SENDING, .is_of_anyone = true, .count = -1 };
+    while (!r && (lane = lane_next(&number))) {
+        lane_lock(lane);
+        r = freed_receive(lane);
+        if (r)
+            describe_freed(r, lane->is_threaded, out);
+        lane_unlock(lane);
+    }
+}
+
 /* --- what lies in the queues --- */
 
 struct visit {

@@ -481,6 +481,8 @@ int request_start(struct req *req);
 bool probe_describe(const struct progress_long *wait, struct blocked *out) COLD;
 void request_describe(const struct req *req, struct blocked *out) COLD;
 void describe_key(uint64_t key, uint64_t mask, struct blocked *out) COLD;
+/* p2p_flush, while it waits. */
+void p2p_describe_flush(struct blocked *out) COLD;
 
 /* hidden.c: with P2P_HIDDEN, give its buffer back to the program. */
 void recv_show(struct p2p_req *r) COLD;

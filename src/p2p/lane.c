@@ -480,7 +480,7 @@ bool p2p_describe_wait(const struct progress_long *wait, struct blocked *out)
 {
     if (wait->is_done != is_flushed)
         return probe_describe(wait, out);
-    *out = (struct blocked){ .call = "MPI_Finalize", .way = BLOCKED_SENDING, .is_of_anyone = true, .count = -1 };
+    p2p_describe_flush(out);
     return true;
 }
 

@@ -264,6 +264,19 @@ static void finalize(void)
         receive(0, 8, world);
 }
 
+/* A receive that is freed, and no message comes. */
+static void freed(void)
+{
+    MPI_Request request;
+
+    if (rank == 0) {
+        MPI_Irecv(number, 3, MPI_INT, 1, 7, world, &request);
+        MPI_Request_free(&request);
+    }
+    if (rank == 1)
+        receive(0, 8, world);
+}
+
 static MPI_Win field(void)
 {
     MPI_Win win;
@@ -337,7 +350,7 @@ static const struct {
     { "posted", posted },     { "finalised", finalised },   { "gone", gone },         { "any", any },
     { "waitall", waitall },   { "waitany", waitany },       { "asleep", asleep },     { "polling", polling },
     { "reversed", reversed }, { "subset", subset },         { "threads", threads },   { "grequest", grequest },
-    { "finalize", finalize }, { "lock", lock },             { "epochs", epochs },
+    { "finalize", finalize }, { "freed", freed },           { "lock", lock },         { "epochs", epochs },
     { "held", held },         { "first_call", first_call }, { "pointer", pointer },
 };
 

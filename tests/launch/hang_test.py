@@ -231,6 +231,9 @@ def test_subset():
 def test_finalize():
     lines_with(report('finalize', 2), 'rank 0  MPI_Finalize, with messages that nobody has received yet',
                '* near miss: rank 1 has got a message from rank 0, tag 7')
+    lines_with(report('freed', 2),
+               'rank 0  MPI_Finalize of MPI_Irecv from rank 1, tag 7 on MPI_COMM_WORLD, 3 x MPI_INT',
+               '* deadlock: 0 -> 1 -> 0')
 
 
 def test_chaos():
