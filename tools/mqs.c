@@ -27,7 +27,6 @@ enum {
     NO_LAYOUT,
     OTHER_VERSION,
     ENTRIES_MAX = 1024,
-    LIST_MAX = 1 << 24,                /* nodes of a list; a longer one is broken */
     NAME_SIZE = 64,
     TYPE_NAME_SIZE = 64,
 };
@@ -57,6 +56,7 @@ struct _mqs_process_info {
     bool has_failed;          /* something could not be read or found since this was last cleared */
     struct founds channels, operations;
     mqs_taddr_t channel;      /* the current one; 0: none */
+    mqs_tword_t size;         /* of its communicator, as the debugger has been told, who makes room for a group */
     int op_class;
 };
 
@@ -90,7 +90,7 @@ READER(read_u8, uint8_t)
 static mqs_taddr_t at(mqs_process_info *info, const char *name)
 {
     for (uint32_t i = 0; i < info->entry_count; i++)
-        if (!strcmp(info->entries[i].name, name))
+        if (!strncmp(info->entries[i].name, name, sizeof info->entries[i].name))
             return info->entries[i].value;
     info->has_failed = true;
     return 0;
@@ -151,14 +151,33 @@ static void sort(struct founds *list)
         qsort(list->at, list->count, sizeof *list->at, compare);
 }
 
+/* A walk from address to address, which must not come back to where it was: what the program has written over may lead
+ * round for ever. An address that is compared with is left behind after 1, 2, 4 ... steps. */
+struct walk {
+    mqs_taddr_t mark;
+    uint64_t steps, mark_at;
+};
+
+static bool goes_on(mqs_process_info *info, struct walk *walk, mqs_taddr_t to)
+{
+    if (walk->steps && to == walk->mark)
+        info->has_failed = true;
+    if (walk->steps++ == walk->mark_at) {
+        walk->mark = to;
+        walk->mark_at = 2 * walk->steps;
+    }
+    return !info->has_failed;
+}
+
 /* Call for each node of a ring but its head; `visit` gets the address of the link. */
 typedef void visit_fn(mqs_process_info *info, mqs_taddr_t link);
 
 static void each(mqs_process_info *info, mqs_taddr_t head, visit_fn *visit)
 {
+    struct walk walk = { 0 };
     mqs_taddr_t link = read_address(info, head + at(info, "list.next"));
 
-    for (int i = 0; i < LIST_MAX && link != head && !info->has_failed; i++) {
+    while (link != head && goes_on(info, &walk, link)) {
         visit(info, link);
         link = read_address(info, link + at(info, "list.next"));
     }
@@ -272,10 +291,11 @@ static int read_layout(mqs_process_info *info)
         return OTHER_VERSION;
     if (info->entries)
         basic->mqs_free_fp(info->entries);
-    info->entry_count = layout.count;
-    info->entries = basic->mqs_malloc_fp(layout.count * sizeof *info->entries);
+    info->entry_count = 0;
+    info->entries = basic->mqs_malloc_fp((layout.count + 1) * sizeof *info->entries);
     if (!info->entries)
         return BAD_PROCESS;
+    info->entry_count = layout.count;
     read_bytes(info, (mqs_taddr_t)layout.entries, info->entries, (int)(layout.count * sizeof *info->entries));
     info->roots = (mqs_taddr_t)layout.roots;
     return info->has_failed ? BAD_PROCESS : mqs_ok;
@@ -379,39 +399,62 @@ int mqs_get_communicator(mqs_process *process, mqs_communicator *out)
     comm = comm_of(info);
     out->unique_id = read_u32(info, info->channel + at(info, "channel.ctx"));
     out->local_rank = read_i32(info, comm + at(info, "comm.rank"));
-    out->size = read_i32(info, comm + at(info, "comm.size"));
+    out->size = info->size = read_i32(info, comm + at(info, "comm.size"));
     read_text(info, comm + at(info, "comm.name"), name, sizeof name);
     snprintf(out->name, sizeof out->name, "%s%s", *name ? name : "without a name",
              is_coll(info, info->channel) ? " (collective)" : "");
     return info->has_failed ? BAD_PROCESS : mqs_ok;
 }
 
-/* Rank in MPI_COMM_WORLD of rank `rank` of a group. */
-static int world_rank(mqs_process_info *info, mqs_taddr_t group, int rank)
-{
-    const mqs_taddr_t list = read_address(info, group + at(info, "group.list"));
-    const int step = read_i32(info, group + at(info, "group.step"));
-    const int place = read_i32(info, group + at(info, "group.first")) + rank * step;
+struct ranks {
+    mqs_taddr_t list; /* 0: first, first + step ... */
+    int64_t first, step, size;
+};
 
-    if (rank < 0 || rank >= read_i32(info, group + at(info, "group.size")))
+static struct ranks read_group(mqs_process_info *info, mqs_taddr_t group)
+{
+    return (struct ranks){
+        .list = read_address(info, group + at(info, "group.list")),
+        .first = read_i32(info, group + at(info, "group.first")),
+        .step = read_i32(info, group + at(info, "group.step")),
+        .size = read_i32(info, group + at(info, "group.size")),
+    };
+}
+
+/* Rank in MPI_COMM_WORLD of rank `rank` of a group. */
+static int world_rank(mqs_process_info *info, const struct ranks *group, int64_t rank)
+{
+    const int64_t place = group->first + rank * group->step;
+
+    if (rank < 0 || rank >= group->size)
         return MQS_INVALID_PROCESS;
-    return list ? read_i32(info, list + (mqs_taddr_t)place * sizeof(int32_t)) : place;
+    return group->list ? read_i32(info, group->list + (mqs_taddr_t)place * sizeof(int32_t)) : (int)place;
+}
+
+/* Rank in the group of a process; its size if it is none of them. */
+static int64_t rank_of(mqs_process_info *info, const struct ranks *group, int proc)
+{
+    const int64_t step = group->step ? group->step : 1, rank = (proc - group->first) / step;
+
+    if (!group->list)
+        return world_rank(info, group, rank) == proc ? rank : group->size;
+    for (int64_t i = 0; i < group->size && !info->has_failed; i++)
+        if (world_rank(info, group, i) == proc)
+            return i;
+    return group->size;
 }
 
 int mqs_get_comm_group(mqs_process *process, int *world_ranks)
 {
     mqs_process_info *info = basic->mqs_get_process_info_fp(process);
-    mqs_taddr_t comm, group;
-    int size;
+    struct ranks group;
 
     if (!info->channel)
         return mqs_no_information;
     info->has_failed = false;
-    comm = comm_of(info);
-    group = read_address(info, comm + at(info, "comm.group"));
-    size = read_i32(info, comm + at(info, "comm.size"));
-    for (int i = 0; i < size && !info->has_failed; i++)
-        world_ranks[i] = world_rank(info, group, i);
+    group = read_group(info, read_address(info, comm_of(info) + at(info, "comm.group")));
+    for (mqs_tword_t i = 0; i < info->size && !info->has_failed; i++)
+        world_ranks[i] = world_rank(info, &group, i);
     return info->has_failed ? BAD_PROCESS : mqs_ok;
 }
 
@@ -470,11 +513,13 @@ static void add_hashed(mqs_process_info *info)
     const mqs_taddr_t match = info->channel + at(info, "channel.match");
     const mqs_taddr_t table = read_address(info, match + at(info, "match_ctx.match")) + at(info, "match.posted");
     const mqs_taddr_t buckets = read_address(info, table + at(info, "match_table.buckets"));
-    const uint64_t size = UINT64_C(1) << (64 - read_u32(info, table + at(info, "match_table.shift")) % 64);
+    const uint32_t shift = read_u32(info, table + at(info, "match_table.shift"));
+    const uint64_t size = shift > 0 && shift < 64 ? UINT64_C(1) << (64 - shift) : 0;
 
     for (uint64_t i = 0; i < size && !info->has_failed; i++) {
+        struct walk walk = { 0 };
         mqs_taddr_t node = read_address(info, buckets + i * sizeof(mqs_taddr_t));
-        for (; node && !info->has_failed; node = read_address(info, node + at(info, "match_node.bucket_next")))
+        for (; node && goes_on(info, &walk, node); node = read_address(info, node + at(info, "match_node.bucket_next")))
             add_leader(info, node);
     }
 }
@@ -564,14 +609,15 @@ int mqs_setup_operation_iterator(mqs_process *process, int op_class)
 
 /* --- describing operations --- */
 
-static mqs_taddr_t remote_group(mqs_process_info *info)
+static struct ranks remote_group(mqs_process_info *info)
 {
-    return read_address(info, comm_of(info) + at(info, "comm.remote_group"));
+    return read_group(info, read_address(info, comm_of(info) + at(info, "comm.remote_group")));
 }
 
 static void set_peer(mqs_process_info *info, mqs_pending_operation *out, int rank, int tag, mqs_tword_t length)
 {
-    const int world = world_rank(info, remote_group(info), rank);
+    const struct ranks group = remote_group(info);
+    const int world = world_rank(info, &group, rank);
 
     out->desired_local_rank = out->actual_local_rank = rank;
     out->desired_global_rank = out->actual_global_rank = world;
@@ -596,14 +642,12 @@ static void describe_send(mqs_process_info *info, mqs_taddr_t r, mqs_pending_ope
     const mqs_taddr_t peer = read_address(info, r + at(info, "p2p_req.peer"));
     const int proc = read_i32(info, peer + at(info, "peer.proc"));
     const int tag = read_i32(info, r + at(info, "p2p_req.req") + at(info, "req.tag"));
-    const int size = read_i32(info, remote_group(info) + at(info, "group.size"));
+    const struct ranks group = remote_group(info);
     const unsigned state = read_u8(info, r + at(info, "p2p_req.state"));
     const bool is_sync = read_u8(info, r + at(info, "p2p_req.flags")) & at(info, "WIRE_SYNC");
-    int rank = 0;
 
-    while (rank < size && world_rank(info, remote_group(info), rank) != proc)
-        rank++;
-    set_peer(info, out, rank, tag, (mqs_tword_t)read_u64(info, r + at(info, "p2p_req.len")));
+    set_peer(info, out, (int)rank_of(info, &group, proc), tag,
+             (mqs_tword_t)read_u64(info, r + at(info, "p2p_req.len")));
     out->status = state == at(info, "P2P_MOVING") ? mqs_st_matched : mqs_st_pending;
     out->buffer = read_address(info, r + at(info, "p2p_req.buf"));
     write_type(info, r, out, is_sync                           ? "synchronous send"
@@ -639,8 +683,9 @@ static void describe_receive(mqs_process_info *info, mqs_taddr_t entry, mqs_pend
     out->tag_wild = !(uint32_t)mask;
     out->buffer = read_address(info, r + at(info, "p2p_req.buf"));
     if (!is_posted) {
+        const struct ranks group = remote_group(info);
         out->actual_local_rank = read_i32(info, req + at(info, "req.source"));
-        out->actual_global_rank = world_rank(info, remote_group(info), (int)out->actual_local_rank);
+        out->actual_global_rank = world_rank(info, &group, out->actual_local_rank);
         out->actual_tag = read_i32(info, req + at(info, "req.tag"));
         out->actual_length = (mqs_tword_t)read_u64(info, r + at(info, "p2p_req.wanted"));
     }

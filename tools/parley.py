@@ -17,18 +17,41 @@ NO_VALUE = -1000
 STATES = ('not started', 'started', 'in MPI', 'after MPI_Finalize', 'ended')
 
 
+def c_value(expression):
+    """Of an expression as C has it, whatever the language of the frame."""
+    language = gdb.parameter('language')
+    gdb.execute('set language c', to_string=True)
+    try:
+        return int(gdb.parse_and_eval(expression))
+    finally:
+        gdb.execute('set language ' + language, to_string=True)
+
+
+def chain(first, end, follow):
+    """Addresses from one to the next, up to `end`. They may lie in memory that the program has written over."""
+    seen = set()
+    while first != end:
+        if first in seen:
+            raise gdb.GdbError(f'a list of the library is broken at {first:#x}: something has written over it')
+        seen.add(first)
+        yield first
+        first = follow(first)
+
+
 class Layout:
     """Reads the memory of the process by the names of the table."""
 
     def __init__(self):
         try:
-            table = int(gdb.parse_and_eval('(unsigned long)&parley_debug_layout'))
+            table = c_value('(unsigned long)&parley_debug_layout')
         except gdb.error as fault:
             raise gdb.GdbError('no MPI library of Parley in this process (yet): start it, or attach') from fault
         try:
             self.read_table(table)
         except gdb.MemoryError as fault:
             raise gdb.GdbError('the process does not run yet') from fault
+        if not any(self.lanes()):
+            raise gdb.GdbError('MPI is not running in this process: not yet, or not any more')
 
     def read_table(self, table):
         if self.number(table) != MAGIC:
@@ -39,7 +62,7 @@ class Layout:
         self.offsets = {}
         for i in range(count):
             entry = self.bytes(entries + 32 * i, 32)
-            name = entry[:28].split(b'\0')[0].decode()
+            name = entry[:28].split(b'\0')[0].decode('ascii', 'replace')
             self.offsets[name] = int.from_bytes(entry[28:], sys.byteorder)
         self.roots = self.number(table + 24)
         self.config = self.pointer(self.roots, 'debug_roots.config')
@@ -85,10 +108,12 @@ class Layout:
 
     def ring(self, head):
         """The links of a list."""
-        link = self.pointer(head, 'list.next')
-        while link != head:
-            yield link
-            link = self.pointer(link, 'list.next')
+        return chain(self.pointer(head, 'list.next'), head, lambda link: self.pointer(link, 'list.next'))
+
+    def node(self, head, place):
+        """The machine of a process of the job."""
+        places = head + self['JOB_PAGE'] * (2 * self.u32(head, 'job_head.slots') + 1)
+        return self.u32(places + self['job_place'] * place, 'job_place.node')
 
     # --- objects
 
@@ -122,8 +147,13 @@ class Layout:
         return self.number(table + 4 * place, 4, signed=True) if table else place
 
     def group_rank(self, group, proc):
-        for rank in range(self.i32(group, 'group.size')):
-            if self.world_rank(group, rank) == proc:
+        table, size = self.pointer(group, 'group.list'), self.i32(group, 'group.size')
+        first, step = self.i32(group, 'group.first'), self.i32(group, 'group.step')
+        if not table:
+            rank, rest = divmod(proc - first, step or 1)
+            return rank if not rest and 0 <= rank < size else -1
+        for rank in range(size):
+            if self.number(table + 4 * (first + rank * step), 4, signed=True) == proc:
                 return rank
         return -1
 
@@ -142,13 +172,11 @@ class Layout:
             return entries
         table = self.pointer(match, 'match_ctx.match') + self['match.posted']
         buckets = self.pointer(table, 'match_table.buckets')
-        for i in range(1 << (64 - self.u32(table, 'match_table.shift'))):
-            node = self.number(buckets + WORD * i)
-            while node:
+        for i in range(1 << max(64 - self.u32(table, 'match_table.shift'), 0)):
+            for node in chain(self.number(buckets + WORD * i), 0, lambda n: self.pointer(n, 'match_node.bucket_next')):
                 if self.pointer(node, 'match_node.owner') & ~self['MATCH_ANY'] == match:
                     entries.append(node - self['match_entry.node'])
                     entries += [link - in_entry for link in self.ring(node + self['match_node.ring'])]
-                node = self.pointer(node, 'match_node.bucket_next')
         return sorted(entries, key=lambda entry: self.pointer(entry, 'match_entry.sequence'))
 
     def messages(self, channel):
@@ -263,6 +291,16 @@ def show_operations(kinds):
 
 # --- commands
 
+class Command(gdb.Command):
+    """One that reads the process, of which not all may be there."""
+
+    def invoke(self, argument, _from_tty):
+        try:
+            self.show(argument.strip())
+        except gdb.MemoryError as fault:
+            raise gdb.GdbError(f'memory of the process cannot be read, so there is no more to show: {fault}') from fault
+
+
 class Mpi(gdb.Command):
     """What this MPI process does: mpi queues, mpi requests, mpi comms, mpi waitfor."""
 
@@ -270,37 +308,37 @@ class Mpi(gdb.Command):
         super().__init__('mpi', gdb.COMMAND_DATA, prefix=True)
 
 
-class Queues(gdb.Command):
+class Queues(Command):
     """mpi queues: receives posted, messages that nobody has asked for, sends under way, by communicator."""
 
     def __init__(self):
         super().__init__('mpi queues', gdb.COMMAND_DATA)
 
-    def invoke(self, _argument, _from_tty):
+    def show(self, _argument):
         show_operations(('posted', 'unexpected', 'sends'))
 
 
-class Requests(gdb.Command):
+class Requests(Command):
     """mpi requests: sends and receives of this process that are not complete.
 mpi requests HANDLE: whether this one is complete, and what it is for."""
 
     def __init__(self):
         super().__init__('mpi requests', gdb.COMMAND_DATA)
 
-    def invoke(self, argument, _from_tty):
-        if not argument.strip():
+    def show(self, argument):
+        if argument:
+            print(request_text(int(gdb.parse_and_eval(argument))))
+        else:
             show_operations(('posted', 'sends'))
-            return
-        print(request_text(int(gdb.parse_and_eval(f'(unsigned long)({argument})'))))
 
 
-class Comms(gdb.Command):
+class Comms(Command):
     """mpi comms: the communicators of this process, with the ranks of their members in MPI_COMM_WORLD."""
 
     def __init__(self):
         super().__init__('mpi comms', gdb.COMMAND_DATA)
 
-    def invoke(self, _argument, _from_tty):
+    def show(self, _argument):
         layout = Layout()
         for ctx, _, channel in layout.channels():
             if ctx & 1:
@@ -317,30 +355,40 @@ class Comms(gdb.Command):
             print(line)
 
 
-class WaitFor(gdb.Command):
-    """mpi waitfor: what each rank of the job is blocked in, and whom it waits for, as far as it has told, also
-those that were started later. In rings, processes have the numbers of their places in the job.
+class WaitFor(Command):
+    """mpi waitfor: what each rank of the job on this machine is blocked in, and whom it waits for, as far as it has
+told, also those that were started later. In rings, processes have the numbers of their places in the job.
 A rank tells when it has waited for some milliseconds."""
 
     def __init__(self):
         super().__init__('mpi waitfor', gdb.COMMAND_DATA)
 
-    def invoke(self, _argument, _from_tty):
+    def show(self, _argument):
         layout = Layout()
         head = layout.pointer(layout.config, 'p2p_config.segment')
         if not head:
             print('this process is alone')
             return
-        waits = {}
-        for place in range(layout.u32(head, 'job_head.slots')):
+        try:
+            slots, size = layout.u32(head, 'job_head.slots'), layout.u32(head, 'job_head.size')
+        except gdb.MemoryError as fault:
+            raise gdb.GdbError('what ranks tell lies in shared memory, and that is not here: '
+                               'is this a core file?') from fault
+        waits, far = {}, []
+        for place in range(slots):
             proc = head + layout['JOB_PAGE'] * (place + 1)
-            if place >= layout.u32(head, 'job_head.size') and layout.u32(proc, 'job_proc.state') == 0:
+            if layout.node(head, place) != layout.node(head, layout.rank):
+                far += [place] if place < size else []
+                continue
+            if place >= size and layout.u32(proc, 'job_proc.state') == 0:
                 continue
             here = '*' if place == layout.rank else ' '
             world = layout.u32(proc, 'job_proc.world')
             name = f'rank {layout.u32(proc, "job_proc.rank")}' + (f' of spawned world {world}' if world else '')
             print(f'{here} {name} (process {layout.i32(proc, "job_proc.pid")}): ' +
                   status_text(layout, proc, place, waits))
+        if far:
+            print(f'  on other machines: rank {ranges(far)}')
         for cycle in cycles(waits):
             print('these wait for each other: ' + ' -> '.join(map(str, cycle)))
 
@@ -426,7 +474,7 @@ def request_text(handle):
         for r in layout.sends(lane, channel):
             if r == handle:
                 return f'{handle:#x} ({send_text(layout, comm, r)})'
-    if layout.number(handle, 1) != layout['OBJ_REQUEST']:
+    if handle < PREDEFINED_END or layout.number(handle, 1) != layout['OBJ_REQUEST']:
         return f'{handle:#x} (no request)'
     return f'{handle:#x} ({"complete" if layout.u32(handle, "req.done") else "not complete"})'
 
@@ -439,16 +487,18 @@ class Handle:
         self.describe = describe
 
     def to_string(self):
-        number = int(self.value)
         try:
-            return self.describe(number)
+            return self.describe(int(self.value))
         except (gdb.error, gdb.GdbError):
-            return f'{number:#x}'
+            return self.value.format_string(raw=True)
 
 
 def find_printer(value):
+    """Of handles of the standard ABI; those of programs for another MPI have the same names and other values."""
     describe = {'MPI_Comm': comm_text, 'MPI_Request': request_text}.get(value.type.name)
-    return Handle(value, describe) if describe else None
+    kind = value.type.strip_typedefs()
+    is_ours = kind.code == gdb.TYPE_CODE_PTR and (kind.target().name or '').startswith('MPI_ABI_')
+    return Handle(value, describe) if describe and is_ours else None
 
 
 def register():

@@ -112,6 +112,8 @@ static const struct debug_entry entries[] = {
     FIELD(job_proc, rank),
     FIELD(job_proc, world),
     FIELD(job_proc, status),
+    SIZE(job_place),
+    FIELD(job_place, node),
     FIELD(job_status, lock),
     FIELD(job_status, way),
     FIELD(job_status, peer),

@@ -367,10 +367,10 @@ def test_mpir_attach():
 
 # --- queues
 
-def queues_of(job, rank):
+def queues_of(job, rank, *words):
     library = os.path.join(t.build, 'tools', 'libparley_mqs.so')
     done = subprocess.run([compiled('mqs_reader', '-I', os.path.join(SOURCES, 'tools')), library, str(job.pids[rank]),
-                           str(rank)], capture_output=True, text=True, timeout=t.STOP_AFTER, check=False,
+                           str(rank), *words], capture_output=True, text=True, timeout=t.STOP_AFTER, check=False,
                           env=dict(os.environ, PARLEY_SINGLETON='1'))
     t.equal((done.returncode, done.stderr), (0, ''), 'mqs_reader')
     return done.stdout.splitlines()
@@ -410,6 +410,13 @@ def test_message_queues():
             if ranks > 1:
                 t.equal(world_part(queues_of(job, 1))[1:],
                         [*sends, 'receive pending peer 0 world 0 tag 98 length 4: receive, 1 x MPI_INT'], 'rank 1')
+
+
+def test_message_queues_of_damaged_memory():
+    """Whatever the process has written over: the library for debuggers comes to an end."""
+    with Blocked(2, 'many') as job:
+        for rank in range(2):
+            queues_of(job, rank, '1', '100')
 
 
 def test_name_of_library():
@@ -452,6 +459,87 @@ def test_gdb_without_library():
     need_gdb()
     t.contains(gdb(source(), 'mpi queues', program=[shutil.which('true')]), 'no MPI library of Parley in this process')
     t.contains(gdb(source(), 'mpi queues', program=[compiled('queues')]), 'no MPI library of Parley in this process')
+
+
+def test_gdb_outside_of_mpi():
+    need_gdb()
+    text = gdb(source(), 'break main', 'run', 'mpi queues', 'mpi waitfor', 'break exit', 'continue', 'mpi comms',
+               'mpi waitfor', 'kill', program=['--args', compiled('ends'), 'well'])
+    t.equal(text.count('MPI is not running in this process: not yet, or not any more'), 2, text)
+    t.contains(text, "the library's own communicator: rank 0 of 1, world ranks 0\nthis process is alone")
+
+
+def test_gdb_core_and_language():
+    """What the process has told others is in shared memory, which a core need not have; the language of the frame is
+    not that of our expressions."""
+    need_gdb()
+    core = os.path.join(t.scratch, 'core')
+    with Blocked(2) as job:
+        with open(f'/proc/{job.pids[0]}/coredump_filter', 'w', encoding='ascii') as file:
+            file.write('0x31')
+        gdb(f'gcore {core}', 'detach', program=['-p', job.pids[0]])
+        text = gdb(source(), 'set language fortran', 'mpi queues', 'show language', 'mpi waitfor',
+                   program=[compiled('queues'), core])
+    has_lines(text, POSTED + UNEXPECTED, 1)
+    t.contains(text, 'language is "fortran"')
+    t.contains(text, 'what ranks tell lies in shared memory, and that is not here: is this a core file?')
+
+
+def test_gdb_broken_list():
+    """A list that the program has written over does not keep gdb for ever."""
+    need_gdb()
+    break_it = ("python l = Layout(); c = l.channels()[0][2]; "
+                "head = c + l['channel.match'] + l['match_ctx.{}']; link = l.pointer(head, 'list.next'); "
+                "gdb.selected_inferior().write_memory(link + l['list.next'], link.to_bytes(8, 'little'))")
+    for name in ('posted', 'arrivals'):
+        with Blocked(2) as job:
+            text = gdb(source(), break_it.format(name), 'mpi queues', 'detach', program=['-p', job.pids[0]])
+            t.check(re.search('a list of the library is broken at 0x', text), text)
+
+
+def test_gdb_handles_of_others():
+    """A program for another MPI has types of the same names."""
+    need_gdb()
+    program = os.path.join(t.scratch, 'others')
+    with open(program + '.c', 'w', encoding='ascii') as file:
+        file.write('typedef int MPI_Comm; int MPI_Init(int *, char ***); int MPI_Finalize(void);\n'
+                   'int main(void) { MPI_Comm comm = 0x44000000; MPI_Init(0, 0); return MPI_Finalize() + !comm; }\n')
+    done = subprocess.run([os.path.join(t.build, 'launch', 'mpicc'), '-g', program + '.c', '-o', program],
+                          capture_output=True, text=True, check=False)
+    t.equal((done.returncode, done.stderr), (0, ''), 'compiling')
+    text = gdb(source(), 'break MPI_Finalize', 'run', 'frame function main', 'print comm', 'kill', program=[program])
+    t.contains(text, f'$1 = {0x44000000}')
+
+
+def test_gdb_several_machines():
+    """What ranks elsewhere wait for is not known here, and not made up."""
+    need_gdb()
+    shell = os.path.join(t.scratch, 'shell')
+    with open(shell, 'w', encoding='ascii') as file:
+        file.write('#!/bin/sh\nshift\nexec sh -c "$1"\n')
+    os.chmod(shell, 0o755)
+    process = t.start('-host', 'a:2,b:1', '-n', 3, compiled('queues'), env=dict(os.environ, PARLEY_RSH=shell))
+    try:
+        t.equal(t.read_lines(process, 3), ['ready'] * 3)
+        pids = [pid for pid in t.processes_with(compiled('queues')) if is_rank(pid)]
+        for rank, here, there in ((0, '0 1', '2'), (2, '2', '0-1')):
+            pid = next(p for p in pids if Blocked.rank_of(p) == rank)
+            t.wait_until(lambda: tells(pid, here, there), 60, f'ranks {here}, and not {there}')
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def is_rank(pid):
+    with open(f'/proc/{pid}/comm', encoding='utf-8') as file:
+        return file.read().strip() == 'queues'
+
+
+def tells(pid, here, there):
+    """A rank tells when it has waited for some milliseconds."""
+    text = gdb(source(), 'mpi waitfor', 'detach', program=['-p', pid])
+    return re.findall(r'rank (\d) \(process \d+\): in MPI_Recv', text) == here.split() and \
+        f'on other machines: rank {there}' in text
 
 
 # --- valgrind
