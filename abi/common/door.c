@@ -35,8 +35,8 @@ int door_unsupported(MPI_Comm comm, const char *function)
     return out_code(MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
-/* Reports tell where the program calls MPI: behind us. MPI_Abort may be called by a signal handler in the middle of malloc,
- * and the first backtrace() takes memory. */
+/* Reports tell where the program calls MPI: behind us. MPI_Abort may be called by a signal handler in the middle of
+ * malloc, and the first backtrace() takes memory. */
 __attribute__((constructor)) static void come_up(void)
 {
     void *frame;

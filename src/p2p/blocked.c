@@ -119,8 +119,8 @@ static const struct p2p_req *freed_receive(const struct lane *lane)
 /* What belongs to the receive may go at any time if another thread takes messages in. */
 static void describe_freed(const struct p2p_req *r, bool may_go, struct blocked *out)
 {
-    *out = (struct blocked){ .call = "MPI_Finalize", .of = "MPI_Irecv", .way = BLOCKED_RECEIVING, .is_of_anyone = may_go,
-                             .count = -1 };
+    *out = (struct blocked){ .call = "MPI_Finalize", .of = "MPI_Irecv", .way = BLOCKED_RECEIVING,
+                             .is_of_anyone = may_go, .count = -1 };
     if (may_go)
         return;
     out->comm = r->req.comm;

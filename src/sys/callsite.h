@@ -17,8 +17,9 @@
  * run in a signal handler. */
 uint64_t callsite_find(void) COLD;
 
-/* The same for a call whose return address is known. When that is the program's, as without Fortran, doors and tools, it
- * may run in a signal handler; else only if something has called backtrace() before, since the first time takes memory. */
+/* The same for a call whose return address is known. When that is the program's, as without Fortran, doors and tools,
+ * it may run in a signal handler; else only if something has called backtrace() before, which takes memory the first
+ * time. */
 uint64_t callsite_of(const void *caller) COLD;
 
 /* The code from `start` to `stop` is no program's either: another library on this engine, one in a process. Before any

@@ -161,7 +161,8 @@ def test_variables_of_others():
     script = ('echo $OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_SIZE $OMPI_COMM_WORLD_LOCAL_RANK '
               '$OMPI_COMM_WORLD_LOCAL_SIZE $OMPI_COMM_WORLD_NODE_RANK $OMPI_UNIVERSE_SIZE,'
               '$PMI_RANK $PMI_SIZE $MPI_LOCALRANKID $MPI_LOCALNRANKS,$PMI_FD$PMI_PORT$PMIX_RANK')
-    env = dict(os.environ, OMPI_COMM_WORLD_SIZE='7', OMPI_UNIVERSE_SIZE='9', PMI_RANK='5', MPI_LOCALNRANKS='8', PMI_FD='3')
+    env = dict(os.environ, OMPI_COMM_WORLD_SIZE='7', OMPI_UNIVERSE_SIZE='9', PMI_RANK='5', MPI_LOCALNRANKS='8',
+               PMI_FD='3')
     expect(run('-n', 3, 'sh', '-c', script, env=env), 0, [f'{i} 3 {i} 3 {i} 3,{i} 3 {i} 3,' for i in range(3)])
     expect(run('--usize', 5, '-envnone', '-n', 1, '/bin/sh', '-c', script, ':', '-n', 1, '/bin/sh', '-c', script), 0,
            [f'{i} 2 {i} 2 {i} 5,{i} 2 {i} 2,' for i in range(2)])
