@@ -15,6 +15,7 @@
  * Items of a type with gaps are unpacked before they are combined. */
 #include "base/copy.h"
 #include "coll/int_ways.h"
+#include "sys/huge.h"
 
 /* Bytes; with fewer, time is the number of times that somebody waits. In slices all wait for all, else those who reduce
  * to another one wait for nobody: where ranks share processors, that counts for more. */
@@ -284,8 +285,10 @@ static bool is_tried_large(struct reduction *r, enum node_kind kind, size_t leas
     *rc = 0;
     if (r->call.bytes < least || !r->type->is_contig || !node_copies(&r->call, rc))
         return false;
-    return r->call.comm->shelf_has_ways ? node_ways_copy(&r->call, kind, r->call.bytes)
-                                        : pays_as(r) >= r->call.comm->shelf_copy_min;
+    if (!r->call.comm->shelf_has_ways)
+        return pays_as(r) >= r->call.comm->shelf_copy_min;
+    huge_note(coll_own(r->args), r->call.bytes); /* the others would perhaps read it if it lay in huge pages */
+    return node_ways_copy(&r->call, kind, r->call.bytes);
 }
 
 static int run(struct reduction *r, const struct node_work *work)
