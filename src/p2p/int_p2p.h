@@ -34,6 +34,10 @@ enum {
 /* To this process, to others of its node, to those of other nodes (machines), to those of other clients (IMPI). */
 enum p2p_way { TO_SELF, TO_NEAR, TO_FAR, TO_FOREIGN, P2P_WAYS };
 
+/* Requests of sends that are kept back take turns, so that who waits for one sees it complete though other threads have
+ * sent again meanwhile. */
+enum { P2P_KEPT = 8 };
+
 /* The way to one process, made at first contact. */
 struct peer {
     struct lane *lane;
@@ -101,7 +105,8 @@ struct lane {
     int number;                    /* 0: the first one */
     struct net *nets[P2P_WAYS];    /* NULL: nobody there, so far */
     const struct net_ops *ops[P2P_WAYS];
-    struct req kept;               /* of all sends whose records the net to far processes keeps back */
+    struct req kept[P2P_KEPT];     /* of all sends whose records the net to far processes keeps back */
+    unsigned kept_now;             /* the only one of them that may not be complete */
     unsigned fars;                 /* peers of other nodes */
     bool has_far;                  /* there is a net to far or foreign processes */
     unsigned far_polls, far_awake; /* polls of everything; looks at other machines before they become few */
@@ -334,7 +339,7 @@ struct channel *channel_find(struct lane *lane, uint32_t ctx);
 
 /* Poll functions, without the lock; arg: the lane, or a peer. The second polls one process and does the lane's work. */
 int lane_poll(void *arg);
-/* Make lane->kept, complete. */
+/* Make all of lane->kept, complete. */
 void send_init_kept(struct lane *lane);
 int lane_poll_peer(void *arg, const _Atomic uint32_t *done);
 

@@ -153,7 +153,7 @@ static int open_far(struct lane *lane)
     if (!rc)
         progress_listen(lane->ops[TO_FAR]->wait_fd(lane->nets[TO_FAR]));
     if (!rc)
-        lane->nets[TO_FAR]->flushed = &lane->kept.done;
+        lane->nets[TO_FAR]->flushed = &lane->kept[lane->kept_now].done;
     lane->has_far |= !rc;
     return rc;
 }
@@ -662,7 +662,7 @@ static ALWAYS_INLINE int lane_leave(struct lane *lane, int events)
  * memory. While nothing comes or is kept back there are few of them. */
 static NOINLINE int poll_far(struct lane *lane)
 {
-    const bool has_kept = !atomic_load_explicit(&lane->kept.done, memory_order_relaxed);
+    const bool has_kept = !atomic_load_explicit(&lane->kept[lane->kept_now].done, memory_order_relaxed);
     int events;
 
     if (!lane->far_awake && ++lane->far_polls % FAR_EVERY && !has_kept && !progress_is_last_look)

@@ -183,12 +183,26 @@ static void test_copies(void)
     CHECK_INT(mem_live(), live);
 }
 
+/* A wait for sends that are kept back may become long, too. */
+static void test_kept(void)
+{
+    const struct lane *lane = comm.p2p->channel[0].lane;
+    struct blocked b;
+
+    for (int i = 0; i < P2P_KEPT; i++) {
+        CHECK(req_describe_wait(&(struct progress_long){ .done = &lane->kept[i].done }, &b));
+        CHECK(!strcmp(b.call, "MPI_Wait"));
+        CHECK(b.way == BLOCKED_SENDING && b.is_of_anyone);
+    }
+}
+
 int main(void)
 {
     open_all();
     test_no_memory();
     test_start();
     test_copies();
+    test_kept();
     close_all();
     return 0;
 }

@@ -22,7 +22,20 @@ static int ignore(struct req *req)
     return 0;
 }
 
-static const struct req_ops shared_ops = { .release = keep, .cancel = ignore, .detach = ignore };
+/* One that is kept back. */
+static void shared_describe(const struct req *req, struct blocked *out)
+{
+    (void)req;
+    *out = (struct blocked){ .call = "MPI_Wait", .of = "MPI_Isend", .way = BLOCKED_SENDING, .is_of_anyone = true,
+                             .count = -1 };
+}
+
+static const struct req_ops shared_ops = {
+    .release = keep,
+    .cancel = ignore,
+    .detach = ignore,
+    .describe = shared_describe,
+};
 
 static struct req sent = { .obj = { .kind = OBJ_REQUEST, .refs = 1 }, .done = 1, .is_send = true, .ops = &shared_ops };
 static struct req from_nobody = {
@@ -424,13 +437,17 @@ static ALWAYS_INLINE int send_now_or_soon(const struct channel *channel, const v
                                                                (uint32_t)len);
 }
 
-/* The one request of all that are kept back: all of them go out with the same poll. */
+/* The one request of all that are kept back now: all of them go out with the same poll. */
 static NOINLINE int isend_kept(struct channel *channel, struct req **out)
 {
-    struct req *kept = &channel->lane->kept;
+    struct lane *lane = channel->lane;
 
-    atomic_store_explicit(&kept->done, 0, memory_order_relaxed);
-    *out = kept;
+    if (req_is_done(&lane->kept[lane->kept_now])) {
+        lane->kept_now = (lane->kept_now + 1) % P2P_KEPT;
+        atomic_store_explicit(&lane->kept[lane->kept_now].done, 0, memory_order_relaxed);
+        lane->nets[TO_FAR]->flushed = &lane->kept[lane->kept_now].done;
+    }
+    *out = &lane->kept[lane->kept_now];
     return 0;
 }
 
@@ -492,8 +509,10 @@ static int flush_kept(void *lane, const _Atomic uint32_t *done)
 
 void send_init_kept(struct lane *lane)
 {
-    lane->kept = sent;
-    lane->kept.hint = (struct progress_hint){ flush_kept, lane };
+    for (int i = 0; i < P2P_KEPT; i++) {
+        lane->kept[i] = sent;
+        lane->kept[i].hint = (struct progress_hint){ flush_kept, lane };
+    }
 }
 
 struct req *req_sent(void)
