@@ -407,17 +407,24 @@ static bool reads_parts(const struct p2p_req *r)
            ops->wants_parts(r->peer->ep);
 }
 
-/* A message comes as a stream that would go in one record of parts: from now on such ones shall come in that at once,
- * if this one is no exception. */
+/* A message of one run comes as a stream. If it would go in one record of parts, such ones shall come in that at once
+ * from now on, if this one is no exception. */
 static void ask_for_longer(struct p2p_req *r)
 {
     struct peer *peer = r->peer;
     const struct net_ops *ops = peer->ops;
 
-    if (ops->can_copy(peer->ep) && !speed_is_streamed(speed_of_long(&peer->speed, r->wanted)))
-        return;
-    peer->is_asked_far = peer->pace->is_far;
-    speed_longer(&peer->speed, ops->parts_max, ops->eager_max);
+    if (r->wanted <= ops->eager_max) {
+        if (!ops->can_copy(peer->ep))
+            return;
+        speed_streamed(&peer->speed, r->wanted, ops->eager_max);
+    } else {
+        if (!r->control.cts.parts || r->wanted > ops->parts_max ||
+            (ops->can_copy(peer->ep) && !speed_is_streamed(speed_of_long(&peer->speed, r->wanted))))
+            return;
+        peer->is_asked_far = peer->pace->is_far;
+        speed_longer(&peer->speed, ops->parts_max, ops->eager_max);
+    }
     ask_limit(peer);
 }
 
@@ -443,7 +450,7 @@ void rndv_begin(struct p2p_req *r)
         r->control.cts = (struct wire_cts){ .id = r->remote_id, .recv_id = (uintptr_t)r, .len = r->wanted,
                                             .parts = reads_parts(r) };
         list_append(&r->channel->lane->landings, &r->link);
-        if (r->control.cts.parts && is_plain(r) && r->wanted <= r->peer->ops->parts_max)
+        if (is_plain(r))
             ask_for_longer(r);
         control_send(r, WIRE_CTS_STREAM, sizeof r->control.cts, THEN_NOTHING);
     }

@@ -127,6 +127,12 @@ void speed_alone(struct speed *speed, size_t len, uint64_t start, uint32_t usual
     count(speed, usual);
 }
 
+void speed_streamed(struct speed *speed, size_t len, uint32_t usual)
+{
+    if (len >= SPEED_TIMED_MIN && len <= usual)
+        count(speed, usual);
+}
+
 /* --- long ones --- */
 
 static int long_class(size_t len)

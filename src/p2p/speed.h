@@ -56,6 +56,9 @@ uint64_t speed_start(const struct speed *speed);
  * alone. Both may change `limit`. `usual`: the longest that is eager if nothing is known. */
 void speed_eager(struct speed *speed, size_t len, uint64_t start, uint32_t usual);
 void speed_alone(struct speed *speed, size_t len, uint64_t start, uint32_t usual);
+/* One that might have been eager was offered and comes in pieces, which tells nothing of either way: so that the next
+ * trial comes all the same. */
+void speed_streamed(struct speed *speed, size_t len, uint32_t usual);
 
 /* Messages of up to `longer` bytes, more than the usual ones, are best eager, too; 0: they are not. May change `limit`,
  * and ends a trial, which only shorter messages would end. */

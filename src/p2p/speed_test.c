@@ -57,6 +57,24 @@ static void test_limit(void)
     CHECK(offered(&speed, &far, 16384, 5120) > 5120 - 200);
 }
 
+/* What is offered may come in pieces, since that is faster than the system's copy: eager ones are tried all the same. */
+static void test_streamed(void)
+{
+    struct speed speed = { 0 };
+
+    offered(&speed, &far, 16384, 500);
+    CHECK_INT(speed.limit, 8192);
+    for (int i = 0; i < 2000; i++) {
+        if (speed.limit < 16384)
+            speed_streamed(&speed, 16384, EAGER_MAX);
+        else
+            message(&speed, &near, 16384);
+    }
+    CHECK_INT(speed.limit, EAGER_MAX);
+    speed_streamed(&speed, EAGER_MAX + 1, EAGER_MAX);
+    CHECK_INT(speed.limit, EAGER_MAX);
+}
+
 /* Each class of lengths has its own answer. */
 static void test_classes(void)
 {
@@ -172,6 +190,7 @@ static void test_gaps(void)
 int main(void)
 {
     test_limit();
+    test_streamed();
     test_classes();
     test_nothing_seen();
     test_longer();
