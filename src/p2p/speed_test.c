@@ -57,7 +57,7 @@ static void test_limit(void)
     CHECK(offered(&speed, &far, 16384, 5120) > 5120 - 200);
 }
 
-/* What is offered may come in pieces, since that is faster than the system's copy: eager ones are tried all the same. */
+/* What is offered may come in pieces, if that is faster than the system's copy: eager ones are tried all the same. */
 static void test_streamed(void)
 {
     struct speed speed = { 0 };
