@@ -10,25 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expect.h"
+
 enum { TAG = 77 };
 
-static int rank, size, to, from;
-
-static void expect(const char *what, int got, int expected)
-{
-    if (got == expected)
-        return;
-    printf("rank %d: %s is %d, not %d\n", rank, what, got, expected);
-    MPI_Abort(MPI_COMM_WORLD, 9);
-}
-
-static int class_of(int rc)
-{
-    int class;
-
-    MPI_Error_class(rc, &class);
-    return class;
-}
+static int size, to, from;
 
 static long value_of(int source, int round, int i)
 {

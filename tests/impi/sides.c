@@ -15,23 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int rank, size, client;
+#include "expect.h"
 
-static void expect(const char *what, int got, int expected)
-{
-    if (got == expected)
-        return;
-    printf("rank %d: %s is %d, not %d\n", rank, what, got, expected);
-    MPI_Abort(MPI_COMM_WORLD, 9);
-}
-
-static int class_of(int rc)
-{
-    int class;
-
-    MPI_Error_class(rc, &class);
-    return class;
-}
+static int size, client;
 
 /* Between those with side 0 and with side 1, each led by its last rank. NULL: one is empty. */
 static MPI_Comm between(MPI_Comm all, int side)

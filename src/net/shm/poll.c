@@ -114,35 +114,8 @@ static bool part_comes(const struct written *written, int part)
     return false;
 }
 
-/* A payload while it is written. False: it is not all there; what has been copied will be copied again. Whether lines
- * are near is measured on one that is all there. */
-static bool read_parts(struct shm_peer *peer, char *buf, const struct written *written)
-{
-    const uint32_t len = written->len, size = shm_part_size(len);
-    const char *const cell = written->cell;
-    uint64_t start = pace_start(&peer->pace, len);
-
-    if (unlikely(start)) {
-        if (!part_comes(written, SHM_PARTS - 1))
-            return false;
-        start = clock_ns();
-        shared_read(buf, cell, len);
-        pace_end(&peer->pace, len, start);
-        want_parts(peer, parts_pay(peer));
-        return true;
-    }
-    shared_read_part(buf, cell, size, len);
-    for (int part = 1; part < SHM_PARTS; part++) {
-        const uint32_t at = size * (uint32_t)part;
-        if (unlikely(!part_comes(written, part)))
-            return false;
-        shared_read_part(buf + at, cell + at, part < SHM_PARTS - 1 ? size : len - at, len);
-    }
-    return true;
-}
-
-/* The same by who reads it in a way of his own, but for the first part if that has been read. */
-static ALWAYS_INLINE bool read_rest_by(const struct written *written, int part, net_read_fn *read, void *arg)
+/* A payload from this part on, while it is written. False: it is not all there; what has been read will be again. */
+static ALWAYS_INLINE bool read_from(const struct written *written, int part, net_read_fn *read, void *arg)
 {
     const uint32_t size = shm_part_size(written->len);
 
@@ -153,6 +126,37 @@ static ALWAYS_INLINE bool read_rest_by(const struct written *written, int part, 
         read(arg, at, written->cell + at, part < SHM_PARTS - 1 ? size : written->len - at);
     }
     return true;
+}
+
+/* A buffer for a whole payload. */
+struct row {
+    char *buf;
+    uint32_t len;
+};
+
+static void read_row(void *arg, size_t at, const void *from, size_t len)
+{
+    const struct row *const row = arg;
+
+    shared_read_part(row->buf + at, from, len, row->len);
+}
+
+/* All of it, to `buf`. Whether lines are near is measured on one that is all there. */
+static bool read_parts(struct shm_peer *peer, char *buf, const struct written *written)
+{
+    const uint32_t len = written->len;
+    uint64_t start = pace_start(&peer->pace, len);
+
+    if (unlikely(start)) {
+        if (!part_comes(written, SHM_PARTS - 1))
+            return false;
+        start = clock_ns();
+        shared_read(buf, written->cell, len);
+        pace_end(&peer->pace, len, start);
+        want_parts(peer, parts_pay(peer));
+        return true;
+    }
+    return read_from(written, 0, read_row, &(struct row){ buf, len });
 }
 
 /* The sink and a record. */
@@ -182,7 +186,7 @@ static bool payload_of_parts(const struct shm *shm, struct shm_peer *peer, struc
         return read_parts(peer, place, written);
     if (sink->read &&
         sink->read(sink->arg, peer->ep.proc, head, 0, written->cell, shm_part_size(written->len)))
-        return read_rest_by(written, 1, read_by_sink, &(struct reading){ sink, peer->ep.proc, head });
+        return read_from(written, 1, read_by_sink, &(struct reading){ sink, peer->ep.proc, head });
     want_parts(peer, false); /* nobody waits for it who would read it so */
     *payload = written->cell;
     return has_part(written, SHM_PARTS - 1);
@@ -355,7 +359,7 @@ int shm_take_by(struct net_ep *ep, struct net_head head, net_read_fn *read, void
         if (written.len >= SHM_PARTS_MIN)
             want_parts(peer, parts_pay(peer));
         read(arg, 0, written.cell, written.len);
-    } else if (!read_rest_by(&written, 0, read, arg)) {
+    } else if (!read_from(&written, 0, read, arg)) {
         return NET_NOT_THIS;
     }
     leave_cell(peer, &written.in);
