@@ -102,6 +102,20 @@ static bool take_infos(struct call *call, struct app *app, struct texts *texts)
     return true;
 }
 
+/* As children of a process do: what was set for the program of the rank alone (-env, -x, an "env" of its own call), and
+ * what of mpiexec's own it gets. The texts may live longer than that program. */
+static void inherit(struct app *app, const struct app *parent)
+{
+    if (parent->pass.is_said)
+        app->pass = parent->pass;
+    for (size_t i = 0; i < parent->set.count; i++) {
+        char *text = need_text(parent->set.at[i]);
+
+        strings_add(&app->kept, text);
+        strings_add(&app->set, text);
+    }
+}
+
 /* One program. */
 static bool take_app(struct call *call, struct texts *texts)
 {
@@ -113,6 +127,7 @@ static bool take_app(struct call *call, struct texts *texts)
     app = &call->apps[call->app_count++];
     *app = (struct app){ .ranks = ranks, .errhandler = call->job->options.errhandler,
                          .pass = call->job->options.pass };
+    inherit(app, call->job->ranks[call->rank].app);
     if (!command || ranks < 0 || arguments < 0)
         return call_refuse(call, "the request is cut off");
     strings_add(&app->argv, command);

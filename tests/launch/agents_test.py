@@ -553,6 +553,14 @@ def test_spawn_places():
         equal(lines, sorted(wanted + [parent]), f'{words} {key}')
 
 
+def test_spawn_variables():
+    """Wherever they are, processes inherit what their parent's program was given."""
+    for host in 'a', 'b':
+        lines, _ = spawner('-host', 'a,b', '-genv', 'OF_ALL', 'yes', '-n', 1, '-x', 'OF_PROGRAM=yes', 'variables',
+                           host_key=host)
+        equal(lines, [f'{line} far' for line in dyn_test.VARIABLES], f'host {host}')
+
+
 def test_spawn_again():
     """Places are used again, by processes of the same machine and of others."""
     spawner('-host', 'a,b', '-n', 1, 'again')

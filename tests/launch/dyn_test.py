@@ -79,6 +79,20 @@ def test_alone_and_dead():
     launch_test.wait_until(lambda: not processes(), launch_test.PATIENCE, 'the end of the other child')
 
 
+VARIABLES = ['0: OF_PROGRAM=yes OF_ALL=yes OF_CALL=- OF_MPIEXEC=-',
+             '1: OF_PROGRAM=yes OF_ALL=yes OF_CALL=yes OF_MPIEXEC=-',
+             '2: OF_PROGRAM=yes OF_ALL=changed OF_CALL=yes OF_MPIEXEC=-']
+
+
+def test_variables():
+    """Processes inherit what their parent's program was given, and what it was not."""
+    result = run('-timeout', launch_test.LIMIT, '-genv', 'OF_ALL', 'yes', '-n', 1, '-x', 'OF_PROGRAM=yes', '-envexcl',
+                 'OF_MPIEXEC', program(), 'variables', ':', '-n', 1, '-x', 'OF_PROGRAM=no', program(), 'variables',
+                 env={**os.environ, 'OF_MPIEXEC': 'yes'})
+    equal((result.returncode, result.stderr), (0, ''), 'exit code and messages')
+    equal(sorted(result.stdout.splitlines()), [line + ' near' for line in VARIABLES], 'output')
+
+
 def test_output():
     result = run('-timeout', launch_test.LIMIT, '-l', '-n', 2, program(), 'plain')
     equal(result.returncode, 0, 'exit code')

@@ -119,6 +119,38 @@ static void many_callers(void)
     MPI_Info_free(&info);
 }
 
+static void tell_variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    printf(" %s=%s", name, value ? value : "-");
+}
+
+/* What the next generation inherits, on the host of SPAWN_HOST. */
+static void variables(void)
+{
+    const char *generation = getenv("GENERATION"), *host = getenv("SPAWN_HOST");
+    MPI_Info info;
+
+    if (rank != 0)
+        return;
+    printf("%s:", generation ? generation : "0");
+    tell_variable("OF_PROGRAM");
+    tell_variable("OF_ALL");
+    tell_variable("OF_CALL");
+    tell_variable("OF_MPIEXEC");
+    printf(" %s\n", getenv("FAR_HOST") ? "far" : "near");
+    fflush(stdout);
+    if (generation && *generation == '2')
+        return;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "env", generation ? "GENERATION=2\nOF_ALL=changed" : "GENERATION=1\nOF_CALL=yes");
+    if (host)
+        MPI_Info_set(info, "host", host);
+    MPI_Comm_spawn(program, (char *[]){ what, NULL }, 1, info, 0, MPI_COMM_SELF, &other, MPI_ERRCODES_IGNORE);
+    MPI_Info_free(&info);
+}
+
 static void be_parent(void)
 {
     const char *host = getenv("SPAWN_HOST"), *count = getenv("SPAWN_COUNT");
@@ -210,7 +242,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_get_parent(&other);
-    if (other != MPI_COMM_NULL) {
+    if (is("variables")) {
+        variables();
+    } else if (other != MPI_COMM_NULL) {
         be_child();
     } else {
         refused();
