@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "sys/alive.h"
+#include "sys/descriptor.h"
 
 #define PATIENCE_SECONDS 10.0
 #define TICK_SECONDS 0.5
@@ -298,11 +299,9 @@ static void dial_ready(struct job *job, struct source *source, uint32_t events)
 {
     struct bond *bond = CONTAINER_OF(source, struct bond, dial);
     const int fd = source->fd;
-    int error = 0;
-    socklen_t size = sizeof error;
 
     (void)events;
-    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) || error) {
+    if (descriptor_connected(fd)) {
         source_remove(job, source);
         if (!dial_next(job, bond))
             bond_close(job, bond);

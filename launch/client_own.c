@@ -110,23 +110,37 @@ static void read_ports(int *low, int *high)
         die(EXIT_USAGE, "E0101: PARLEY_IMPI_PORTS is \"%s\"; it must be a range of ports, such as 40000-40100", text);
 }
 
-/* At a port from `*port` up to `high`, or any; *port becomes it. */
-static int listen_at(struct in_addr address, int *port, int high)
+/* There, with errno if not. Two programs can have a port at the same time as long as neither listens; then it is the
+ * listening that fails for one of them, and its socket has the port for good. */
+static int try_listening(const struct sockaddr_in *name)
 {
-    struct sockaddr_in name = { .sin_family = AF_INET, .sin_addr = address };
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1;
-    socklen_t size = sizeof name;
-    char text[INET_ADDRSTRLEN];
-    bool is_bound;
 
     if (fd < 0)
         die(EXIT_SYSTEM, "E0106: no socket for a rank: %s", strerror(errno));
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (bind(fd, (const struct sockaddr *)name, sizeof *name) || listen(fd, BACKLOG)) {
+        const int error = errno;
+        close(fd);
+        errno = error;
+        return -1;
+    }
+    return fd;
+}
+
+/* At a port from `*port` up to `high`, or any; *port becomes it. */
+static int listen_at(struct in_addr address, int *port, int high)
+{
+    struct sockaddr_in name = { .sin_family = AF_INET, .sin_addr = address };
+    socklen_t size = sizeof name;
+    char text[INET_ADDRSTRLEN];
+    int fd;
+
     do {
         name.sin_port = htons((uint16_t)*port);
-        is_bound = !bind(fd, (const struct sockaddr *)&name, sizeof name) && !listen(fd, BACKLOG);
-    } while (!is_bound && errno == EADDRINUSE && ++*port <= high);
-    if (!is_bound || getsockname(fd, (struct sockaddr *)&name, &size))
+        fd = try_listening(&name);
+    } while (fd < 0 && errno == EADDRINUSE && ++*port <= high);
+    if (fd < 0 || getsockname(fd, (struct sockaddr *)&name, &size))
         die(EXIT_SYSTEM, "E0106: a rank cannot listen at %s, port %d: %s",
             inet_ntop(AF_INET, &address, text, sizeof text), *port, strerror(errno));
     *port = ntohs(name.sin_port);

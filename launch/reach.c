@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "launch.h"
+#include "sys/descriptor.h"
 
 enum { TRY_MS = 3000, SERVE_MS = 1000, BACKLOG = 16, WORDS_MAX = 4 + REACH_ADDRESSES };
 
@@ -134,17 +135,13 @@ static int make_address(const char *text, int port, struct sockaddr_storage *add
 /* The errno of connecting, 0: connected. */
 static int connect_to(int fd, const struct sockaddr_storage *address, int size)
 {
-    int error = 0;
-    socklen_t length = sizeof error;
-
-    if (!connect(fd, (const struct sockaddr *)address, (socklen_t)size))
-        return 0;
-    if (errno != EINPROGRESS)
-        return errno;
-    if (!wait_for(fd, POLLOUT, TRY_MS))
-        return ETIMEDOUT;
-    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
-    return error;
+    if (connect(fd, (const struct sockaddr *)address, (socklen_t)size)) {
+        if (errno != EINPROGRESS)
+            return errno;
+        if (!wait_for(fd, POLLOUT, TRY_MS))
+            return ETIMEDOUT;
+    }
+    return descriptor_connected(fd);
 }
 
 long reach_try(const char *text, int port, const char *token, char why[REACH_WHY_SIZE])

@@ -8,4 +8,8 @@
  * What is negative stays as it is, with errno. */
 int descriptor_apart(int fd);
 
+/* How connecting this socket of TCP has come out, once that is known: 0, or the errno. Who calls a port of this machine
+ * at which nobody listens may be given that very port to call from, and so reach himself: that is ECONNREFUSED. */
+int descriptor_connected(int fd);
+
 #endif

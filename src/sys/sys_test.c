@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -14,6 +15,7 @@
 #include "base/check.h"
 #include "sys/args.h"
 #include "sys/cpus.h"
+#include "sys/descriptor.h"
 #include "sys/job.h"
 #include "sys/pass.h"
 #include "sys/peek.h"
@@ -165,6 +167,35 @@ static void test_pass(void)
     close(ours);
 }
 
+static int tcp_socket(void)
+{
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK(fd >= 0);
+    return fd;
+}
+
+/* To a listener, and, which is as good as nowhere, to itself. */
+static void test_connected(void)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof at;
+    const int self = tcp_socket(), listener = tcp_socket(), caller = tcp_socket();
+
+    CHECK_INT(descriptor_connected(self), ENOTCONN);
+    CHECK(!bind(self, (struct sockaddr *)&at, size) && !getsockname(self, (struct sockaddr *)&at, &size));
+    CHECK(!connect(self, (struct sockaddr *)&at, size));
+    CHECK_INT(descriptor_connected(self), ECONNREFUSED);
+    at.sin_port = 0;
+    CHECK(!bind(listener, (struct sockaddr *)&at, size) && !listen(listener, 1));
+    CHECK(!getsockname(listener, (struct sockaddr *)&at, &size));
+    CHECK(!connect(caller, (struct sockaddr *)&at, size));
+    CHECK_INT(descriptor_connected(caller), 0);
+    close(self);
+    close(listener);
+    close(caller);
+}
+
 int main(int argc, char **argv)
 {
     char **remembered;
@@ -177,5 +208,6 @@ int main(int argc, char **argv)
     test_wake();
     test_peek();
     test_share();
+    test_connected();
     return 0;
 }

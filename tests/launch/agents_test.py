@@ -12,7 +12,6 @@ import random
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -415,12 +414,6 @@ def test_tools():
 
 # --- the real one
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
-
-
 def write(name, text):
     path = os.path.join(launch.scratch, name)
     with open(path, 'w') as file:
@@ -429,17 +422,9 @@ def write(name, text):
     return path
 
 
-def start_sshd():
-    """An sshd for this user and this test, on a port of its own; the process, and the words for a remote shell that
-    knows it as alpha and beta."""
-    program, folder = shutil.which('sshd', path='/usr/sbin:/usr/local/sbin:/sbin'), launch.scratch
-    if not program or not shutil.which('ssh') or not shutil.which('ssh-keygen'):
-        raise Skipped('no sshd (apt-get install openssh-server)')
-    if os.geteuid() == 0:
-        os.makedirs('/run/sshd', mode=0o755, exist_ok=True)
-    for name in ('host_key', 'own_key'):
-        subprocess.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', os.path.join(folder, name)], check=True)
-    port = free_port()
+def sshd_at(port, program):
+    """None: somebody else has the port."""
+    folder = launch.scratch
     config = write('sshd_config', f'''Port {port}
 ListenAddress 127.0.0.1
 HostKey {folder}/host_key
@@ -472,8 +457,25 @@ BatchMode yes
         time.sleep(0.1)
     if tried.returncode:
         process.kill()
-        raise Skipped('no login at an sshd of our own: ' + (tried.stderr + process.communicate()[1]).strip()[:300])
+        said = process.communicate()[1]
+        if 'Address already in use' in said:
+            return None
+        raise Skipped('no login at an sshd of our own: ' + (tried.stderr + said).strip()[:300])
     return process, shell
+
+
+def start_sshd():
+    """An sshd for this user and this test, on a port of its own; the process, and the words for a remote shell that
+    knows it as alpha and beta."""
+    program = shutil.which('sshd', path='/usr/sbin:/usr/local/sbin:/sbin')
+    if not program or not shutil.which('ssh') or not shutil.which('ssh-keygen'):
+        raise Skipped('no sshd (apt-get install openssh-server)')
+    if os.geteuid() == 0:
+        os.makedirs('/run/sshd', mode=0o755, exist_ok=True)
+    for name in ('host_key', 'own_key'):
+        subprocess.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', os.path.join(launch.scratch, name)],
+                       check=True)
+    return launch.with_port(lambda port: sshd_at(port, program))
 
 
 def test_ssh():

@@ -8,12 +8,15 @@ Prints "ok NAME" or "FAIL NAME why"; exit code 1 if one failed. Most ranks are s
 programs; the tests named library_* compile ends.c with the wrapper and need the finished library."""
 
 import argparse
+import contextlib
 import hashlib
 import os
 import pty
+import random
 import re
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -132,7 +135,32 @@ def unique():
     """A duration for sleep that nobody else uses, as a mark of the process."""
     global unique_count
     unique_count += 1
-    return f'{9000 + unique_count}.{os.getpid()}'
+    return f'{9000 + unique_count}.{os.getpid():07d}' # of one length, so that none is in another
+
+
+def free_ports(count=1):
+    """The first of so many ports in a row that nobody has; below those that the system gives to others meanwhile."""
+    with open('/proc/sys/net/ipv4/ip_local_port_range', encoding='ascii') as file:
+        end = int(file.read().split()[0])
+    for _ in range(100):
+        port = random.randrange(1024, max(end - count, 1025))
+        with contextlib.ExitStack() as stack:
+            try:
+                for more in range(count):
+                    stack.enter_context(socket.socket()).bind(('', port + more))
+                return port
+            except OSError:
+                pass
+    raise Skipped(f'no {count} ports in a row are free below {end}')
+
+
+def with_port(serve):
+    """What serve(port) makes of a free port; of another one if it says, by None, that somebody has taken it."""
+    for _ in range(10):
+        made = serve(free_ports())
+        if made:
+            return made
+    raise Failure('every port is taken before a server has it')
 
 
 # --- options and environment

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -135,7 +134,7 @@ def sshd():
         raise Skipped('no sshd or ssh here')
     if os.geteuid() == 0 and not os.path.isdir('/run/sshd'):
         try:
-            os.makedirs('/run/sshd')
+            os.makedirs('/run/sshd', exist_ok=True)
         except OSError as why:
             raise Skipped(f'/run/sshd: {why}')
     folder = os.path.join(launch.scratch, 'ssh')
@@ -143,9 +142,11 @@ def sshd():
     for key in ('host', 'user'):
         if not os.path.exists(f'{folder}/{key}'):
             subprocess.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', f'{folder}/{key}'], check=True)
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        port = probe.getsockname()[1]
+    return launch.with_port(lambda port: sshd_at(port, server, folder))
+
+
+def sshd_at(port, server, folder):
+    """None: somebody else has the port."""
     files = {
         'server': f'Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\nStrictModes no\nUsePAM no\n'
                   f'PidFile none\nAuthorizedKeysFile {folder}/user.pub\nPermitRootLogin yes\n',
@@ -160,6 +161,9 @@ def sshd():
     line = process.stderr.readline().decode()
     if 'listening' not in line:
         process.kill()
+        process.communicate()
+        if 'Address already in use' in line:
+            return None
         raise Skipped(f'sshd does not come up: {line}')
     return process, program
 

@@ -11,11 +11,9 @@ import argparse
 import functools
 import os
 import pty
-import random
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -279,21 +277,6 @@ def test_xterm():
     t.equal(len(said), 2)
 
 
-def free_pair():
-    """A port that nobody has, and neither the next one; below those that the system gives to others meanwhile."""
-    with open('/proc/sys/net/ipv4/ip_local_port_range', encoding='ascii') as file:
-        end = int(file.read().split()[0])
-    for port in random.sample(range(1024, end - 1), 100):
-        with socket.socket() as first, socket.socket() as second:
-            try:
-                first.bind(('', port))
-                second.bind(('', port + 1))
-                return port
-            except OSError:
-                pass
-    raise t.Skipped(f'no two ports in a row are free below {end}')
-
-
 def listening(port):
     """A job whose two ranks listen for gdb, and what it said till then; none if a port has been taken meanwhile."""
     process = t.start('-n', 2, f'--gdbserver={port}', compiled('queues'))
@@ -313,7 +296,7 @@ def test_gdbserver():
     need_gdb('gdbserver')
     process = None
     for _ in range(10):
-        port = free_pair()
+        port = t.free_ports(2)
         process, said = listening(port)
         if process:
             break

@@ -174,12 +174,10 @@ void impi_link_connected(struct impi_host *host)
 {
     const int fd = host->fd;
     unsigned char index[IMPI_INDEX_SIZE];
-    int error = 0;
-    socklen_t size = sizeof error;
+    const int error = descriptor_connected(fd);
 
-    if (!getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) && error)
-        errno = error;
     if (error) {
+        errno = error;
         try_failed(host, fd, "connect");
         return;
     }

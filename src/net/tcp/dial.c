@@ -158,11 +158,10 @@ static void try_connected(struct try *try)
     struct tcp_peer *peer = try->dial->peer;
     struct tcp *tcp = tcp_of(peer);
     const struct job_abroad *abroad = &job_proc(tcp->segment, peer->ep.proc)->abroad;
-    int error = 0;
-    socklen_t size = sizeof error;
+    const int error = descriptor_connected(try->fd);
 
-    if (getsockopt(try->fd, SOL_SOCKET, SO_ERROR, &error, &size) || error) {
-        note_failure(try, strerror(error ? error : errno));
+    if (error) {
+        note_failure(try, strerror(error));
         return;
     }
     try->party = (struct tcp_party){
