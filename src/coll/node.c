@@ -8,6 +8,7 @@
 #include "coll/int_node.h"
 #include "coll/spanning.h"
 #include "obj/blocked.h"
+#include "sys/clock.h"
 
 /* --- whether --- */
 
@@ -78,6 +79,11 @@ bool node_may_long(const struct comm *comm, size_t bytes)
 
 /* --- waiting --- */
 
+enum {
+    ELSEWHERE_NS = 1500,
+    ELSEWHERE_LOOKS = 8, /* between two looks at the clock */
+};
+
 /* For the members next to end - 1; `next` is the first that has not come. */
 struct wait {
     struct node_call *call;
@@ -124,6 +130,48 @@ static bool is_over(void *arg)
             return true;
     }
     return true;
+}
+
+/* Are all who have not come on other processors than this member? */
+static bool are_elsewhere(const struct wait *wait)
+{
+    struct wait one = *wait;
+
+    for (; one.next < one.end; one.next++) {
+        if (!(one.step ? has_step(&one) : has_line(&one)) &&
+            !progress_is_elsewhere(shelf_proc(wait->call->comm, one.next)))
+            return false;
+    }
+    return true;
+}
+
+/* All wait for all, and ranks share processors: the last one of a processor looks for those on others for about as long
+ * as it would take to give this one to a rank that cannot go on either. */
+static NOINLINE bool come_soon(struct wait *wait)
+{
+    uint64_t end;
+
+    if (is_over(wait))
+        return true;
+    if (!are_elsewhere(wait))
+        return false;
+    end = clock_ns() + ELSEWHERE_NS;
+    do {
+        for (int i = 0; i < ELSEWHERE_LOOKS; i++) {
+            if (is_over(wait))
+                return true;
+            cpu_relax();
+        }
+    } while (clock_ns() < end);
+    return false;
+}
+
+static ALWAYS_INLINE void wait_for(struct wait *wait)
+{
+    const bool is_for_all = !wait->next && wait->end == wait->call->comm->size;
+
+    if (!is_for_all || !progress_is_oversubscribed() || !come_soon(wait))
+        progress_wait_look(is_over, wait);
 }
 
 bool node_describe_wait(const struct progress_long *told, struct blocked *out)
@@ -236,7 +284,7 @@ int node_await(struct node_call *call, uint32_t round, int next, int end)
 {
     struct wait wait = { .call = call, .next = next, .end = end, .round = round };
 
-    progress_wait_look(is_over, &wait);
+    wait_for(&wait);
     return likely(!wait.is_bad) ? 0 : disagree(call, round, wait.next);
 }
 
@@ -254,7 +302,7 @@ void node_await_step(struct node_call *call, uint32_t step, int next, int end)
 {
     struct wait wait = { .call = call, .next = next, .end = end, .round = call->round, .step = step };
 
-    progress_wait_look(is_over, &wait);
+    wait_for(&wait);
 }
 
 void node_meet_step(struct node_call *call, uint32_t step)

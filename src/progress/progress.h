@@ -13,6 +13,7 @@
 #include "base/base.h"
 
 struct job_head;
+struct job_proc;
 
 /* Moves whatever can be moved now; returns how many things happened. */
 typedef int progress_poll_fn(void *arg);
@@ -170,6 +171,10 @@ static inline bool progress_is_oversubscribed(void)
 {
     return progress.is_oversubscribed;
 }
+
+/* Did another rank of this machine wait on another processor than this one, as far as both have said? They do with more
+ * ranks than processors. */
+bool progress_is_elsewhere(const struct job_proc *place);
 
 /* Somebody has tested for something in vain, and will probably do so again at once: with more ranks than processors
  * another one gets this one first. */

@@ -74,6 +74,18 @@ static void count_ranks(struct spread_count *count, int cpu, uint64_t now)
     }
 }
 
+bool progress_is_elsewhere(const struct job_proc *place)
+{
+    const uint32_t mask = (1U << CPU_BITS) - 1;
+    uint32_t own, other;
+
+    if (!progress.segment)
+        return false;
+    own = atomic_load_explicit(&job_proc(progress.segment, progress.proc)->cpu, memory_order_relaxed) & mask;
+    other = atomic_load_explicit(&place->cpu, memory_order_relaxed) & mask;
+    return own && other && own != other;
+}
+
 /* The place of this rank, told to the others; -1: not known, or beyond what is counted. */
 static int tell_cpu(uint64_t now)
 {

@@ -55,6 +55,27 @@ static void test_look(void)
         CHECK(cpus_allowed(&after) && memcmp(&after, &before, sizeof before) == 0);
     }
     progress_fini();
+    CHECK(!progress_is_elsewhere(job_proc(head, 0))); /* alone */
+    free(head);
+}
+
+static void test_elsewhere(void)
+{
+    struct job_head *head = aligned_alloc(JOB_PAGE, job_transport_offset(RANKS));
+
+    CHECK(head);
+    memset(head, 0, job_transport_offset(RANKS));
+    head->size = head->slots = RANKS;
+    progress_init(&(struct progress_config){ .segment = head, .proc = 1, .local_ranks = RANKS });
+    CHECK(!progress_is_elsewhere(job_proc(head, 0))); /* not known */
+    job_proc(head, 0)->cpu = 5 << 11 | 1;
+    CHECK(!progress_is_elsewhere(job_proc(head, 0)));
+    job_proc(head, 1)->cpu = 7 << 11 | 1; /* the same processor, at another time */
+    CHECK(!progress_is_elsewhere(job_proc(head, 0)));
+    CHECK(!progress_is_elsewhere(job_proc(head, 1)));
+    job_proc(head, 0)->cpu = 7 << 11 | 2;
+    CHECK(progress_is_elsewhere(job_proc(head, 0)));
+    progress_fini();
     free(head);
 }
 
@@ -62,5 +83,6 @@ int main(void)
 {
     test_goal();
     test_look();
+    test_elsewhere();
     return 0;
 }
