@@ -58,22 +58,26 @@ static ALWAYS_INLINE bool quick_unpack(const void *in, int size, int *position, 
     return true;
 }
 
-/* The buffers do not overlap, and neither is NULL nor MPI_IN_PLACE. */
+/* The buffers do not overlap, and neither is NULL nor MPI_IN_PLACE. `bytes` is not 0. */
 static ALWAYS_INLINE bool quick_apart(const void *in, const void *inout, size_t bytes)
 {
     const uintptr_t a = (uintptr_t)in, b = (uintptr_t)inout, none = (uintptr_t)MPI_IN_PLACE;
 
-    return a > none && b > none && a - b >= bytes && b - a >= bytes;
+    return a > none && b > none && a - b + (bytes - 1) >= 2 * bytes - 1;
 }
 
+/* Only predefined operators have kernels. */
 static ALWAYS_INLINE bool quick_reduce(const void *in, void *inout, int count, MPI_Datatype type_handle,
                                        MPI_Op op_handle)
 {
-    const struct type *const type = obj_type(type_handle);
-    const struct op *const op = obj_op(op_handle);
+    const struct op *const op = likely((uintptr_t)op_handle < OBJ_PREDEFINED_END) ? obj_op(op_handle) : NULL;
+    const struct type *type;
 
-    if (unlikely(!type || !op || !(op->classes >> type->type_class & 1) || !type->is_committed || count <= 0 ||
-                 !quick_apart(in, inout, (size_t)count * (size_t)type->extent) || !init_is_running()))
+    if (unlikely(!op || count <= 0 || !init_is_running()))
+        return false;
+    type = obj_type(type_handle);
+    if (unlikely(!type || !(op->classes >> type->type_class & 1) || !type->is_committed ||
+                 !quick_apart(in, inout, (size_t)count * (size_t)type->extent)))
         return false;
     op->kernels[type->kind](in, inout, count);
     return true;
