@@ -496,7 +496,7 @@ static void old_steps(struct comm *comm)
 
 /* --- who is waited for --- */
 
-static bool is_told;
+static bool is_told; /* of rank 0, as counts[0] is for all */
 
 static void look(struct progress_long *wait)
 {
@@ -506,6 +506,7 @@ static void look(struct progress_long *wait)
     CHECK(!strcmp(b.call, "MPI_Barrier") && b.is_coll && b.way == BLOCKED_RECEIVING);
     CHECK_INT(b.peer, 1);
     is_told = true;
+    atomic_store(&counts[0], 1);
 }
 
 static void leave(struct progress_long *wait)
@@ -519,8 +520,8 @@ static void be_told(struct comm *comm)
 
     if (comm->rank == 0)
         progress_set_watch(&watch);
-    else
-        usleep(100000);
+    while (comm->rank && !atomic_load(&counts[0]))
+        usleep(1000);
     CHECK_INT(node_barrier(comm), 0);
     CHECK(comm->rank || is_told);
     CHECK(!node_describe_wait(&(struct progress_long){ NULL }, &(struct blocked){ 0 }));
