@@ -84,8 +84,11 @@ static void *end_land(void *arg, int proc, struct net_head head, uint32_t len)
 static void end_lose(void *arg, int proc, int rc)
 {
     struct end *end = arg;
+    char text[400] = "";
 
-    CHECK_INT(end->lost, -1);
+    if (end->lost != -1)
+        err_text(rc, text, sizeof text);
+    CHECK_TEXT(text, ""); /* told once */
     end->lost = proc;
     end->lost_rc = rc;
 }
