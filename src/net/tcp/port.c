@@ -29,7 +29,7 @@ enum { ACCEPT_BATCH = 32, EVENTS = 32, SEGMENT_MIN = 536, SEGMENT_MAX = 32767 };
 /* Who has called and not proved yet who it is. */
 struct caller {
     struct tcp_proven proven;   /* first; what it becomes */
-    uint64_t since;
+    uint64_t since;             /* by the port's clock */
     bool has_said;              /* its HELLO has been answered, and its PROOF is awaited */
     uint32_t got;               /* bytes of the note */
     struct tcp_note note;
@@ -46,6 +46,7 @@ struct tcp_port {
     /* guarded by lock: */
     int reserve;                /* a descriptor to be given up for one that is to be refused; -1: none */
     struct list callers;        /* oldest first */
+    uint64_t clock, looked_at;  /* it stands still while nobody polls: who is stopped has not waited for callers */
     _Atomic int caller_count;   /* read without the lock */
     struct list proven[NET_LANES];
     _Atomic uint32_t proven_count[NET_LANES]; /* likewise */
@@ -408,10 +409,16 @@ static void hear(struct tcp_port *port, struct caller *caller)
     }
 }
 
+static uint64_t port_clock(struct tcp_port *port)
+{
+    port->clock += clock_waited_ns(&port->looked_at, clock_ns());
+    return port->clock;
+}
+
 /* Those that have been silent for too long. */
 static void drop_silent(struct tcp_port *port)
 {
-    const uint64_t now = clock_ns();
+    const uint64_t now = port_clock(port);
 
     LIST_FOR_EACH_SAFE(link, &port->callers) {
         struct caller *caller = CONTAINER_OF(link, struct caller, proven.link);
@@ -450,7 +457,7 @@ static bool take_in(struct tcp_port *port, int fd)
     }
     tcp_tune(fd);
     caller->proven.fd = fd;
-    caller->since = clock_ns();
+    caller->since = port_clock(port);
     list_append(&port->callers, &caller->proven.link);
     atomic_fetch_add_explicit(&port->caller_count, 1, memory_order_relaxed);
     return true;

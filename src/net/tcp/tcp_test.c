@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -602,6 +603,31 @@ static void test_strangers(void)
     segment_destroy(segment);
 }
 
+/* The one that is called is stopped, or computes, for longer than callers may be silent: that is not their silence. */
+static void test_away(int caller)
+{
+    const struct timespec pause = { 1, 200000000 };
+    struct job_head *segment = segment_create(2);
+    struct end a, b;
+
+    set_patience("1");
+    end_open(&a, segment, !caller, 0, caller);
+    end_open(&b, segment, caller, 0, !caller);
+    CHECK_INT(tcp_ops.send(b.ep, (struct net_head){ { 7, 0 } }, "", 0), NET_AGAIN);
+    while (!tcp_port_has_callers(((const struct tcp *)(const void *)a.net)->port))
+        tcp_ops.poll(a.net);
+    nanosleep(&pause, NULL);
+    tcp_ops.poll(b.net);
+    tcp_ops.poll(a.net);
+    send_first(&b, &a, 7);
+    poll_until(&a, &b, &a.got, 1);
+    CHECK(a.lost == -1 && b.lost == -1);
+    tcp_ops.close(a.net);
+    tcp_ops.close(b.net);
+    set_patience("20");
+    segment_destroy(segment);
+}
+
 /* Who has been dropped is not heard any more, though a child of fork still has the connection. */
 static void test_dropped_and_forked(void)
 {
@@ -816,6 +842,8 @@ int main(void)
     test_death(false);
     test_death(true);
     test_strangers();
+    test_away(0);
+    test_away(1);
     test_dropped_and_forked();
     test_starved_door();
     test_misfit();
