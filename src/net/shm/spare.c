@@ -6,7 +6,11 @@
 #include "base/copy.h"
 #include "net/shm/int_shm.h"
 
-enum { STEP = 1024 }; /* bytes in one look for the answer, which may come any time */
+enum {
+    STEP = 1024,       /* bytes in one look for the answer, which may come any time … */
+    STEP_PAIR = 2048,  /* … and of a pair, for which there is just time enough */
+    AHEAD_PAIR = 16384, /* what is forgotten before it is fetched: slow to write if the answer comes in between */
+};
 
 /* The spare one, or the first cell of it: the other one is free then. */
 uint32_t shm_take_spare(struct shm *shm, bool is_pair)
@@ -70,19 +74,19 @@ static void begin(struct shm *shm, struct shm_peer *peer)
     spare->forgotten = spare->owned = 0;
 }
 
-/* First all lines are forgotten, then fetched: in between they have time to go. */
-static void go_on(struct shm *shm)
+/* Lines are forgotten, up to `ahead` bytes of them, then fetched: in between they have time to go. */
+static ALWAYS_INLINE void go_on(struct shm *shm, uint32_t step, uint32_t ahead)
 {
     struct shm_spare *const spare = &shm->spare;
     char *const cell = shm_cell(shm->area, shm->proc, spare->index);
 
-    if (spare->forgotten < spare->wanted) {
-        if (!shared_forget(cell + spare->forgotten, STEP))
+    if (spare->forgotten < spare->wanted && spare->forgotten - spare->owned < ahead) {
+        if (!shared_forget(cell + spare->forgotten, step))
             spare->wanted_by = NULL;
-        spare->forgotten += STEP;
+        spare->forgotten += step;
     } else if (spare->owned < spare->wanted) {
-        shared_own(cell + spare->owned, STEP, !spare->owned);
-        spare->owned += STEP;
+        shared_own(cell + spare->owned, step, spare->owned % ahead == 0);
+        spare->owned += step;
     } else {
         spare->wanted_by = NULL;
     }
@@ -97,6 +101,8 @@ void shm_use_wait(struct net_ep *ep)
         return;
     if (shm->spare.peer != peer || shm->spare.is_pair != wants_pair(&shm->spare))
         begin(shm, peer);
+    else if (shm->spare.is_pair)
+        go_on(shm, STEP_PAIR, AHEAD_PAIR);
     else
-        go_on(shm);
+        go_on(shm, STEP, SHM_CELL_SIZE);
 }
