@@ -107,6 +107,12 @@ bool node_ways_copy(struct node_call *call, enum node_kind kind, size_t bytes)
     return call->way != NODE_WAY_CELLS;
 }
 
+/* Calls of settled kinds and classes are counted only: two readings of a clock are much beside a short one. */
+static bool is_settled(const struct ways *ways, int slot)
+{
+    return ways->trial[slot].tried == choice_of(slot).count;
+}
+
 void node_ways_tell(struct node_call *call, struct shelf_line *line)
 {
     const struct comm *comm = call->comm;
@@ -117,7 +123,7 @@ void node_ways_tell(struct node_call *call, struct shelf_line *line)
 
     if (comm->rank == 0)
         memcpy(line->data + TOLD_AT, &told, sizeof told);
-    if (ways)
+    if (ways && !(call->tried && is_settled(ways, call->tried - 1)))
         call->start = clock_ns();
 }
 
@@ -167,8 +173,9 @@ void node_ways_end(const struct node_call *call)
 {
     struct ways *ways = call->comm->shelf_trials;
 
-    if (!call->tried || !call->start)
+    if (!call->tried || !ways || !(call->start || is_settled(ways, call->tried - 1)))
         return;
     ways->slot = call->tried - 1;
-    learn(&ways->trial[ways->slot], choice_of(ways->slot), call->way, (float)(clock_ns() - call->start));
+    learn(&ways->trial[ways->slot], choice_of(ways->slot), call->way,
+          call->start ? (float)(clock_ns() - call->start) : 0);
 }
