@@ -164,7 +164,8 @@ enum { NODE_WAKES_ALL = -1, NODE_WAKES_LAST = -2 /* all wait for all */, NODE_WA
 /* Bytes [at, at + len) of the block, or of each of them, to or from where a member's data lie in the round. */
 typedef void node_fill_fn(void *arg, char *place, size_t at, size_t len);
 typedef void node_drain_fn(void *arg, uint32_t round, size_t at, size_t len);
-/* What needs no other member; once, when what others wait for is on its way. */
+/* What needs no other member; once, when what others wait for is on its way: all of it if this member waits for nobody,
+ * else the first rounds. */
 typedef int node_own_fn(void *arg);
 
 static ALWAYS_INLINE int node_pass(struct node_call *call, const struct node_work *work, uint32_t round)
@@ -200,7 +201,7 @@ static ALWAYS_INLINE int node_run(struct node_call *call, const struct node_work
                 node_wake(call, work->wakes);
             filled += len;
         } while (++posted < NODE_AHEAD && filled < work->total);
-        if (own && !drained)
+        if (own && (work->next < work->end ? !drained : filled >= work->total))
             failed = own(arg);
         for (; posted > 0 && !rc; posted--, round++) {
             const size_t len = size_min(work->part, work->total - drained);

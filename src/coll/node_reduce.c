@@ -4,7 +4,7 @@
  * come; so results are equal to the bit, and the same in every run.
  *
  *   reduce, allreduce, reduce_scatter(_block), scan, exscan
- *               who needs a result reads the operands that go into it
+ *               who needs a result reads the operands that go into it; what nobody else needs is not put anywhere
  *   reduce, allreduce of many bytes and three members or more
  *               each member combines a slice of the part and puts the result where its own operand was; who needs the
  *               whole takes the slices from there
@@ -28,8 +28,9 @@ struct reduction {
     struct coll_temp incoming, result; /* for items with gaps; for a result that has no other place */
     int first, end;                    /* whose operands go into the result of this member */
     bool is_scan, is_exclusive;
-    bool has_own;                      /* the operand of this member, without gaps, is not where its result goes */
-    MPI_Count skip, count;             /* items of the operand that this member gets the result of */
+    bool has_own;                      /* the operand of this member, without gaps, is not overwritten before it is
+                                        * read: its result goes elsewhere, or begins with it */
+    MPI_Count skip, count;             /* of reduce_scatter: items that this member gets the result of */
 };
 
 /* --- one combination --- */
@@ -65,7 +66,8 @@ static void combine(const struct reduction *r, const struct part *part, size_t a
 
     if (!len)
         return;
-    unpack_items(r, to, operand_at(r, part, rank, at), len);
+    if (operand_at(r, part, rank, at) != to)
+        unpack_items(r, to, operand_at(r, part, rank, at), len);
     while (--rank >= r->first) {
         const void *operand = operand_at(r, part, rank, at);
 
@@ -87,6 +89,19 @@ static ALWAYS_INLINE void *item_at(const struct reduction *r, void *buf, size_t 
 
 /* --- every operand to who needs the result --- */
 
+/* Of reduce_scatter: the blocks of the others. */
+static void fill_around(const struct reduction *r, char *place, size_t at, size_t len)
+{
+    const char *own = coll_own(r->args);
+    const size_t size = (size_t)r->type->size, first = (size_t)r->skip * size, end = at + len;
+    const size_t before = first > at ? size_min(first, end) : at;
+    const size_t behind = size_max(first + (size_t)r->count * size, before);
+
+    copy_bytes(place, own + at, before - at);
+    if (behind < end)
+        copy_bytes(place + (behind - at), own + behind, end - behind);
+}
+
 static void fill_operand(void *arg, char *place, size_t at, size_t len)
 {
     struct reduction *r = arg;
@@ -94,7 +109,9 @@ static void fill_operand(void *arg, char *place, size_t at, size_t len)
 
     if (r->call.tried && !at)
         node_ways_tell(&r->call, shelf_line(r->call.comm, r->call.comm->rank, r->call.round));
-    if (likely(r->type->is_contig))
+    if (r->has_own && r->count)
+        fill_around(r, place, at, len);
+    else if (likely(r->type->is_contig))
         copy_bytes(place, coll_address(own, (MPI_Count)at), len);
     else
         type_pack(r->type, own, r->args->recv.count, at, place, len);
@@ -107,6 +124,21 @@ static void drain_result(void *arg, uint32_t round, size_t at, size_t len)
     if (r->call.tried && !at)
         node_ways_hear(&r->call, round);
     combine(r, &(struct part){ round, at, len }, 0, len, item_at(r, r->args->recv.buf, at));
+}
+
+/* Of the first of a scan: its result. */
+static int copy_operand(void *arg)
+{
+    const struct reduction *r = arg;
+    const struct coll_data *to = &r->args->recv;
+
+    if (coll_is_in_place(r->args->send.buf))
+        return 0;
+    if (likely(r->type->is_contig))
+        shared_read(coll_address(to->buf, 0), coll_address(r->args->send.buf, 0), r->call.bytes);
+    else
+        type_copy(to->buf, to->count, r->type, r->args->send.buf, to->count, r->type);
+    return 0;
 }
 
 /* --- slices --- */
@@ -291,15 +323,37 @@ static bool is_tried_large(struct reduction *r, enum node_kind kind, size_t leas
     return node_ways_copy(&r->call, kind, r->call.bytes);
 }
 
-static int run(struct reduction *r, const struct node_work *work)
+/* Where members do not combine slices: does another one need the operand of this one, or itself a copy? */
+static bool is_read(const struct reduction *r)
 {
-    const bool has_result = work->next < work->end, sliced = is_sliced(r);
+    const bool is_last = r->call.comm->rank == r->call.comm->size - 1;
+
+    switch (r->call.what >> NODE_WHAT_OP) {
+    case COLL_EXSCAN:
+        return !is_last;
+    case COLL_SCAN:
+        return !is_last || !r->has_own;
+    case COLL_REDUCE:
+        return r->call.comm->rank != r->args->root || !r->has_own;
+    default:
+        return true;
+    }
+}
+
+static int run(struct reduction *r, const struct node_work *how)
+{
+    const bool has_result = how->next < how->end, sliced = is_sliced(r);
+    const bool is_first = !sliced && r->is_scan && !r->is_exclusive && r->end == 1;
+    struct node_work work = *how;
     int rc = make_room(r, sliced && !r->is_scan);
 
+    work.brings = sliced || is_read(r);
+    if (is_first)
+        work.end = 0;
     if (!rc && sliced)
-        rc = run_slices(r, work->total, work->part, has_result);
+        rc = run_slices(r, work.total, work.part, has_result);
     else if (!rc)
-        rc = node_run(&r->call, work, fill_operand, NULL, drain_result, r);
+        rc = node_run(&r->call, &work, fill_operand, is_first ? copy_operand : NULL, drain_result, r);
     drop_room(r);
     return rc;
 }
@@ -350,6 +404,7 @@ static int scan(struct comm *comm, const struct coll_args *args, enum coll_opera
     int rc = begin(&r, comm, args, op, -1);
 
     r.end = end;
+    r.has_own = args->recv.type->is_contig; /* what comes first */
     r.is_scan = true;
     r.is_exclusive = op == COLL_EXSCAN;
     if (!rc)
