@@ -106,8 +106,7 @@ static bool take_infos(struct call *call, struct app *app, struct texts *texts)
  * what of mpiexec's own it gets. The texts may live longer than that program. */
 static void inherit(struct app *app, const struct app *parent)
 {
-    if (parent->pass.is_said)
-        app->pass = parent->pass;
+    app->pass = parent->pass;
     for (size_t i = 0; i < parent->set.count; i++) {
         char *text = need_text(parent->set.at[i]);
 
@@ -125,8 +124,7 @@ static bool take_app(struct call *call, struct texts *texts)
 
     call->apps = need_more(call->apps, ((size_t)call->app_count + 1) * sizeof *call->apps);
     app = &call->apps[call->app_count++];
-    *app = (struct app){ .ranks = ranks, .errhandler = call->job->options.errhandler,
-                         .pass = call->job->options.pass };
+    *app = (struct app){ .ranks = ranks, .errhandler = call->job->options.errhandler };
     inherit(app, call->job->ranks[call->rank].app);
     if (!command || ranks < 0 || arguments < 0)
         return call_refuse(call, "the request is cut off");

@@ -70,11 +70,13 @@ static ALWAYS_INLINE int short_meet(struct node_call *call)
     struct comm *comm = call->comm;
     int rc = 0;
 
-    if (unlikely(progress_is_oversubscribed()))
+    if (unlikely(progress_is_oversubscribed())) {
         rc = node_await(call, call->round, 0, comm->size); /* which knows who shares a processor */
-    for (int rank = 0; rank < comm->size && likely(!rc); rank++) {
-        if (rank != comm->rank)
-            rc = short_await(call, rank);
+    } else {
+        for (int rank = 0; rank < comm->size && likely(!rc); rank++) {
+            if (rank != comm->rank)
+                rc = short_await(call, rank);
+        }
     }
     comm->shelf_known = call->round;
     node_wake_all(call);

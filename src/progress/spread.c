@@ -49,6 +49,12 @@ static uint32_t stamp_of(uint64_t now)
     return (uint32_t)(now / 1000000) << CPU_BITS;
 }
 
+/* Its processor's number and one; 0: not known. */
+static uint32_t place_of(uint32_t told)
+{
+    return told & ((1U << CPU_BITS) - 1);
+}
+
 /* Where a rank is; -1: not known, or it sleeps for long. */
 static int cpu_of(const struct job_proc *place, uint64_t now)
 {
@@ -56,7 +62,7 @@ static int cpu_of(const struct job_proc *place, uint64_t now)
     const uint32_t age = (stamp_of(now) - (told & ~0U << CPU_BITS)) >> CPU_BITS;
     const bool sleeps = atomic_load_explicit(&place->sleep, memory_order_relaxed);
 
-    return sleeps && age > FRESH_MS ? -1 : (int)(told & ((1U << CPU_BITS) - 1)) - 1;
+    return sleeps && age > FRESH_MS ? -1 : (int)place_of(told) - 1;
 }
 
 /* Those of the first world on this machine. */
@@ -76,13 +82,12 @@ static void count_ranks(struct spread_count *count, int cpu, uint64_t now)
 
 bool progress_is_elsewhere(const struct job_proc *place)
 {
-    const uint32_t mask = (1U << CPU_BITS) - 1;
     uint32_t own, other;
 
     if (!progress.segment)
         return false;
-    own = atomic_load_explicit(&job_proc(progress.segment, progress.proc)->cpu, memory_order_relaxed) & mask;
-    other = atomic_load_explicit(&place->cpu, memory_order_relaxed) & mask;
+    own = place_of(atomic_load_explicit(&job_proc(progress.segment, progress.proc)->cpu, memory_order_relaxed));
+    other = place_of(atomic_load_explicit(&place->cpu, memory_order_relaxed));
     return own && other && own != other;
 }
 

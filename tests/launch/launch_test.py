@@ -154,10 +154,10 @@ def free_ports(count=1):
     raise Skipped(f'no {count} ports in a row are free below {end}')
 
 
-def with_port(serve):
-    """What serve(port) makes of a free port; of another one if it says, by None, that somebody has taken it."""
+def with_port(serve, count=1):
+    """What serve(port) makes of so many free ports in a row; of others if it says, by None, that one is taken."""
     for _ in range(10):
-        made = serve(free_ports())
+        made = serve(free_ports(count))
         if made:
             return made
     raise Failure('every port is taken before a server has it')

@@ -279,7 +279,7 @@ def test_xterm():
 
 
 def listening(port):
-    """A job whose two ranks listen for gdb, and what it said till then; none if a port has been taken meanwhile."""
+    """A job whose two ranks listen for gdb, where, and what it said; None: a port has been taken meanwhile."""
     process = t.start('-n', 2, f'--gdbserver={port}', compiled('queues'))
     said = ''
     while said.count('Listening on port') < 2:
@@ -289,19 +289,13 @@ def listening(port):
             process.kill()
             process.communicate()
             t.contains(said, 't bind address')
-            return None, said
-    return process, said
+            return None
+    return process, port, said
 
 
 def test_gdbserver():
     need_gdb('gdbserver')
-    process = None
-    for _ in range(10):
-        port = t.free_ports(2)
-        process, said = listening(port)
-        if process:
-            break
-    t.check(process, 'no port is left to gdbserver:', said)
+    process, port, said = t.with_port(listening, 2)
     try:
         for rank in range(2):
             t.contains(said, f'rank {rank}: gdb {compiled("queues")} -ex \'target remote localhost:{port + rank}\'')
