@@ -36,6 +36,21 @@ static void add_block(struct listing *l, uintptr_t memory, size_t len)
         l->out[l->count++] = (struct type_block){ memory, (last ? last->end : 0) + wanted };
 }
 
+/* `count` blocks evenly apart, none of which touches the next, behind one that has been told: as many of them as are
+ * wanted whole and find room. How many that was. */
+static size_t add_row(struct listing *l, uintptr_t memory, MPI_Count stride, size_t len, size_t count)
+{
+    struct type_block *const out = l->out + l->count;
+    const size_t n = size_min(size_min(count, (l->until - l->at) / len), l->room - l->count);
+    const size_t begin = out[-1].end;
+
+    for (size_t i = 0; i < n; i++)
+        out[i] = (struct type_block){ memory + i * (uintptr_t)stride, begin + (i + 1) * len };
+    l->at += n * len;
+    l->count += n;
+    return n;
+}
+
 /* The first entry of a plan of several with something that is wanted; what is before it has been passed. */
 static size_t first_entry(struct listing *l, const struct plan *plan)
 {
@@ -55,6 +70,20 @@ static size_t first_entry(struct listing *l, const struct plan *plan)
     return i;
 }
 
+/* A loop over a block. */
+static void add_loop(struct listing *l, const struct plan *plan, uintptr_t memory)
+{
+    const size_t count = (size_t)plan->count, len = plan->child->size;
+    size_t i = first_entry(l, plan);
+
+    while (i < count && l->at < l->until) {
+        add_block(l, memory + i * (uintptr_t)plan->stride, len);
+        i++;
+        if (l->count && l->at < l->until && plan->stride != (MPI_Count)len)
+            i += add_row(l, memory + i * (uintptr_t)plan->stride, plan->stride, len, count - i);
+    }
+}
+
 static void add_plan(struct listing *l, const struct plan *plan, uintptr_t memory)
 {
     if (l->at + plan->size <= l->from) { /* nothing of it */
@@ -63,6 +92,10 @@ static void add_plan(struct listing *l, const struct plan *plan, uintptr_t memor
     }
     if (plan->kind == PLAN_BLOCK) {
         add_block(l, memory, plan->size);
+        return;
+    }
+    if (plan->kind == PLAN_LOOP && plan->child->kind == PLAN_BLOCK) {
+        add_loop(l, plan, memory);
         return;
     }
     for (size_t i = first_entry(l, plan); i < (size_t)plan->count && l->at < l->until; i++) {
