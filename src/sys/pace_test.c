@@ -51,6 +51,7 @@ static void test_limits(void)
     CHECK_INT(pace.reads, 0);
     CHECK(!pace_is_slow(PACE_MIN, 40) && pace_is_slow(PACE_MIN, 130));
     CHECK(!pace_is_slow(2048, 41) && pace_is_slow(2048, 181));
+    CHECK(!pace_is_slow(4096, 140) && pace_is_slow(4096, 220)); /* in the middle of a payload */
     CHECK(!pace_is_slow(16384, 160) && pace_is_slow(16384, 590));
     CHECK(!pace_is_slow(32768, 331) && pace_is_slow(32768, 970));
 }
