@@ -339,16 +339,22 @@ static inline bool node_is_long_for(const struct node_blocks *b, size_t bytes, i
 /* The block for itself, if there is one. Errors: those of coll_copy; E0702. */
 int node_copy_own(const struct node_blocks *b);
 
-/* Of a block of so many bytes: what to compare with shelf_copy_min. Who scatters to many would write all their blocks
- * into cells, so there the others read long ones anyway. Where ranks share processors and all bring and take, the
- * blocks and cells of all of them are more than the caches hold, so a second copy is as dear as one by the system. */
+/* Of a block of so many bytes for each: what to compare with shelf_copy_min where ranks share processors and all bring
+ * and take. What the caches do not hold any more takes a second copy as long as one by the system. */
+static inline size_t node_weight(const struct comm *comm, size_t bytes)
+{
+    return progress_is_oversubscribed() ? bytes * (size_t)comm->size : bytes;
+}
+
+/* The same of any block. Who scatters to many would write all their blocks into cells, so there the others read long
+ * ones anyway. */
 static inline size_t node_pays_as(const struct node_blocks *b, size_t bytes)
 {
     const bool is_mutual = node_is_mutual(b), is_scatter = !b->has_one && !is_mutual;
 
     if (is_scatter && b->call->comm->size > 4 && bytes >= NODE_COPY_MIN_ALL)
         return SIZE_MAX;
-    return is_mutual && progress_is_oversubscribed() ? bytes * 8 : bytes;
+    return is_mutual ? node_weight(b->call->comm, bytes) : bytes;
 }
 
 /* Who takes a block reads it in the memory of who brings it; few bytes go through the cell. Lengths may differ.

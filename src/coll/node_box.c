@@ -50,6 +50,18 @@ static size_t share_of_reader(const struct node_blocks *b, size_t len)
     return b->in_index == NODE_EACH ? 0 : len - len / (size_t)b->call->comm->size / PAGE * PAGE;
 }
 
+/* The system looks up every page of the other process, so huge ones help who has its memory read or written by others:
+ * are blocks of so many bytes read by who takes them, or written to where they go? Where ways are tried, both. */
+static bool is_read(const struct node_blocks *b, size_t len)
+{
+    return node_ways_are_tried(b) || share_of_reader(b, len);
+}
+
+static bool is_written(const struct node_blocks *b, size_t len)
+{
+    return node_ways_are_tried(b) || share_of_reader(b, len) < len;
+}
+
 /* The table of a member, in the present round. */
 static struct box *table_of(const struct node_blocks *b, int rank)
 {
@@ -125,7 +137,8 @@ static void fill_boxes(const struct node_blocks *b, char *temp)
             temp += len;
         } else {
             table[rank].at = (uintptr_t)type_run(block.type, block.buf);
-            huge_note(type_run(block.type, block.buf), len);
+            if (is_read(b, len))
+                huge_note(type_run(block.type, block.buf), len);
         }
     }
 }
@@ -156,7 +169,7 @@ static void fill_places(const struct node_blocks *b)
 
         places[i].at = is_run ? (uintptr_t)type_run(to.type, to.buf) : 0;
         places[i].len = type_bytes(to.type, to.count);
-        if (is_run)
+        if (is_run && is_written(b, (size_t)places[i].len))
             huge_note(type_run(to.type, to.buf), (size_t)places[i].len);
     }
 }

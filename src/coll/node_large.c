@@ -201,6 +201,7 @@ static int collect_from_memory(struct results *r)
     struct node_call *call = r->l->call;
     const int size = call->comm->size, own = call->comm->rank;
 
+    huge_note(r->l->out + r->at, r->end - r->at); /* the others read it there */
     node_step(call, 1);
     node_wake_all(call);
     for (int distance = 1; distance < size; distance++) {
@@ -281,10 +282,12 @@ int node_reduce_large(struct node_call *call, const struct coll_args *args)
     if (rc)
         return rc;
     own_slice(&l, &shares, &at, &end);
-    if (own == root)
+    if (own == root) {
+        huge_note(l.out, type_bytes(args->recv.type, args->recv.count)); /* the others write there */
         combine_all(&l, call->comm->size, at, end - at, l.out + at);
-    else
+    } else {
         reduce_to(&l, root, at, end);
+    }
     failed = finish(&l, 1);
     if (own == root)
         memcheck_written(l.out, type_bytes(args->recv.type, args->recv.count));
@@ -329,6 +332,8 @@ int node_scan_large(struct node_call *call, const struct coll_args *args, bool i
     if (rc)
         return rc;
     own_slice(&l, &shares, &at, &end);
+    if (!is_first)
+        huge_note(l.out, bytes); /* the first one writes there */
     if (is_exclusive && at < end)
         exscan_piece(&l, at, end - at);
     for (; !is_exclusive && at < end; at += l.piece)

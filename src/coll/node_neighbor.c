@@ -60,10 +60,8 @@ static struct box box_of(const struct coll_block *block)
     const size_t len = type_bytes(block->type, block->count);
     struct box box = { 0, len };
 
-    if (type_is_run(block->type, block->count)) {
+    if (type_is_run(block->type, block->count))
         box.at = (uintptr_t)type_run(block->type, block->buf);
-        huge_note(type_run(block->type, block->buf), len);
-    }
     return box;
 }
 
@@ -81,6 +79,8 @@ static void show(struct around *a)
     for (int i = 0; i < a->count; i++, box++) {
         const struct coll_block to = coll_data_block(&a->args->recv, i);
         *box = a->rank[i] != MPI_PROC_NULL ? box_of(&to) : (struct box){ 0, 0 };
+        if (box->at) /* others write there, and the system looks up each page */
+            huge_note((const void *)(uintptr_t)box->at, box->len);
     }
     memcpy(line->data, &head, sizeof head);
     node_post(&a->call, line);
@@ -190,13 +190,13 @@ static void await_written(struct around *a)
 
 /* --- slots and messages --- */
 
-/* Bytes of a block; slots take up to `most`. Where ranks share processors, messages are dearer than elsewhere. */
+/* Bytes of a block; slots take up to `most`. */
 static bool is_better_shown(const struct around *a, size_t len, size_t most)
 {
-    const size_t min = a->call.comm->shelf_copy_min;
+    const struct comm *comm = a->call.comm;
 
     return a->can_copy && len >= (len > most ? SHOWN_MIN : node_copy_min_all()) &&
-           len >= (progress_is_oversubscribed() ? min / 8 : min);
+           node_weight(comm, len) >= comm->shelf_copy_min;
 }
 
 /* What goes into slots: blocks up to a share of a cell, all of them or none if lengths need too much room. */

@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/setting.h"
 #include "sys/clock.h"
-#include "sys/huge.h"
 
 static struct setting single_copy = {
     .name = "SINGLE_COPY",
@@ -67,13 +66,11 @@ static int copy(int pid, char *local, uint64_t remote, size_t len, copy_fn *call
 
 int peek_read(int pid, void *local, uint64_t remote, size_t len)
 {
-    huge_note(local, len);
     return copy(pid, local, remote, len, process_vm_readv);
 }
 
 int peek_write(int pid, const void *local, uint64_t remote, size_t len)
 {
-    huge_note(local, len);
     return copy(pid, (char *)(uintptr_t)local, remote, len, process_vm_writev);
 }
 

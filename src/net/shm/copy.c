@@ -2,6 +2,7 @@
 /* Room: net/shm. Single copies between two processes, and the records by which both share the work.
  * Knows: base, sys (peeking), net. */
 #include "net/shm/int_shm.h"
+#include "sys/huge.h"
 #include "sys/peek.h"
 
 enum { RECORD_FREE, RECORD_IN_USE };
@@ -39,13 +40,16 @@ static int pid_of(struct net_ep *ep)
     return atomic_load_explicit(&job_proc(shm->segment, ep->proc)->pid, memory_order_relaxed);
 }
 
+/* Of a long message the other side may copy a part as well, so huge pages would help there. */
 int shm_copy_from(struct net_ep *ep, void *local, uint64_t remote, size_t len)
 {
+    huge_note(local, len);
     return peek_read(pid_of(ep), local, remote, len);
 }
 
 int shm_copy_to(struct net_ep *ep, const void *local, uint64_t remote, size_t len)
 {
+    huge_note(local, len);
     return peek_write(pid_of(ep), local, remote, len);
 }
 
