@@ -212,8 +212,8 @@ enum { LOC_GROUP = 4 }; /* vector code takes so many pairs at a time */
         typedef pair item ALIGNED(1); \
         const item *in = in_items; \
         item *inout = inout_items; \
-        MPI_Count i = LOC_BEGIN((const pair *)in_items, (pair *)inout_items, count, 1 is_better 0); \
-        const MPI_Count whole = i + ((count - i) & -LOC_GROUP); \
+        const MPI_Count whole = count & -LOC_GROUP; \
+        MPI_Count i = 0; \
         item aside; \
  \
         for (; i < whole; i++) { \
@@ -243,7 +243,7 @@ enum { LOC_GROUP = 4 }; /* vector code takes so many pairs at a time */
     { \
         const pair *const in = in_items; \
         pair *const inout = inout_items; \
-        const MPI_Count done = LOC_FEW(in, inout, count, 1 is_better 0); \
+        const MPI_Count done = LOC_WIDE(in, inout, count, 1 is_better 0); \
  \
         if (done < count) \
             name##_rest(in + done, inout + done, count - done); \

@@ -14,13 +14,9 @@
 #define LOOPS_TABLE op_kernels_base
 #endif
 
-/* How many pairs an instruction set combines in a way of its own, from the first one on: if they are few, with next to
- * nothing before, and else. */
-#ifndef LOC_FEW
-#define LOC_FEW(in, inout, count, is_max) 0
-#endif
-#ifndef LOC_BEGIN
-#define LOC_BEGIN(in, inout, count, is_max) 0
+/* How many pairs an instruction set combines in a way of its own, from the first one on: all up to a NaN or so. */
+#ifndef LOC_WIDE
+#define LOC_WIDE(in, inout, count, is_max) 0
 #endif
 
 UNSIGNED_KERNELS(uint8, uint8_t, unsigned)
