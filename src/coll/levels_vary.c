@@ -103,7 +103,6 @@ struct wanted {
     int count;
     size_t most;
     int told;        /* the step that reads the list */
-    int first;       /* at a leader of an alltoallv: a step that comes before long blocks, whose lists are waited for */
     struct expected {
         int source, straight, copy; /* a rank; steps: it comes straight, or is copied from the list */
         size_t room;
@@ -152,7 +151,7 @@ static struct wanted *want(struct sched *s, int count, bool has_room)
 
     if (w)
         *w = (struct wanted){ .list = has_room ? sched_bytes(s, list_room((size_t)count, most)) : NULL, .count = count,
-                              .most = most, .first = SCHED_NONE };
+                              .most = most };
     return s->failed ? NULL : w;
 }
 
@@ -561,7 +560,6 @@ static struct wanted *trade_at_leader(struct sched *s, const struct coll_levels 
 
         t->first_down = i == 1 ? step : t->first_down;
     }
-    w->first = all;
     read_after(s, w, come);
     return w;
 }
@@ -620,7 +618,7 @@ static void trade_straight(struct sched *s, const struct coll_levels *l, const s
             in = is_short(s, &to) ? SCHED_NONE : straight;
         }
         if (coll_levels_node(l, dest) == own || !is_short(s, &from))
-            out = sched_send(s, from, dest, LEVELS_ON, AFTER(*turn, w ? w->first : SCHED_NONE));
+            out = sched_send(s, from, dest, LEVELS_ON, AFTER(*turn));
         if (in >= 0 || out >= 0)
             *turn = sched_join(s, AFTER(in, out));
     }
