@@ -6,7 +6,7 @@
 #include "p2p/int_abroad.h"
 #include "p2p/int_p2p.h"
 
-enum { PREPARE_MIN = 1024 }; /* shorter messages gain nothing from what a transport can prepare */
+enum { PREPARE_MIN = 833 }; /* shorter messages gain nothing from what a transport can prepare */
 
 /* What came is told in the receiver's datatype, since only its bytes are known, if it is so many of them. */
 int recv_truncation(const struct p2p_req *r, size_t len, size_t item, size_t room)
