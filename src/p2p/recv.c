@@ -6,7 +6,10 @@
 #include "p2p/int_abroad.h"
 #include "p2p/int_p2p.h"
 
-enum { PREPARE_MIN = 833 }; /* shorter messages gain nothing from what a transport can prepare */
+enum {
+    PREPARE_MIN = 833, /* shorter messages gain nothing from what a transport can prepare … */
+    UNEVEN_MIN = 513,  /* … and shorter ones with gaps are as fast by a request */
+};
 
 /* What came is told in the receiver's datatype, since only its bytes are known, if it is so many of them. */
 int recv_truncation(const struct p2p_req *r, size_t len, size_t item, size_t room)
@@ -264,7 +267,7 @@ static NOINLINE int recv_request(struct channel *channel, void *buf, MPI_Count c
         return 0;
     request_init(&r, channel, type);
     recv_prepare(&r, buf, count);
-    if (!type->is_contig && r.len >= PREPARE_MIN && recv_uneven(&r, source, tag, status))
+    if (!type->is_contig && r.len >= UNEVEN_MIN && recv_uneven(&r, source, tag, status))
         return 0;
     lane_lock(channel->lane);
     recv_begin(&r, source, tag);

@@ -15,7 +15,7 @@
 #include "sys/clock.h"
 
 enum {
-    PACE_MIN = 833,  /* shorter reads are not worth looking at the clock */
+    PACE_MIN = 513,  /* shorter reads are not worth looking at the clock */
     PACE_EVERY = 64, /* one in so many is measured */
 };
 

@@ -15,7 +15,7 @@
 enum {
     COPY_STAGE = 4096,
     FAR_STAGE = 32768,   /* a whole buffer of the transport's: each run costs a start */
-    FAR_MIN = 833,       /* bytes that are worth a second copy … */
+    FAR_MIN = 513,       /* bytes that are worth a second copy … */
     FAR_BLOCK = 4096,    /* … in blocks of up to that on average, … */
     FAR_SHORT = 256,     /* … and if they are longer than this, … */
     FAR_MANY = 8,        /* … in so many */
