@@ -5,9 +5,12 @@
  *   line         struct node_head: bytes of a slot; the length of all blocks, or that they vary
  *   line, cell   the lengths, if they vary; the slots, one for all or one for each other member by its rank
  *
- * Slots that do not fit into a part of a cell (node_part) go in several rounds, a part of each in a round. All members
- * have the same number of rounds: who brings less posts the others as well. So only calls have several in which
+ * Slots that do not fit into a part of a cell (node_part) go in several rounds, a part of each in a round; of a
+ * scatterv, unless there are too many, as many slots as fit, the next member's first, who may be the next root. All
+ * members have the same number of rounds: who brings less posts the others as well. So only calls have several in which
  * everybody reads the lines of all who bring something. */
+#include <limits.h>
+
 #include "base/err.h"
 #include "coll/int_node.h"
 
@@ -24,6 +27,7 @@ struct layout {
     size_t table;       /* bytes of the lengths before them */
     size_t part;        /* bytes of each slot in a round */
     int rounds;
+    int in_turn;        /* so many slots in each round; 0: all */
     bool is_in_line;
 };
 
@@ -33,7 +37,15 @@ static struct layout layout_of(const struct node_call *call, const struct node_h
     struct layout l = { .table = head->len == NODE_SLOTS_VARY ? n * sizeof(uint32_t) : 0, .part = stride, .rounds = 1 };
 
     l.is_in_line = l.table + n * stride <= IN_LINE;
-    if (unlikely(l.table + n * stride > room)) {
+    if (likely(l.table + n * stride <= room))
+        return l;
+    if (call->what >> NODE_WHAT_OP == COLL_SCATTERV) {
+        const int fit = (int)((room - l.table) / stride), rounds = fit ? (count + fit - 1) / fit : INT_MAX;
+
+        l.in_turn = rounds <= NODE_AHEAD ? fit : 0;
+        l.rounds = rounds;
+    }
+    if (!l.in_turn) {
         l.part = (room - l.table) / n / CACHE_LINE * CACHE_LINE;
         l.rounds = (int)((stride + l.part - 1) / l.part);
     }
@@ -57,7 +69,8 @@ static bool is_seen_by_all(const struct node_blocks *b)
 bool node_slots_plan(const struct node_blocks *b, struct node_slots *slots)
 {
     const int size = b->call->comm->size, own = b->call->comm->rank;
-    size_t longest = 0, shortest = SIZE_MAX;
+    size_t longest = 0, shortest = SIZE_MAX, pays_as;
+    struct layout l;
 
     slots->count = b->has_one ? 1 : size - 1;
     if (slots->count > NODE_SLOTS_MOST)
@@ -68,20 +81,40 @@ bool node_slots_plan(const struct node_blocks *b, struct node_slots *slots)
         longest = size_max(longest, slots->len[i]);
         shortest = size_min(shortest, slots->len[i]);
     }
+    slots->head = (struct node_head){ (uint32_t)size_min(longest, UINT32_MAX),
+                                      longest == shortest ? (uint32_t)longest : NODE_SLOTS_VARY };
+    l = layout_of(b->call, &slots->head, slots->count);
+    slots->rounds = l.rounds;
+    pays_as = l.in_turn ? longest : node_pays_as(b, longest);
     if (node_is_long_for(b, longest, b->has_one ? 1 : size) && !node_is_read_by_all(b) &&
-        node_pays_as(b, longest) >= b->call->comm->shelf_copy_min)
+        pays_as >= b->call->comm->shelf_copy_min)
         return false;
-    slots->head = (struct node_head){ (uint32_t)longest, longest == shortest ? (uint32_t)longest : NODE_SLOTS_VARY };
-    slots->rounds = layout_of(b->call, &slots->head, slots->count).rounds;
     return slots->rounds == 1 || (slots->rounds <= NODE_AHEAD && is_seen_by_all(b));
 }
 
-/* The part of each block that goes in the round that begins at `at`. */
-static void fill(const struct node_slots *slots, const struct layout *l, char *to, size_t at)
+/* Which slot of member `rank` is at a place in turn, and at which place is a slot? */
+static int slot_in_turn(int place, int rank, int count)
 {
-    for (int i = 0; i < slots->count; i++, to += l->part) {
-        if (at < slots->len[i] && slots->len[i] != NODE_SLOTS_NONE)
-            node_pack(&slots->block[i], at, to, size_min(l->part, slots->len[i] - at));
+    return (place + rank) % count;
+}
+
+static int place_in_turn(int slot, int rank, int count)
+{
+    return (slot + count - rank) % count;
+}
+
+/* What goes in round `round` of a call: some slots, or a part of all. */
+static void fill(const struct node_slots *slots, const struct layout *l, char *to, int round, int rank)
+{
+    const size_t at = l->in_turn ? 0 : (size_t)round * l->part;
+    const int first = round * l->in_turn, left = slots->count - first;
+    const int count = !l->in_turn ? slots->count : left < l->in_turn ? left : l->in_turn;
+
+    for (int i = 0; i < count; i++, to += l->part) {
+        const int slot = l->in_turn ? slot_in_turn(first + i, rank, slots->count) : i;
+
+        if (at < slots->len[slot] && slots->len[slot] != NODE_SLOTS_NONE)
+            node_pack(&slots->block[slot], at, to, size_min(l->part, slots->len[slot] - at));
     }
 }
 
@@ -103,7 +136,7 @@ void node_slots_post(struct node_call *call, const struct node_slots *slots)
             memcpy(line->data, &slots->head, sizeof slots->head);
         for (int slot = 0; !i && l.table && slot < slots->count; slot++)
             ((uint32_t *)(void *)place)[slot] = (uint32_t)slots->len[slot];
-        fill(slots, &l, place + l.table, (size_t)i * l.part);
+        fill(slots, &l, place + l.table, i, call->comm->rank);
         node_post(call, line);
     }
     call->round = first;
@@ -147,15 +180,18 @@ int node_slots_take(struct node_call *call, int rank, int count, int slot, const
     const struct layout l = layout_of(call, node_head(call, rank, first), count);
     const size_t room = type_bytes(to->type, to->count), len = node_slots_len(call, rank, count, slot);
     const size_t taken = size_min(len, room);
+    const int place = l.in_turn ? place_in_turn(slot, rank, count) : 0;
+    const uint32_t before = l.in_turn ? (uint32_t)(place / l.in_turn) : 0;
+    const size_t in_cell = (size_t)(l.in_turn ? place % l.in_turn : slot) * l.part;
     int rc = 0;
 
     for (size_t at = 0; at < taken && !rc; at += l.part) {
-        const uint32_t round = first + (uint32_t)(at / l.part);
+        const uint32_t round = first + before + (uint32_t)(at / l.part);
 
-        if (at)
+        if (round != first)
             rc = node_await(call, round, rank, rank + 1);
         if (!rc)
-            node_unpack(to, at, place_of(call, &l, rank, round) + l.table + (size_t)slot * l.part,
+            node_unpack(to, at, place_of(call, &l, rank, round) + l.table + in_cell,
                         size_min(l.part, taken - at));
     }
     if (unlikely(len > room) && !rc)
