@@ -79,7 +79,7 @@ static ALWAYS_INLINE int short_meet(struct node_call *call)
         }
     }
     comm->shelf_known = call->round;
-    node_wake_all(call);
+    node_wake_met(call);
     return rc;
 }
 

@@ -205,6 +205,20 @@ void node_wake_all(const struct node_call *call)
     }
 }
 
+void node_wake_met(const struct node_call *call)
+{
+    const struct comm *comm = call->comm;
+    const uint32_t next = call->round + 1;
+
+    for (int rank = 0; rank < comm->size; rank++) {
+        _Atomic uint32_t *sleep = &shelf_proc(comm, rank)->sleep;
+
+        if (unlikely(atomic_load_explicit(sleep, memory_order_relaxed)) && rank != comm->rank &&
+            atomic_load_explicit(&shelf_line(comm, rank, next)->stamp, memory_order_relaxed) >> 32 != next)
+            progress_wake_other(sleep);
+    }
+}
+
 void node_catch_up(struct node_call *call, uint32_t distance)
 {
     struct comm *comm = call->comm;

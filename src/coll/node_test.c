@@ -13,6 +13,7 @@
 #include "coll/int_node.h"
 #include "coll/node_any.h"
 #include "obj/blocked.h"
+#include "sys/bell.h"
 #include "sys/wake.h"
 
 #define SAME(buffer, number, datatype)            (&COLL_SAME(buffer, number, datatype))
@@ -103,6 +104,38 @@ static void barriers(struct comm *comm)
         for (int other = 0; other < comm->size; other++)
             CHECK(atomic_load(&counts[other]) >= round);
     }
+}
+
+/* Who has left a round wakes those who sleep in it, not one who waits in the next. Rank 1 says that it sleeps, and
+ * does not. */
+static void wakes(struct comm *comm)
+{
+    _Atomic uint32_t *sleep = &job_proc(memory, 1)->sleep;
+    struct node_call call = { .comm = comm, .what = node_what(COLL_BARRIER, -1) };
+
+    node_post(&call, node_open(&call, false));
+    if (comm->rank == 1) {
+        atomic_store(sleep, SLEEP_ON_WORD);
+        atomic_store(&counts[1], 1);
+        while (!atomic_load(&counts[0]))
+            usleep(100);
+        CHECK_INT(atomic_load(sleep), 0);
+        atomic_store(sleep, SLEEP_ON_WORD);
+        node_post(&call, node_open(&call, false));
+        atomic_store(&counts[1], 2);
+        while (atomic_load(&counts[0]) != 2)
+            usleep(100);
+        CHECK_INT(atomic_load(sleep), SLEEP_ON_WORD);
+        atomic_store(sleep, 0);
+        return;
+    }
+    for (int i = 1; i <= 2; i++) {
+        while (atomic_load(&counts[1]) != i)
+            usleep(100);
+        CHECK_INT(node_meet(&call, call.round), 0);
+        atomic_store(&counts[0], i);
+    }
+    node_open(&call, false);
 }
 
 /* --- data --- */
@@ -753,6 +786,7 @@ int main(void)
     run(3, false, UINT32_MAX - 100, ahead_start);
     run(5, true, 0, ahead_start);
     run(3, true, 0, old_steps);
+    run(2, true, 0, wakes);
     run(2, false, 0, be_told);
     run(2, false, 0, bad_places);
     test_disagreement(other_operation);

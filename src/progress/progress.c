@@ -36,7 +36,8 @@ enum {
     SKIP_YIELDS_FIRST = 16,
     SKIP_YIELDS = 1024,
     SKIP_SPINS = 64,
-    SLEEP_MIN_NS = 1000000,
+    SLEEP_MIN_NS = 20000000,     /* more than the system's own clock ticks: an earlier end of the sleep would have to be
+                                  * set in the processor's timer, which takes long in a virtual machine */
     SLEEP_MAX_NS = 100000000,
     SLEEP_NO_BARRIER_NS = 8000000, /* without the barrier a wake-up can be missed, if hardly ever */
 };
