@@ -4,7 +4,9 @@
  *   1. spin for 20 us; not at all when there are more ranks than processors or others were seen on ours;
  *   2. yield, timing each: one that took some time let somebody else run, perhaps the very process that is waited
  *      for, and then the next 64 waits do not spin; one that took long shows foreign load, and then the next
- *      16 waits skip this step: twice as many each time, up to 1024, and half as many when a yield is of use again;
+ *      16 waits skip this step: twice as many each time, up to 1024, and half as many when a yield is of use again.
+ *      With more ranks than processors, where it is certain that it was no rank that ran, they leave the processor, or
+ *      all skip this step for a while (int_spread.h);
  *   3. announce it in the sleep word, barrier, look once more, sleep on the word with a growing time limit; in a job of
  *      several machines, at descriptors (nap.c).
  *
@@ -83,10 +85,17 @@ void progress_set_threaded(bool is_threaded)
     }
 }
 
+static bool shares_processors(void)
+{
+    return progress.is_oversubscribed && progress.segment;
+}
+
 void progress_fini(void)
 {
     if (progress.has_descriptors)
         nap_end();
+    if (shares_processors())
+        others_end();
     progress = (struct progress){ .sleep_word = &progress.private_word, .bell = -1, .sleep_value = SLEEP_ON_WORD };
 }
 
@@ -244,16 +253,27 @@ static void skip_fewer_yields(void)
         atomic_store_explicit(&progress.next_skip_yields, next / 2, memory_order_relaxed);
 }
 
+/* A yield on processor `cpu` was long. True: it goes on. */
+static bool goes_on(int cpu, uint64_t before, uint64_t now)
+{
+    const enum spread_verdict verdict = shares_processors() ? spread_judge(cpu, before, now) : SPREAD_UNKNOWN;
+
+    if (verdict == SPREAD_UNKNOWN)
+        skip_more_yields();
+    return verdict == SPREAD_LEFT;
+}
+
 /* Without a processor for each rank, let every other rank run a few times. */
-static bool yield(const struct wait *wait)
+static bool yield(const struct wait *wait, uint64_t start)
 {
     const int most = is_crowded() ? YIELDS_PER_RANK * progress.local_ranks : INT_MAX;
-    const uint64_t start = clock_ns(), end = start + (uint64_t)YIELD_NS * (uint64_t)progress.local_ranks;
+    const uint64_t end = start + (uint64_t)YIELD_NS * (uint64_t)progress.local_ranks;
     const uint64_t is_long = YIELD_LONG_NS + (uint64_t)YIELD_LONG_RANK_NS * (uint64_t)progress.local_ranks;
     uint64_t now = start;
 
     for (int i = 0; (i < most || now - start < YIELD_MIN_NS) && now < end; i++) {
         const uint64_t before = now;
+        const int cpu = sched_getcpu();
         sched_yield();
         if (wait->hint.poll) { /* the most likely place first */
             wait->hint.poll(wait->hint.arg, wait->done);
@@ -270,11 +290,8 @@ static bool yield(const struct wait *wait)
         now = clock_ns();
         if (now - before > YIELD_SHARED_NS)
             atomic_store_explicit(&progress.skip_spins, SKIP_SPINS, memory_order_relaxed);
-        if (now - before > is_long) {
-            skip_more_yields();
-            spread_foreign(now);
+        if (now - before > is_long && !goes_on(cpu, before, now))
             return false;
-        }
     }
     return false;
 }
@@ -346,29 +363,37 @@ static NOINLINE COLD void sleep_on(const struct wait *wait, uint64_t limit_ns, b
         watch->leave(&told);
 }
 
-/* Now and then, do ranks share the processors evenly? */
-static void look_around(void)
+/* The others hear that this rank waits, and now and then it looks who else is on its processor. Returns the time. */
+static uint64_t share_processors(void)
 {
     const uint64_t now = clock_ns();
 
+    others_wait_begins(now);
     if (now < atomic_load_explicit(&progress.next_look_ns, memory_order_relaxed))
-        return;
+        return now;
     atomic_store_explicit(&progress.next_look_ns, now + SPREAD_EVERY_NS, memory_order_relaxed);
     spread_look(now);
+    return clock_ns(); /* it may have moved */
+}
+
+/* Spins and yields as far as they may be of use. True: the wait is over. */
+static bool wait_awake(const struct wait *wait)
+{
+    const uint64_t start = shares_processors() ? share_processors() : 0;
+
+    if (!use_up(&progress.skip_spins) && !is_crowded() && spin(wait))
+        return true;
+    return !use_up(&progress.skip_yields) && !others_are_here() && yield(wait, start ? start : clock_ns());
 }
 
 static NOINLINE void wait_long(const struct wait *wait)
 {
     bool has_moved = false;
 
-    if (progress.is_oversubscribed && progress.segment)
-        look_around();
-    if (!use_up(&progress.skip_spins) && !is_crowded() && spin(wait))
-        return;
-    if (!use_up(&progress.skip_yields) && yield(wait))
-        return;
-    if (!sleep_once(wait, SLEEP_MIN_NS, &has_moved))
+    if (!wait_awake(wait) && !sleep_once(wait, SLEEP_MIN_NS, &has_moved))
         sleep_on(wait, SLEEP_MIN_NS, has_moved);
+    if (shares_processors())
+        others_wait_ends(clock_ns());
 }
 
 void progress_wait_until(progress_done_fn *is_done, void *arg)

@@ -3,9 +3,8 @@
  *
  * All say in the job segment where they are. Of the ranks on a processor the last one moves, after it has seen twice
  * that another processor has two less. Its mask is as before at once: the system may move it again. If that does, the
- * next move waits longer, twice as long each time. Where others than ranks use the processors, the system knows better:
- * who has to wait for the other processor goes back, and neither he nor who yields for long after a move moves for a
- * while. (A long yield alone shows nothing: the others may be copying much.)
+ * next move waits longer, twice as long each time. A processor that others than ranks use (others.c) is nobody's goal,
+ * and who is there leaves at once for one that they do not use.
  * Knows: sys (the job segment, processors). Does not know: what is being waited for. */
 #include "progress/int_spread.h"
 
@@ -20,10 +19,8 @@ enum {
     PAUSE_MIN_NS = 2000000,    /* between two moves */
     PAUSE_MAX_NS = 512000000,
     CALM_NS = 100000000,       /* after that long it begins anew */
-    BUSY_NS = 300000,          /* a move that takes so long was to a processor that somebody else uses … */
-    BUSY_PAUSE_NS = 1000000000, /* … and the next one waits so long */
+    BUSY_NS = 300000,          /* a move that takes so long was to a processor that somebody else uses */
     FRESH_MS = 20,             /* who has waited so long ago is still at work, even if it sleeps now */
-    CPU_BITS = 11,             /* of what is told; above: when, in ms */
 };
 
 /* Of this process; threads that wait at once may lose a look. */
@@ -44,22 +41,17 @@ int spread_goal(const struct spread_count *count, int cpu, const struct cpus *al
     return count->ranks[goal] + 1 < count->ranks[cpu] ? goal : -1;
 }
 
-static uint32_t stamp_of(uint64_t now)
-{
-    return (uint32_t)(now / 1000000) << CPU_BITS;
-}
-
 /* Its processor's number and one; 0: not known. */
 static uint32_t place_of(uint32_t told)
 {
-    return told & ((1U << CPU_BITS) - 1);
+    return told & SPREAD_PLACE;
 }
 
 /* Where a rank is; -1: not known, or it sleeps for long. */
 static int cpu_of(const struct job_proc *place, uint64_t now)
 {
     const uint32_t told = atomic_load_explicit(&place->cpu, memory_order_relaxed);
-    const uint32_t age = (stamp_of(now) - (told & ~0U << CPU_BITS)) >> CPU_BITS;
+    const uint32_t age = (spread_stamp(now) - (told & ~SPREAD_PLACE)) >> SPREAD_PLACE_BITS;
     const bool sleeps = atomic_load_explicit(&place->sleep, memory_order_relaxed);
 
     return sleeps && age > FRESH_MS ? -1 : (int)place_of(told) - 1;
@@ -78,6 +70,7 @@ static void count_ranks(struct spread_count *count, int cpu, uint64_t now)
         if (at == cpu)
             count->last = proc;
     }
+    others_count(count);
 }
 
 bool progress_is_elsewhere(const struct job_proc *place)
@@ -98,7 +91,7 @@ static int tell_cpu(uint64_t now)
 
     if (cpu < 0 || cpu >= SPREAD_CPUS)
         return -1;
-    atomic_store_explicit(&job_proc(progress.segment, progress.proc)->cpu, stamp_of(now) | (uint32_t)(cpu + 1),
+    atomic_store_explicit(&job_proc(progress.segment, progress.proc)->cpu, spread_stamp(now) | (uint32_t)(cpu + 1),
                           memory_order_relaxed);
     return cpu;
 }
@@ -114,36 +107,52 @@ static void set_pause(uint64_t pause, uint64_t now)
 static void move(int cpu, int goal, bool is_free, const struct cpus *allowed, uint64_t now)
 {
     const uint64_t next = atomic_load_explicit(&spread.next_ns, memory_order_relaxed), before = clock_ns();
-    uint64_t pause = 2 * atomic_load_explicit(&spread.pause_ns, memory_order_relaxed);
+    uint64_t pause = 2 * atomic_load_explicit(&spread.pause_ns, memory_order_relaxed), after;
 
     if (now < next || !cpus_go(goal, allowed))
         return;
     if (now - next > CALM_NS || pause < PAUSE_MIN_NS)
         pause = PAUSE_MIN_NS;
-    pause = pause < PAUSE_MAX_NS ? pause : PAUSE_MAX_NS;
-    if (is_free && clock_ns() - before > BUSY_NS) {
+    set_pause(pause < PAUSE_MAX_NS ? pause : PAUSE_MAX_NS, now);
+    after = clock_ns();
+    if (after - before > BUSY_NS && (is_free || others_have_run(before, after))) {
+        others_found(goal, before, after);
         cpus_go(cpu, allowed);
-        pause = BUSY_PAUSE_NS;
     }
-    set_pause(pause, now);
-    tell_cpu(now);
+    tell_cpu(after);
 }
 
-void spread_foreign(uint64_t now)
-{
-    const uint64_t pause = atomic_load_explicit(&spread.pause_ns, memory_order_relaxed);
-    const uint64_t next = atomic_load_explicit(&spread.next_ns, memory_order_relaxed);
-
-    if (pause && now < next && now - (next - pause) < CALM_NS)
-        set_pause(BUSY_PAUSE_NS, now);
-}
-
-/* Where this rank, the last one on processor `cpu`, should go; -1: it may stay. */
+/* Where this rank, if it is the last one on processor `cpu`, should go; -1: it may stay. */
 static int find_goal(const struct spread_count *count, int cpu, struct cpus *allowed)
 {
     if (count->last != progress.proc || count->ranks[cpu] < 2 || !cpus_allowed(allowed))
         return -1;
     return spread_goal(count, cpu, allowed);
+}
+
+/* Others use processor `cpu`: go to one that they do not use. */
+static bool leave(int cpu, uint64_t now)
+{
+    struct spread_count count;
+    struct cpus allowed;
+    int goal = -1;
+
+    count_ranks(&count, cpu, now);
+    if (cpus_allowed(&allowed))
+        goal = spread_goal(&count, cpu, &allowed);
+    if (goal < 0 || others_use(goal) || !cpus_go(goal, &allowed))
+        return false;
+    tell_cpu(now);
+    return true;
+}
+
+enum spread_verdict spread_judge(int cpu, uint64_t before, uint64_t now)
+{
+    if (cpu < 0 || cpu >= SPREAD_CPUS || !others_have_run(before, now))
+        return SPREAD_UNKNOWN;
+    if (!others_found(cpu, before, now))
+        return SPREAD_ONCE;
+    return tell_cpu(now) != cpu || leave(cpu, now) ? SPREAD_LEFT : SPREAD_STAYS;
 }
 
 void spread_look(uint64_t now)
@@ -154,6 +163,11 @@ void spread_look(uint64_t now)
     uint32_t seen = 0;
     int goal = -1;
 
+    others_look(now);
+    if (others_use(cpu)) {
+        leave(cpu, now);
+        return;
+    }
     if (cpu >= 0) {
         count_ranks(&count, cpu, now);
         goal = find_goal(&count, cpu, &allowed);

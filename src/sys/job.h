@@ -36,7 +36,7 @@
 #define JOB_NO_CTX UINT64_MAX
 enum {
     JOB_MAJOR = 6,
-    JOB_MINOR = 5,
+    JOB_MINOR = 6,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,
     JOB_STATUS_SIZE = 1024,
@@ -243,6 +243,8 @@ struct job_proc {
     alignas(CACHE_LINE) _Atomic uint32_t sleep; /* [R] [O] futex word, meaning owned by progress */
     _Atomic uint32_t generation;                /* [O] counts wakes */
     _Atomic uint32_t cpu;       /* [R] where and when it has last waited; meaning owned by progress */
+    _Atomic uint32_t used_cpu;  /* [R] which processor others than ranks use, and since when; the same */
+    _Atomic uint32_t once_cpu;  /* [R] where and when others than ranks have last been found, if for once; the same */
 
     /* Line 2 and on. */
     alignas(CACHE_LINE) uint64_t bound[JOB_BOUND_CPUS / 64]; /* [L] processors that it is started on, a bit each; none:
@@ -250,8 +252,12 @@ struct job_proc {
 
     alignas(CACHE_LINE) struct job_abroad abroad; /* [L] */
 
+    alignas(CACHE_LINE) _Atomic uint64_t worked; /* [R] when it has last done something else than wait; meaning owned
+                                                  * by progress. Written in many waits, so not where others look for
+                                                  * who sleeps */
+
     alignas(CACHE_LINE) unsigned char unused[JOB_PAGE - JOB_NET_SIZE - JOB_STATUS_SIZE - JOB_ANSWER_SIZE -
-                                             JOB_BOUND_CPUS / 8 - 4 * CACHE_LINE];
+                                             JOB_BOUND_CPUS / 8 - 5 * CACHE_LINE];
 
     /* Asking a rank that waits. */
     alignas(CACHE_LINE) struct job_question question; /* [L] */
