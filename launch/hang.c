@@ -27,6 +27,7 @@ struct last_look {
     uint32_t lock, looks;
     int64_t moved_ns, since_ns;
     bool is_blocked;
+    bool is_asleep; /* when it was asked, and it had not said what it waits for: it does that when it wakes up */
     bool is_told; /* this very wait has been reported without being asked for */
 };
 
@@ -270,8 +271,9 @@ void hang_put_question(struct job *job, int rank, uint64_t ctx, uint64_t sequenc
     proc->question.ctx = ctx;
     proc->question.sequence = sequence;
     atomic_fetch_add_explicit(&proc->question.number, 1, memory_order_release); /* pairs with the rank's look */
-    if (proc->status.way != JOB_NOT_BLOCKED)
-        bell_wake(-1, job->head, &proc->sleep);
+    hang_of(job)->last[rank].is_asleep = proc->status.way == JOB_NOT_BLOCKED &&
+                                         atomic_load_explicit(&proc->sleep, memory_order_relaxed);
+    bell_wake(-1, job->head, &proc->sleep);
 }
 
 static void ask(struct job *job, const struct hang_view *view, int rank)
@@ -303,7 +305,7 @@ static void ask_all(struct job *job)
             ask(job, view, i);
     hang_far_look(job, true, true);
     hang->give_up_ns = now_ns() + (int64_t)((job->links ? FAR_SECONDS : ASK_SECONDS) * 1e9);
-    timer_set(job, TIMER_ANSWERS, view->blocked || job->links ? STEP_SECONDS : 0);
+    timer_set(job, TIMER_ANSWERS, STEP_SECONDS);
     pages_free(view);
 }
 
@@ -357,6 +359,8 @@ static bool is_answered(struct job *job)
     for (int i = 0; i < job->used; i++) {
         const struct job_proc *proc = job_proc(job->head, i);
         const struct job_status *status = &proc->status;
+        if (!is_far(job, i) && hang->last[i].is_asleep && status->way == JOB_NOT_BLOCKED)
+            return false;
         if (is_far(job, i) || !hang->last[i].is_blocked || status->way == JOB_NOT_BLOCKED ||
             atomic_load_explicit(&proc->state, memory_order_relaxed) != JOB_INITIALISED)
             continue;
