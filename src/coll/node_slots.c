@@ -92,29 +92,25 @@ bool node_slots_plan(const struct node_blocks *b, struct node_slots *slots)
     return slots->rounds == 1 || (slots->rounds <= NODE_AHEAD && is_seen_by_all(b));
 }
 
-/* Which slot of member `rank` is at a place in turn, and at which place is a slot? */
-static int slot_in_turn(int place, int rank, int count)
+/* The part of each block that goes in the round that begins at `at`. */
+static void fill(const struct node_slots *slots, const struct layout *l, char *to, size_t at)
 {
-    return (place + rank) % count;
+    for (int i = 0; i < slots->count; i++, to += l->part) {
+        if (at < slots->len[i] && slots->len[i] != NODE_SLOTS_NONE)
+            node_pack(&slots->block[i], at, to, size_min(l->part, slots->len[i] - at));
+    }
 }
 
-static int place_in_turn(int slot, int rank, int count)
+/* The blocks whose turn is in a round of member `rank`. */
+static void fill_in_turn(const struct node_slots *slots, const struct layout *l, char *to, int round, int rank)
 {
-    return (slot + count - rank) % count;
-}
-
-/* What goes in round `round` of a call: some slots, or a part of all. */
-static void fill(const struct node_slots *slots, const struct layout *l, char *to, int round, int rank)
-{
-    const size_t at = l->in_turn ? 0 : (size_t)round * l->part;
     const int first = round * l->in_turn, left = slots->count - first;
-    const int count = !l->in_turn ? slots->count : left < l->in_turn ? left : l->in_turn;
 
-    for (int i = 0; i < count; i++, to += l->part) {
-        const int slot = l->in_turn ? slot_in_turn(first + i, rank, slots->count) : i;
+    for (int i = 0; i < (left < l->in_turn ? left : l->in_turn); i++, to += l->part) {
+        const int slot = (first + i + rank) % slots->count;
 
-        if (at < slots->len[slot] && slots->len[slot] != NODE_SLOTS_NONE)
-            node_pack(&slots->block[slot], at, to, size_min(l->part, slots->len[slot] - at));
+        if (slots->len[slot])
+            node_pack(&slots->block[slot], 0, to, slots->len[slot]);
     }
 }
 
@@ -136,7 +132,10 @@ void node_slots_post(struct node_call *call, const struct node_slots *slots)
             memcpy(line->data, &slots->head, sizeof slots->head);
         for (int slot = 0; !i && l.table && slot < slots->count; slot++)
             ((uint32_t *)(void *)place)[slot] = (uint32_t)slots->len[slot];
-        fill(slots, &l, place + l.table, i, call->comm->rank);
+        if (unlikely(l.in_turn))
+            fill_in_turn(slots, &l, place + l.table, i, call->comm->rank);
+        else
+            fill(slots, &l, place + l.table, (size_t)i * l.part);
         node_post(call, line);
     }
     call->round = first;
@@ -180,11 +179,16 @@ int node_slots_take(struct node_call *call, int rank, int count, int slot, const
     const struct layout l = layout_of(call, node_head(call, rank, first), count);
     const size_t room = type_bytes(to->type, to->count), len = node_slots_len(call, rank, count, slot);
     const size_t taken = size_min(len, room);
-    const int place = l.in_turn ? place_in_turn(slot, rank, count) : 0;
-    const uint32_t before = l.in_turn ? (uint32_t)(place / l.in_turn) : 0;
-    const size_t in_cell = (size_t)(l.in_turn ? place % l.in_turn : slot) * l.part;
+    uint32_t before = 0;
+    size_t in_cell = (size_t)slot * l.part;
     int rc = 0;
 
+    if (unlikely(l.in_turn)) {
+        const int place = (slot + count - rank) % count;
+
+        before = (uint32_t)(place / l.in_turn);
+        in_cell = (size_t)(place % l.in_turn) * l.part;
+    }
     for (size_t at = 0; at < taken && !rc; at += l.part) {
         const uint32_t round = first + before + (uint32_t)(at / l.part);
 
