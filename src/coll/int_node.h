@@ -72,8 +72,9 @@ static inline void node_wake(const struct node_call *call, int rank)
     progress_wake_seen(&shelf_proc(call->comm, rank)->sleep);
 }
 
-/* All have come to this member's latest round: wake those who sleep in it. Who has posted the next one does not; it
- * would find that others are missing there, and sleep again. */
+/* All have come to the round of a call in which all post this one only: wake those who sleep in it. Who has posted the
+ * next one does not; it would find that others are missing there, and sleep again. (Where lengths vary, some members
+ * post several rounds and then wait for the first.) */
 void node_wake_met(const struct node_call *call);
 
 /* Wait until all have come at least to the round that is `distance` before this one, better half of that. */
@@ -115,10 +116,7 @@ static ALWAYS_INLINE int node_meet(struct node_call *call, uint32_t round)
     const int rc = node_await(call, round, 0, call->comm->size);
 
     call->comm->shelf_known = round;
-    if (round == call->round)
-        node_wake_met(call);
-    else /* others may have posted more rounds, too, and wait for this one */
-        node_wake_all(call);
+    node_wake_all(call);
     return rc;
 }
 

@@ -79,7 +79,10 @@ static ALWAYS_INLINE int short_meet(struct node_call *call)
         }
     }
     comm->shelf_known = call->round;
-    node_wake_met(call);
+    if (likely(call->bytes))
+        node_wake_met(call);
+    else /* lengths may vary */
+        node_wake_all(call);
     return rc;
 }
 

@@ -14,8 +14,13 @@ enum { FAN_OUT = 8 };
 
 static int flat(struct node_call *call)
 {
+    int rc;
+
     node_post(call, node_open(call, false));
-    return node_meet(call, call->round);
+    rc = node_await(call, call->round, 0, call->comm->size);
+    call->comm->shelf_known = call->round;
+    node_wake_met(call);
+    return rc;
 }
 
 static int tree(struct node_call *call)

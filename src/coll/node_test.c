@@ -106,36 +106,51 @@ static void barriers(struct comm *comm)
     }
 }
 
-/* Who has left a round wakes those who sleep in it, not one who waits in the next. Rank 1 says that it sleeps, and
- * does not. */
-static void wakes(struct comm *comm)
+/* Who has left a round wakes those who sleep in it, not one who waits in the next; but where lengths may vary also one
+ * who has posted more rounds and waits for the first. Rank 1 says that it sleeps, and does not. */
+enum { IS_WOKEN = 1, IS_IN_NEXT = 2, IS_AHEAD = 3 };
+
+static void post_more(struct node_call *call)
+{
+    node_post(call, node_open(call, false));
+}
+
+static void say_asleep(int turn, bool is_woken)
 {
     _Atomic uint32_t *sleep = &job_proc(memory, 1)->sleep;
+
+    atomic_store(sleep, SLEEP_ON_WORD);
+    atomic_store(&counts[1], turn);
+    while (atomic_load(&counts[0]) != turn)
+        usleep(100);
+    CHECK_INT(atomic_load(sleep), is_woken ? 0 : SLEEP_ON_WORD);
+    atomic_store(sleep, 0);
+}
+
+static void wakes(struct comm *comm)
+{
     struct node_call call = { .comm = comm, .what = node_what(COLL_BARRIER, -1) };
 
-    node_post(&call, node_open(&call, false));
-    if (comm->rank == 1) {
-        atomic_store(sleep, SLEEP_ON_WORD);
-        atomic_store(&counts[1], 1);
-        while (!atomic_load(&counts[0]))
+    post_more(&call);
+    for (int turn = IS_WOKEN; turn <= IS_AHEAD; turn++) {
+        if (comm->rank == 1) {
+            if (turn != IS_WOKEN) /* the second round, and the third */
+                post_more(&call);
+            say_asleep(turn, turn != IS_IN_NEXT);
+            continue;
+        }
+        if (turn == IS_AHEAD)
+            post_more(&call); /* the second */
+        while (atomic_load(&counts[1]) != turn)
             usleep(100);
-        CHECK_INT(atomic_load(sleep), 0);
-        atomic_store(sleep, SLEEP_ON_WORD);
-        node_post(&call, node_open(&call, false));
-        atomic_store(&counts[1], 2);
-        while (atomic_load(&counts[0]) != 2)
-            usleep(100);
-        CHECK_INT(atomic_load(sleep), SLEEP_ON_WORD);
-        atomic_store(sleep, 0);
-        return;
+        if (turn == IS_AHEAD)
+            CHECK_INT(node_meet(&call, call.round), 0);
+        else
+            node_wake_met(&call);
+        atomic_store(&counts[0], turn);
     }
-    for (int i = 1; i <= 2; i++) {
-        while (atomic_load(&counts[1]) != i)
-            usleep(100);
-        CHECK_INT(node_meet(&call, call.round), 0);
-        atomic_store(&counts[0], i);
-    }
-    node_open(&call, false);
+    if (comm->rank == 0)
+        post_more(&call); /* as many as the other */
 }
 
 /* --- data --- */
