@@ -19,13 +19,32 @@
 
 enum { SPREAD_CPUS = 1024, SPREAD_EVERY_NS = 500000 };
 
-/* Words that ranks say to each other: a processor's number and one, and above that a time in ms. */
+/* Words that ranks say to each other: a processor's number and one, and above that a time in ms. 0: nothing is said. */
 enum { SPREAD_PLACE_BITS = 11, SPREAD_PLACE = (1 << SPREAD_PLACE_BITS) - 1 };
 
 static inline uint32_t spread_stamp(uint64_t ns)
 {
     return (uint32_t)(ns / 1000000) << SPREAD_PLACE_BITS;
 }
+
+static inline uint32_t spread_said(int cpu, uint64_t ns)
+{
+    return spread_stamp(ns) | (uint32_t)(cpu + 1);
+}
+
+static inline int spread_cpu_of(uint32_t said) /* -1: not known */
+{
+    return (int)(said & SPREAD_PLACE) - 1;
+}
+
+static inline uint32_t spread_stamp_of(uint32_t said)
+{
+    return said & ~SPREAD_PLACE;
+}
+
+/* What `worked` of struct job_proc says; 0: nothing is known. With SPREAD_OUT the time, above it, is that of the end of
+ * the last wait; else a wait goes on, and it is that of the last work. */
+enum { SPREAD_OUT = 1, SPREAD_WORKED = 1 };
 
 /* How many ranks wait on a processor, and the last one of them. */
 struct spread_count {

@@ -23,10 +23,6 @@ enum {
     BITS = 64,
 };
 
-/* What `worked` of struct job_proc says; 0: nothing is known. With WORKED_OUT the time, above it, is that of the end of
- * the last wait; else a wait goes on, and it is that of the last work. */
-enum { WORKED_OUT = 1, WORKED_TIME = 1 };
-
 /* Of this process; what others have said is looked at now and then. */
 static struct {
     _Atomic uint64_t left_ns;                  /* when the last wait ended */
@@ -47,13 +43,13 @@ void others_wait_begins(uint64_t now)
     if (now - atomic_load_explicit(&others.left_ns, memory_order_relaxed) > WORK_NS)
         worked = now;
     atomic_store_explicit(&others.worked_ns, worked, memory_order_relaxed);
-    say(progress.is_threaded ? 0 : worked << WORKED_TIME); /* other threads may do anything */
+    say(progress.is_threaded ? 0 : worked << SPREAD_WORKED); /* other threads may do anything */
 }
 
 void others_wait_ends(uint64_t now)
 {
     atomic_store_explicit(&others.left_ns, now, memory_order_relaxed);
-    say(progress.is_threaded ? 0 : now << WORKED_TIME | WORKED_OUT);
+    say(progress.is_threaded ? 0 : now << SPREAD_WORKED | SPREAD_OUT);
 }
 
 void others_end(void)
@@ -66,11 +62,11 @@ void others_end(void)
 /* Has this rank worked between `since` and `now`, or may it have? */
 static bool has_worked(const struct job_proc *place, uint64_t since, uint64_t now)
 {
-    const uint64_t word = atomic_load_explicit(&place->worked, memory_order_relaxed), time = word >> WORKED_TIME;
+    const uint64_t word = atomic_load_explicit(&place->worked, memory_order_relaxed), time = word >> SPREAD_WORKED;
 
     if (!word)
         return true;
-    return word & WORKED_OUT ? now > time + WORK_NS : time > since;
+    return word & SPREAD_OUT ? now > time + WORK_NS : time > since;
 }
 
 /* Of the first world on this machine; the others are somebody else. */
@@ -94,41 +90,37 @@ static uint32_t said_by(int proc)
                             : 0;
 }
 
-static uint32_t stamp_of(uint32_t said)
-{
-    return said & ~SPREAD_PLACE;
-}
-
-static int cpu_of(uint32_t said)
-{
-    return (int)(said & SPREAD_PLACE) - 1;
-}
-
 /* Has a rank said so less than `ms` before `now`? That is perhaps a somewhat older look at the clock than its own. */
 static bool is_fresh(uint32_t said, uint64_t now, uint32_t ms)
 {
-    const uint32_t ago = spread_stamp(now + UINT64_C(1000000) * OLDER_MS) - stamp_of(said);
+    const uint32_t ago = spread_stamp(now + UINT64_C(1000000) * OLDER_MS) - spread_stamp_of(said);
 
     return said && ago < (ms + OLDER_MS) << SPREAD_PLACE_BITS;
 }
 
-/* Were others there before `since`, not long ago? What ranks have found at the same time is one time. */
+/* Has a rank found others there before `since`, not long ago? What ranks have found at the same time is one time. */
 static bool was_before(const struct job_proc *place, int cpu, uint64_t since)
 {
     const uint32_t once = atomic_load_explicit(&place->once_cpu, memory_order_relaxed);
-    const uint32_t ago = spread_stamp(since) - stamp_of(once);
+    const uint32_t ago = spread_stamp(since) - spread_stamp_of(once);
 
-    return cpu_of(once) == cpu && ago > 0 && ago < AGAIN_MS << SPREAD_PLACE_BITS;
+    return spread_cpu_of(once) == cpu && ago > 0 && ago < AGAIN_MS << SPREAD_PLACE_BITS;
+}
+
+/* Has a rank said, not long ago, that others use it? */
+static bool uses(uint32_t said, int cpu, uint64_t now)
+{
+    return spread_cpu_of(said) == cpu && is_fresh(said, now, COUNTED_MS);
 }
 
 bool others_found(int cpu, uint64_t since, uint64_t now)
 {
     struct job_proc *own = job_proc(progress.segment, progress.proc);
-    const uint32_t said = spread_stamp(now) | (uint32_t)(cpu + 1);
+    const uint32_t said = spread_said(cpu, now);
     bool is_again = false;
 
     for (int proc = 0; proc < (int)progress.segment->size && !is_again; proc++)
-        is_again = (cpu_of(said_by(proc)) == cpu && is_fresh(said_by(proc), now, COUNTED_MS)) ||
+        is_again = uses(said_by(proc), cpu, now) ||
                    (is_counted(proc) && was_before(job_proc(progress.segment, proc), cpu, since));
     atomic_store_explicit(&own->once_cpu, said, memory_order_relaxed);
     if (is_again) {
@@ -145,7 +137,7 @@ void others_look(uint64_t now)
 
     for (int proc = 0; proc < (int)progress.segment->size; proc++) {
         const uint32_t said = said_by(proc);
-        const int cpu = cpu_of(said);
+        const int cpu = spread_cpu_of(said);
 
         if (is_fresh(said, now, USED_MS) && cpu >= 0 && cpu < SPREAD_CPUS) {
             used[cpu / BITS] |= UINT64_C(1) << cpu % BITS;

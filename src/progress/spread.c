@@ -41,20 +41,14 @@ int spread_goal(const struct spread_count *count, int cpu, const struct cpus *al
     return count->ranks[goal] + 1 < count->ranks[cpu] ? goal : -1;
 }
 
-/* Its processor's number and one; 0: not known. */
-static uint32_t place_of(uint32_t told)
-{
-    return told & SPREAD_PLACE;
-}
-
 /* Where a rank is; -1: not known, or it sleeps for long. */
 static int cpu_of(const struct job_proc *place, uint64_t now)
 {
     const uint32_t told = atomic_load_explicit(&place->cpu, memory_order_relaxed);
-    const uint32_t age = (spread_stamp(now) - (told & ~SPREAD_PLACE)) >> SPREAD_PLACE_BITS;
+    const uint32_t age = (spread_stamp(now) - spread_stamp_of(told)) >> SPREAD_PLACE_BITS;
     const bool sleeps = atomic_load_explicit(&place->sleep, memory_order_relaxed);
 
-    return sleeps && age > FRESH_MS ? -1 : (int)place_of(told) - 1;
+    return sleeps && age > FRESH_MS ? -1 : spread_cpu_of(told);
 }
 
 /* Those of the first world on this machine. */
@@ -75,13 +69,13 @@ static void count_ranks(struct spread_count *count, int cpu, uint64_t now)
 
 bool progress_is_elsewhere(const struct job_proc *place)
 {
-    uint32_t own, other;
+    int own, other;
 
     if (!progress.segment)
         return false;
-    own = place_of(atomic_load_explicit(&job_proc(progress.segment, progress.proc)->cpu, memory_order_relaxed));
-    other = place_of(atomic_load_explicit(&place->cpu, memory_order_relaxed));
-    return own && other && own != other;
+    own = spread_cpu_of(atomic_load_explicit(&job_proc(progress.segment, progress.proc)->cpu, memory_order_relaxed));
+    other = spread_cpu_of(atomic_load_explicit(&place->cpu, memory_order_relaxed));
+    return own >= 0 && other >= 0 && own != other;
 }
 
 /* The place of this rank, told to the others; -1: not known, or beyond what is counted. */
@@ -91,7 +85,7 @@ static int tell_cpu(uint64_t now)
 
     if (cpu < 0 || cpu >= SPREAD_CPUS)
         return -1;
-    atomic_store_explicit(&job_proc(progress.segment, progress.proc)->cpu, spread_stamp(now) | (uint32_t)(cpu + 1),
+    atomic_store_explicit(&job_proc(progress.segment, progress.proc)->cpu, spread_said(cpu, now),
                           memory_order_relaxed);
     return cpu;
 }

@@ -97,7 +97,7 @@ static void test_elsewhere(void)
     free(head);
 }
 
-enum { WORKED_OUT = 1, MS = 1000000 };
+enum { MS = 1000000 };
 
 /* What the other ranks say that they have done. */
 static void say_worked(struct job_head *head, uint64_t word)
@@ -116,11 +116,12 @@ static void test_worked(void)
     say_worked(head, (now - 6 * MS) << 1);
     CHECK(others_have_run(now - 5 * MS, now));
     CHECK(!others_have_run(now - 7 * MS, now)); /* they have worked since */
-    job_proc(head, 1)->worked = (now - MS / 10) << 1 | WORKED_OUT; /* between two waits */
+    job_proc(head, 1)->worked = (now - MS / 10) << SPREAD_WORKED | SPREAD_OUT; /* between two waits */
     CHECK(others_have_run(now - 5 * MS, now));
-    job_proc(head, 1)->worked = (now - MS) << 1 | WORKED_OUT; /* at work */
+    job_proc(head, 1)->worked = (now - MS) << SPREAD_WORKED | SPREAD_OUT; /* at work */
     CHECK(!others_have_run(now - 5 * MS, now));
-    job_proc(head, 1)->worked = (now + MS) << 1 | WORKED_OUT; /* it has looked at the clock after this rank */
+    /* it has looked at the clock after this rank */
+    job_proc(head, 1)->worked = (now + MS) << SPREAD_WORKED | SPREAD_OUT;
     CHECK(others_have_run(now - 5 * MS, now));
     end(head);
 }
@@ -133,7 +134,7 @@ static void test_own_work(void)
     others_wait_begins(100 * MS);
     CHECK(own->worked == UINT64_C(100) * MS << 1);
     others_wait_ends(101 * MS);
-    CHECK(own->worked == (UINT64_C(101) * MS << 1 | WORKED_OUT));
+    CHECK(own->worked == (UINT64_C(101) * MS << SPREAD_WORKED | SPREAD_OUT));
     others_wait_begins(101 * MS + MS / 10); /* hardly left */
     CHECK(own->worked == UINT64_C(100) * MS << 1);
     others_wait_ends(102 * MS);
@@ -194,7 +195,7 @@ static void test_judge(void)
     CHECK(cpus_allowed(&mask));
     cpu = cpus_next(&mask, 0);
     cpus_add(&one, cpu);
-    say_worked(head, now << 1 | WORKED_OUT);
+    say_worked(head, now << SPREAD_WORKED | SPREAD_OUT);
     CHECK_INT(spread_judge(cpu, now, now + 3 * MS), SPREAD_UNKNOWN);
     CHECK(job_proc(head, RANKS - 1)->used_cpu == 0);
     CHECK(cpus_go(cpu, &one));
