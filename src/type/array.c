@@ -131,7 +131,7 @@ static int coordinate(const struct type_darray *a, int i)
     return rest % a->psizes[i];
 }
 
-/* Elements in a row that one process gets. */
+/* Elements in a row that one process gets; no more than there are, so that no place overflows where nothing is. */
 static MPI_Count block_size(const struct type_darray *a, int i)
 {
     const MPI_Count size = numbers_at(&a->gsizes, i);
@@ -139,7 +139,7 @@ static MPI_Count block_size(const struct type_darray *a, int i)
     if (a->distribs[i] == MPI_DISTRIBUTE_NONE)
         return size;
     if (a->dargs[i] != MPI_DISTRIBUTE_DFLT_DARG)
-        return a->dargs[i];
+        return a->dargs[i] < size ? a->dargs[i] : size;
     return a->distribs[i] == MPI_DISTRIBUTE_CYCLIC ? 1 : size / a->psizes[i] + (size % a->psizes[i] != 0);
 }
 

@@ -221,9 +221,15 @@ static bool is_in_extents(const struct type_blocks *args)
     return args->combiner == MPI_COMBINER_INDEXED || args->combiner == MPI_COMBINER_INDEXED_BLOCK;
 }
 
+/* Else all blocks have one. Of no blocks the array may be NULL. */
+static bool has_lengths(const struct type_blocks *args)
+{
+    return args->combiner != MPI_COMBINER_INDEXED_BLOCK && args->combiner != MPI_COMBINER_HINDEXED_BLOCK;
+}
+
 static MPI_Count block_length(const struct type_blocks *args, MPI_Count i)
 {
-    return args->lengths.p ? numbers_at(&args->lengths, i) : args->length;
+    return has_lengths(args) ? numbers_at(&args->lengths, i) : args->length;
 }
 
 static const struct type *block_type(const struct blocks *blocks, MPI_Count i)
@@ -260,9 +266,9 @@ static void put_blocks(struct type_contents *c, const struct blocks *blocks)
     const struct type_blocks *const args = blocks->args;
 
     contents_put_number(c, args->count);
-    if (!args->lengths.p)
+    if (!has_lengths(args))
         contents_put_number(c, args->length);
-    for (MPI_Count i = 0; args->lengths.p && i < args->count; i++)
+    for (MPI_Count i = 0; has_lengths(args) && i < args->count; i++)
         contents_put_number(c, numbers_at(&args->lengths, i));
     for (MPI_Count i = 0; i < args->count; i++) {
         if (is_in_extents(args))
@@ -279,7 +285,7 @@ static void put_blocks(struct type_contents *c, const struct blocks *blocks)
 static int construct_blocks(const struct blocks *blocks, struct type **out)
 {
     const struct type_blocks *const args = blocks->args;
-    const MPI_Count numbers = 1 + (args->lengths.p ? args->count : 1);
+    const MPI_Count numbers = 1 + (has_lengths(args) ? args->count : 1);
     const MPI_Count extents = is_in_extents(args) ? args->count : 0;
     struct type_contents *contents;
     struct gathered g = { .is_too_large = false };

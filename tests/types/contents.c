@@ -195,6 +195,23 @@ static void check_room(void)
     CHECK_OK(MPI_Type_free(&type));
 }
 
+/* Of no blocks the arrays may be NULL: what they would hold counts for nothing. */
+static void check_no_blocks(void)
+{
+    MPI_Datatype type;
+
+    CHECK_OK(MPI_Type_indexed(0, NULL, NULL, MPI_INT, &type));
+    check("indexed, none", &type, 0, MPI_COMBINER_INDEXED, N(1, 0, 0, 1), W(0), one(MPI_INT));
+    CHECK_OK(MPI_Type_create_hindexed(0, NULL, NULL, MPI_INT, &type));
+    check("hindexed, none", &type, 0, MPI_COMBINER_HINDEXED, N(1, 0, 0, 1), W(0), one(MPI_INT));
+    CHECK_OK(MPI_Type_create_indexed_block(0, 3, NULL, MPI_INT, &type));
+    check("indexed_block, none", &type, 0, MPI_COMBINER_INDEXED_BLOCK, N(2, 0, 0, 1), W(0, 3), one(MPI_INT));
+    CHECK_OK(MPI_Type_create_struct(0, NULL, NULL, NULL, &type));
+    check("struct, none", &type, 0, MPI_COMBINER_STRUCT, N(1, 0, 0, 0), W(0), NULL);
+    CHECK_OK(MPI_Type_indexed_c(0, NULL, NULL, MPI_INT, &type));
+    check("large indexed, none", &type, 1, MPI_COMBINER_INDEXED, N(0, 0, 1, 1), W(0), one(MPI_INT));
+}
+
 /* A copy is committed if the original is, and has the same bounds; it does not have its name. */
 static void check_dup(void)
 {
@@ -229,5 +246,6 @@ int main(int argc, char **argv)
     check_references();
     check_room();
     check_dup();
+    check_no_blocks();
     return test_end();
 }

@@ -3,6 +3,8 @@
  * once, in all distributions and both orders; rank 0 sends each process its share of an array and gets it back. */
 #include "mpitest.h"
 
+#include <limits.h>
+
 enum { TAG = 8, MOST = 4000, DIMENSIONS = 3 };
 
 struct grid {
@@ -143,11 +145,31 @@ static void check_scatter(int distrib)
         CHECK_INT(back[i], array[i]);
 }
 
+/* A block longer than the array, whose end no number could tell. */
+static void check_long_blocks(int distrib)
+{
+    const MPI_Count gsizes[] = { 10, (MPI_Count)1 << 33 };
+    const int distribs[] = { distrib, MPI_DISTRIBUTE_BLOCK }, psizes[] = { 2, 1 };
+    const int dargs[] = { INT_MAX, MPI_DISTRIBUTE_DFLT_DARG };
+    MPI_Datatype type;
+    MPI_Count size;
+    int rank;
+
+    for (rank = 0; rank < 2; rank++) {
+        CHECK_OK(MPI_Type_create_darray_c(2, rank, 2, gsizes, distribs, dargs, psizes, MPI_ORDER_C, MPI_BYTE, &type));
+        CHECK_OK(MPI_Type_size_c(type, &size));
+        CHECK_INT(size, rank ? 0 : 10 * gsizes[1]);
+        CHECK_OK(MPI_Type_free(&type));
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(&argc, &argv);
     if (test_rank == 0)
         check_random(300);
+    check_long_blocks(MPI_DISTRIBUTE_BLOCK);
+    check_long_blocks(MPI_DISTRIBUTE_CYCLIC);
     check_scatter(MPI_DISTRIBUTE_BLOCK);
     check_scatter(MPI_DISTRIBUTE_CYCLIC);
     return test_end();
