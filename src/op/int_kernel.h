@@ -216,6 +216,16 @@ enum { LOC_GROUP = 4 }; /* vector code takes so many pairs at a time */
         MPI_Count i = 0; \
         item aside; \
  \
+        for (; sizeof *in > 16 && i < count; i++) { \
+            const __typeof__(in->value) a = in[i].value, b = inout[i].value; \
+\
+            if (!(a is_better b) && ((b is_better a) || (a == b ? in[i].index >= inout[i].index \
+                                                                : !IS_NAN(a) || (IS_NAN(b) && \
+                                                                                 in[i].index >= inout[i].index)))) \
+                continue; \
+            inout[i].value = a; \
+            inout[i].index = in[i].index; \
+        } \
         for (; i < whole; i++) { \
             const __typeof__(in->value) a = in[i].value, b = inout[i].value; \
             const __typeof__(in->index) at = in[i].index, bt = inout[i].index; \

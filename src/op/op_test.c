@@ -234,6 +234,8 @@ static wide_float get_member(const unsigned char *p, char form, int len)
 
     if (form == 'f')
         return get_real(p, len);
+    if (form == 'u')
+        return (wide_float)(uint64_t)get_bits(p, len);
     value = (wide_float)(int64_t)get_bits(p, len);
     if (len < 8 && p[len - 1] & 0x80)
         value -= (wide_float)(1ULL << 8 * len);
@@ -462,6 +464,36 @@ static void test_table_is_whole(void)
     CHECK(op_check(obj_op(MPI_SUM), obj_type(MPI_UB)));
 }
 
+/* Those of values and indices that have no common name. */
+static void test_unnamed_pairs(void)
+{
+    static const struct {
+        MPI_Datatype handle;
+        char form;
+        int len;
+    } values[] = {
+        { MPI_INT8_T, 'i', 1 }, { MPI_INT16_T, 'i', 2 }, { MPI_INT32_T, 'i', 4 }, { MPI_INT64_T, 'i', 8 },
+        { MPI_UINT8_T, 'u', 1 }, { MPI_UINT16_T, 'u', 2 }, { MPI_UINT32_T, 'u', 4 }, { MPI_UINT64_T, 'u', 8 },
+        { MPI_REAL4, 'f', 4 }, { MPI_REAL8, 'f', 8 }, { MPI_LONG_DOUBLE, 'f', 0 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(values); i++)
+        for (int len = 4; len <= 8; len += 4) {
+            struct row row = { .group = 'P', .form = values[i].form, .len = values[i].len, .index_form = 'i',
+                               .index_len = len };
+            const int bytes = part_bytes(row.len);
+            struct type *type;
+
+            CHECK_INT(type_pair(obj_type(values[i].handle), obj_type(len == 4 ? MPI_INT32_T : MPI_INT64_T), &type), 0);
+            row.handle = (MPI_Datatype)obj_handle(&type->obj);
+            row.extent = (int)type->extent;
+            row.index = (bytes + len - 1) / len * len;
+            for (size_t o = 0; o < ARRAY_LEN(rules); o++)
+                if (strchr(rules[o].groups, 'P'))
+                    test_pair(&rules[o], &row);
+        }
+}
+
 static void test_accumulate_only(void)
 {
     struct {
@@ -597,11 +629,13 @@ int main(void)
     for (int isa = ISA_BASE; isa <= (int)isa_best(); isa++) {
         op_choose_isa((enum isa)isa);
         test_all();
+        test_unnamed_pairs();
     }
     test_accumulate_only();
     test_user();
     test_long_vector();
     test_derived();
+    type_fini();
     obj_fini();
     CHECK_INT(mem_live(), 0);
     return 0;
