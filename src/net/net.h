@@ -217,6 +217,8 @@ struct net_ops {
     int (*copy_to)(struct net_ep *ep, const void *local, uint64_t remote, size_t len);
     /* The same between pieces on both sides (sys/peek.h): from the other process, or to it. */
     int (*copy_list)(struct net_ep *ep, struct peek_list *list, bool is_to);
+    /* The system has come to refuse it, to this process or the other one: from now on can_copy says no. */
+    void (*refuse_copy)(struct net_ep *ep);
     /* A record of this process for a copy with this peer: NULL when all are in use. The peer finds it by index. */
     struct net_record *(*record_open)(struct net_ep *ep, uint32_t *index);
     struct net_record *(*record_find)(struct net_ep *ep, uint32_t index);

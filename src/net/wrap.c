@@ -122,6 +122,11 @@ int wrap_copy_list(struct net_ep *ep, struct peek_list *list, bool is_to)
     return wrap_of(ep)->inner_ops->copy_list(wrap_inner(ep), list, is_to);
 }
 
+void wrap_refuse_copy(struct net_ep *ep)
+{
+    ((struct wrap_ep *)(void *)ep)->refuses_copy = true;
+}
+
 struct net_record *wrap_record_open(struct net_ep *ep, uint32_t *index)
 {
     return wrap_of(ep)->inner_ops->record_open(wrap_inner(ep), index);

@@ -53,6 +53,7 @@ bool wrap_can_copy(struct net_ep *ep);
 int wrap_copy_from(struct net_ep *ep, void *local, uint64_t remote, size_t len);
 int wrap_copy_to(struct net_ep *ep, const void *local, uint64_t remote, size_t len);
 int wrap_copy_list(struct net_ep *ep, struct peek_list *list, bool is_to);
+void wrap_refuse_copy(struct net_ep *ep);
 struct net_record *wrap_record_open(struct net_ep *ep, uint32_t *index);
 struct net_record *wrap_record_find(struct net_ep *ep, uint32_t index);
 void wrap_record_close(struct net_ep *ep, struct net_record *record);

@@ -559,6 +559,8 @@ void held_work(struct lane *lane);
 
 /* rndv.c: a receive has met an RTS; the sender's side of what follows; the lane's work. */
 void rndv_begin(struct p2p_req *r);
+/* Receive: it comes as a stream. */
+void rndv_stream(struct p2p_req *r);
 void rndv_on_cts(struct p2p_req *r, unsigned kind, const struct wire_cts *cts);
 void rndv_on_data(uint64_t recv_id, const void *payload, size_t len);
 /* Where the payload of a record best goes that is about to come (net_sink.land). */
@@ -568,6 +570,15 @@ bool p2p_read(void *arg, int proc, struct net_head head, size_t at, const void *
 /* What a send has still to send, for records in parts. */
 struct net_source rndv_source(const struct p2p_req *s);
 int rndv_work(struct lane *lane);
+
+/* copies.c: a receive begins a copy by both sides; false when all records are in use. */
+bool copies_begin(struct p2p_req *r);
+/* Either side takes a part, and ends its side when all are done; how much happened. */
+int copies_step(struct p2p_req *r);
+/* A receive copies the whole by itself. */
+void copies_alone(struct p2p_req *r);
+/* The system has refused to copy, as the other side says: this one takes no part any more, if it still does. */
+void copies_end(struct p2p_req *r);
 
 /* lists.c: may a message of `len` bytes be copied block by block, as far as this side goes? */
 bool lists_pay(const struct p2p_req *r, size_t len);

@@ -2,7 +2,9 @@
 /* Room: p2p. Long messages with gaps, copied once from layout to layout. A side whose bytes are not one run tells where
  * they lie as a list of blocks in its own memory; the other side reads that list, and then each of the two can copy
  * any part of the message. A side of one run is a list of one block.
- * Knows: type, net. Does not know: who copies which part (rndv.c). */
+ * Knows: type, net. Does not know: who copies which part (copies.c). */
+#include <errno.h>
+
 #include "base/mem.h"
 #include "base/memcheck.h"
 #include "p2p/int_p2p.h"
@@ -59,6 +61,7 @@ bool lists_meet(struct p2p_req *r, uint64_t address, size_t blocks, size_t len)
 {
     struct p2p_lists *const lists = r->lists;
     const size_t bytes = blocks * sizeof *lists->remote;
+    int failed;
 
     if (!blocks) {
         lists->remote = &lists->remote_run;
@@ -67,8 +70,11 @@ bool lists_meet(struct p2p_req *r, uint64_t address, size_t blocks, size_t len)
         return true;
     }
     lists->remote = mem_alloc(bytes);
-    if (lists->remote && !r->peer->ops->copy_from(r->peer->ep, lists->remote, address, bytes))
+    failed = lists->remote ? r->peer->ops->copy_from(r->peer->ep, lists->remote, address, bytes) : ENOMEM;
+    if (!failed)
         lists->remote_count = blocks;
+    else if (peek_is_refused(failed))
+        r->peer->ops->refuse_copy(r->peer->ep);
     return lists->remote_count;
 }
 

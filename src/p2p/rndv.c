@@ -2,31 +2,19 @@
 /* Room: p2p. Long messages: the receiver has met an offer (RTS) and chooses how the bytes move.
  *
  *   same process   copied at once from the sender's buffer; FIN
- *   by record      both buffers are one run, or blocks that are long enough (lists.c), and the system lets the two
- *                  processes copy: both claim parts of the message from a counter in a shared record, the sender
- *                  writes its parts, the receiver reads its own. A sender that is computing claims nothing, and the
- *                  receiver does it alone. Whoever sees all parts done completes its side.
+ *   together       both buffers are one run, or blocks that are long enough (lists.c), and the system lets the two
+ *                  processes copy: copies.c
  *   stream         the sender packs into the transport's buffers, the receiver unpacks, in order. A transport between
  *                  machines sends from the memory of a message that is one run, and puts what comes where it belongs
  *
  * Knows: net, type, obj. Does not know: matching. */
-#include <errno.h>
-#include <string.h>
-
-#include "base/err.h"
-#include "base/memcheck.h"
 #include "p2p/int_abroad.h"
 #include "p2p/int_p2p.h"
 #include "sys/clock.h"
 
 enum {
-    PART_MIN = 16384,
-    PART_ENOUGH = 262144, /* parts are not made smaller than this for the sake of balance alone */
-    PART_MAX = 1048576,   /* a call that only tests copies no more than this */
-    PART_AHEAD = 8192,    /* where lines are far the sender hears of it so much later */
-    PART_ALIGN = 4096,
-    BOUNCE = 4096,       /* copy between two layouts in one process */
-    STREAM_BATCH = 8,    /* records of one stream before the others have their turn */
+    BOUNCE = 4096,        /* copy between two layouts in one process */
+    STREAM_BATCH = 8,     /* records of one stream before the others have their turn */
     STREAM_RUN = 1 << 20, /* of a record that is sent from where it lies */
     PARTS_END = 262144,   /* a longer stream is faster by whole buffers, one read while the next is written */
 };
@@ -68,162 +56,6 @@ static void copy_here(struct p2p_req *r, const struct p2p_req *s)
             type_unpack(r->type, r->buf, r->count, at, bounce, len);
         }
     }
-}
-
-/* --- by record --- */
-
-/* Half of what is left: as few system calls as possible while both sides end at about the same time. `ahead`: what the
- * receiver takes more of the whole. */
-static size_t part_size(size_t len, size_t left, size_t ahead)
-{
-    const size_t least = size_max(PART_MIN, size_min(len / 2, PART_ENOUGH));
-    const size_t part = size_min(size_max(left / 2, least) + (left == len ? ahead : 0), PART_MAX);
-
-    return size_min((part + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN, left);
-}
-
-/* The next part of the message that nobody copies yet; 0 bytes: there is none. */
-static size_t claim_part(const struct p2p_req *r, uint64_t *at)
-{
-    const size_t ahead = !r->req.is_send && r->peer->pace->is_far ? PART_AHEAD : 0;
-    struct net_record *record = r->record;
-    size_t part;
-
-    *at = atomic_load_explicit(&record->next, memory_order_relaxed);
-    do {
-        if (*at >= record->len)
-            return 0;
-        part = part_size(record->len, record->len - *at, ahead);
-    } while (!atomic_compare_exchange_weak_explicit(&record->next, at, *at + part, memory_order_relaxed,
-                                                    memory_order_relaxed));
-    return part;
-}
-
-/* A part; 0 or an errno. */
-static int copy_part(struct p2p_req *r, uint64_t at, size_t len)
-{
-    const struct net_ops *ops = r->peer->ops;
-    char *const own = type_run(r->type, r->buf) + r->moved + at;
-
-    if (r->flags & P2P_LISTS)
-        return lists_copy(r, at, len);
-    if (r->req.is_send)
-        return ops->copy_to(r->peer->ep, own, r->record->address + at, len);
-    return ops->copy_from(r->peer->ep, own, r->remote_address + at, len);
-}
-
-/* Does this side not know where the other one's bytes lie? Then that one copies alone. */
-static bool is_blind(const struct p2p_req *r)
-{
-    return r->flags & P2P_LISTS ? !lists_can_copy(r) : r->record->blocks > 0;
-}
-
-/* Claim one part and copy it. */
-static bool copy_some(struct p2p_req *r)
-{
-    const struct net_ops *ops = r->peer->ops;
-    struct net_record *record = r->record;
-    uint64_t at;
-    const size_t len = is_blind(r) ? 0 : claim_part(r, &at);
-    int failed;
-
-    if (!len)
-        return false;
-    failed = copy_part(r, at, len);
-    if (failed)
-        atomic_store_explicit(&record->error, failed, memory_order_relaxed);
-    /* acquire and release: whoever sees all bytes counted sees them copied */
-    if (atomic_fetch_add_explicit(&record->done, len, memory_order_acq_rel) + len == record->len)
-        ops->wake(r->peer->ep);
-    return true;
-}
-
-static COLD int copy_failed(const struct p2p_req *r, int failed)
-{
-    if (failed == ESRCH) {
-        lane_tell_lost(r->peer->proc);
-        return err(MPI_ERR_PROC_ABORTED, "E0338: process %d has ended, in the middle of a message of %zu bytes",
-                   r->peer->proc, r->wanted);
-    }
-    return err(MPI_ERR_BUFFER, "E0337: copying a message of %zu bytes to or from process %d: %s", r->wanted,
-               r->peer->proc, strerror(failed));
-}
-
-/* Receiver: the whole is there, partly written by the sender. */
-static void all_copied(struct p2p_req *r)
-{
-    const size_t len = r->wanted - r->moved;
-
-    if (!(r->flags & P2P_LISTS)) {
-        memcheck_written(type_run(r->type, r->buf) + r->moved, len);
-        if (r->started)
-            speed_long(&r->peer->speed, len, r->started, false);
-        return;
-    }
-    lists_written(r);
-    speed_gaps(&r->peer->speed, lists_block(r, len), len, r->started, false);
-}
-
-static void copy_finish(struct p2p_req *r)
-{
-    const int failed = atomic_load_explicit(&r->record->error, memory_order_relaxed);
-
-    if (failed && !r->req.error)
-        r->req.error = copy_failed(r, failed);
-    r->peer->ops->record_close(r->peer->ep, r->record);
-    if (!r->req.is_send)
-        all_copied(r);
-    work_remove(r->channel->lane, &r->link);
-    p2p_complete(r);
-}
-
-static int copy_step(struct p2p_req *r)
-{
-    const int moved = copy_some(r);
-
-    if (atomic_load_explicit(&r->record->done, memory_order_acquire) == r->record->len) {
-        copy_finish(r);
-        return 1;
-    }
-    return moved;
-}
-
-/* The receiver alone: shorter than the answer that would bring the sender in. */
-static void copy_alone(struct p2p_req *r)
-{
-    const uint64_t start = speed_start(&r->peer->speed);
-    const size_t len = r->wanted - r->moved;
-    char *const own = type_run(r->type, r->buf) + r->moved;
-    const int failed = r->peer->ops->copy_from(r->peer->ep, own, r->remote_address, len);
-
-    speed_alone(&r->peer->speed, len, start, r->peer->ops->eager_max);
-    if (r->started)
-        speed_long(&r->peer->speed, len, r->started, false);
-    ask_limit(r->peer);
-    if (failed && !r->req.error)
-        r->req.error = copy_failed(r, failed);
-    r->control.reply = (struct wire_reply){ r->remote_id };
-    control_send(r, WIRE_FIN, sizeof r->control.reply, THEN_COMPLETE);
-}
-
-/* Receiver: false when all records are in use. */
-static bool copy_begin(struct p2p_req *r)
-{
-    uint32_t index;
-
-    r->record = r->peer->ops->record_open(r->peer->ep, &index);
-    if (!r->record)
-        return false;
-    r->record->len = r->wanted - r->moved;
-    if (type_is_run(r->type, r->count)) {
-        r->record->address = (uintptr_t)type_run(r->type, r->buf) + r->moved;
-        r->record->blocks = 0;
-    } else {
-        r->record->address = (uintptr_t)lists_own(r, &r->record->blocks);
-    }
-    r->control.cts = (struct wire_cts){ .id = r->remote_id, .len = r->wanted, .record = index };
-    control_send(r, WIRE_CTS_COPY, sizeof r->control.cts, THEN_COPY);
-    return true;
 }
 
 /* --- stream --- */
@@ -428,6 +260,16 @@ static void ask_for_longer(struct p2p_req *r)
     ask_limit(peer);
 }
 
+void rndv_stream(struct p2p_req *r)
+{
+    r->control.cts = (struct wire_cts){ .id = r->remote_id, .recv_id = (uintptr_t)r, .len = r->wanted,
+                                        .parts = reads_parts(r) };
+    list_append(&r->channel->lane->landings, &r->link);
+    if (is_plain(r))
+        ask_for_longer(r);
+    control_send(r, WIRE_CTS_STREAM, sizeof r->control.cts, THEN_NOTHING);
+}
+
 void rndv_begin(struct p2p_req *r)
 {
     r->state = P2P_MOVING;
@@ -441,18 +283,13 @@ void rndv_begin(struct p2p_req *r)
         control_send(r, WIRE_FIN, sizeof r->control.reply, THEN_COMPLETE);
     } else if (choose_copy(r)) {
         if (r->wanted - r->moved < SPEED_TOGETHER)
-            copy_alone(r);
-        else if (!copy_begin(r))
+            copies_alone(r);
+        else if (!copies_begin(r))
             work_add(r->channel->lane, &r->channel->lane->no_record, &r->link);
     } else {
         if (!is_plain(r) && has_choice(r))
             r->started = clock_ns();
-        r->control.cts = (struct wire_cts){ .id = r->remote_id, .recv_id = (uintptr_t)r, .len = r->wanted,
-                                            .parts = reads_parts(r) };
-        list_append(&r->channel->lane->landings, &r->link);
-        if (is_plain(r))
-            ask_for_longer(r);
-        control_send(r, WIRE_CTS_STREAM, sizeof r->control.cts, THEN_NOTHING);
+        rndv_stream(r);
     }
 }
 
@@ -460,6 +297,8 @@ void rndv_on_cts(struct p2p_req *s, unsigned kind, const struct wire_cts *cts)
 {
     struct lane *lane = s->channel->lane;
 
+    if (unlikely(s->state == P2P_MOVING))
+        copies_end(s);
     send_answered(s);
     s->state = P2P_MOVING;
     s->wanted = cts->len;
@@ -482,13 +321,13 @@ int rndv_work(struct lane *lane)
     LIST_FOR_EACH_SAFE(link, &lane->no_record) {
         struct p2p_req *r = request_at(link);
         work_remove(lane, link);
-        if (!copy_begin(r)) {
+        if (!copies_begin(r)) {
             work_add(lane, &lane->no_record, link);
             break;
         }
     }
     LIST_FOR_EACH_SAFE(link, &lane->copies)
-        events += copy_step(request_at(link));
+        events += copies_step(request_at(link));
     LIST_FOR_EACH_SAFE(link, &lane->streams) {
         struct p2p_req *s = request_at(link);
         if (s->peer->is_foreign ? foreign_stream(s, &events) : stream_push(s, &events)) {

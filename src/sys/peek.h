@@ -3,6 +3,7 @@
 #ifndef SYS_PEEK_H
 #define SYS_PEEK_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,10 +15,17 @@ void peek_allow(void);
 /* Does PARLEY_SINGLE_COPY leave it to us to copy in this way? */
 bool peek_is_wanted(void);
 
-/* Copy all `len` bytes; 0, or the errno of the failure (EPERM, ENOSYS: not allowed here; EFAULT: bad address;
+/* Copy all `len` bytes; 0, or the errno of the failure (peek_is_refused: not allowed here; EFAULT: bad address;
  * ESRCH: the process is gone). */
 int peek_read(int pid, void *local, uint64_t remote, size_t len);
 int peek_write(int pid, const void *local, uint64_t remote, size_t len);
+
+/* Does that mean that the other process is out of reach, whatever the address? It may come to be so: a process changes
+ * its user, what others may see of it (PR_SET_DUMPABLE), or which calls of the system it may make. */
+static inline bool peek_is_refused(int failed)
+{
+    return failed == EPERM || failed == EACCES || failed == ENOSYS;
+}
 
 /* How many times as long as a copy within the process one by the system takes, 64 KB in pages of the usual size: 2 or 3
  * where calls of the system are cheap, 8 and more where a hypervisor or a sandbox makes them dear. Measured once, in 50

@@ -242,6 +242,7 @@ const struct net_ops device_shm_ops = {
     .copy_from = wrap_copy_from,
     .copy_to = wrap_copy_to,
     .copy_list = wrap_copy_list,
+    .refuse_copy = wrap_refuse_copy,
     .record_open = wrap_record_open,
     .record_find = wrap_record_find,
     .record_close = wrap_record_close,

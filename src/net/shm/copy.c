@@ -58,6 +58,11 @@ int shm_copy_list(struct net_ep *ep, struct peek_list *list, bool is_to)
     return is_to ? peek_write_list(pid_of(ep), list) : peek_read_list(pid_of(ep), list);
 }
 
+void shm_refuse_copy(struct net_ep *ep)
+{
+    ((struct shm_peer *)(void *)ep)->copy = SHM_COPY_REFUSED;
+}
+
 struct net_record *shm_record_open(struct net_ep *ep, uint32_t *index)
 {
     struct shm *shm = (struct shm *)(void *)ep->net;

@@ -202,6 +202,7 @@ const struct net_ops shm_ops = {
     .copy_from = shm_copy_from,
     .copy_to = shm_copy_to,
     .copy_list = shm_copy_list,
+    .refuse_copy = shm_refuse_copy,
     .record_open = shm_record_open,
     .record_find = shm_record_find,
     .record_close = shm_record_close,
