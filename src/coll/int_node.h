@@ -65,17 +65,33 @@ static ALWAYS_INLINE uint32_t node_what(enum coll_operation operation, int root)
 /* Begin a call: takes its number. */
 int node_begin(struct node_call *call, struct comm *comm, enum coll_operation op, int root, size_t bytes);
 
-/* Wake all who sleep, or one, after a post or a step. */
+/* What `wants` of struct shelf_member says: round, step (0: lines), members next to end - 1; of many members, that
+ * anything may be news. */
+enum {
+    NODE_WANTS_ROUND = 32, NODE_WANTS_STEP = 24, NODE_WANTS_NEXT = 12, /* bits */
+    NODE_WANTS_RANK = (1 << NODE_WANTS_NEXT) - 1, NODE_WANTS_STEPS = 1 << (NODE_WANTS_ROUND - NODE_WANTS_STEP),
+};
+
+static inline uint64_t node_wants(uint32_t round, uint32_t step, int next, int end)
+{
+    if (end > NODE_WANTS_RANK || step >= NODE_WANTS_STEPS)
+        return 1 << NODE_WANTS_NEXT; /* what ends before it begins is over */
+    return (uint64_t)round << NODE_WANTS_ROUND | step << NODE_WANTS_STEP | (uint32_t)next << NODE_WANTS_NEXT |
+           (uint32_t)end;
+}
+
+/* Slow half of node_wake: this member sleeps. */
+void node_wake_sleeper(const struct node_call *call, int rank);
+
+/* Wake all, or one, who sleep until something comes that has come by now: after a post or a step, and when all have
+ * been seen to come. */
 void node_wake_all(const struct node_call *call);
 static inline void node_wake(const struct node_call *call, int rank)
 {
-    progress_wake_seen(&shelf_proc(call->comm, rank)->sleep);
+    /* acquire pairs with who goes to sleep, who has said before what it waits for */
+    if (unlikely(atomic_load_explicit(&shelf_proc(call->comm, rank)->sleep, memory_order_acquire)))
+        node_wake_sleeper(call, rank);
 }
-
-/* All have come to the round of a call in which all post this one only: wake those who sleep in it. Who has posted the
- * next one does not; it would find that others are missing there, and sleep again. (Where lengths vary, some members
- * post several rounds and then wait for the first.) */
-void node_wake_met(const struct node_call *call);
 
 /* Wait until all have come at least to the round that is `distance` before this one, better half of that. */
 void node_catch_up(struct node_call *call, uint32_t distance) COLD;

@@ -70,19 +70,14 @@ static ALWAYS_INLINE int short_meet(struct node_call *call)
     struct comm *comm = call->comm;
     int rc = 0;
 
-    if (unlikely(progress_is_oversubscribed())) {
-        rc = node_await(call, call->round, 0, comm->size); /* which knows who shares a processor */
-    } else {
-        for (int rank = 0; rank < comm->size && likely(!rc); rank++) {
-            if (rank != comm->rank)
-                rc = short_await(call, rank);
-        }
+    if (unlikely(progress_is_oversubscribed()))
+        return node_meet(call, call->round); /* which knows who shares a processor */
+    for (int rank = 0; rank < comm->size && likely(!rc); rank++) {
+        if (rank != comm->rank)
+            rc = short_await(call, rank);
     }
     comm->shelf_known = call->round;
-    if (likely(call->bytes))
-        node_wake_met(call);
-    else /* lengths may vary */
-        node_wake_all(call);
+    node_wake_all(call);
     return rc;
 }
 

@@ -86,7 +86,7 @@ enum {
 
 /* For the members next to end - 1; `next` is the first that has not come. */
 struct wait {
-    struct node_call *call;
+    const struct node_call *call;
     int next, end;
     uint32_t round, step; /* step 0: the lines of the round, else that step in it */
     bool is_late;         /* they may be ahead, and in whatever call */
@@ -166,12 +166,24 @@ static NOINLINE bool come_soon(struct wait *wait)
     return false;
 }
 
+/* Who sees this member asleep sees in `wants` whether waking it would be of use. */
+static NOINLINE void wait_long(struct wait *wait)
+{
+    const struct comm *comm = wait->call->comm;
+    _Atomic uint64_t *wants = &shelf_member(comm, comm->rank)->wants;
+
+    /* relaxed: the store of the sleep word, which follows, releases it */
+    atomic_store_explicit(wants, node_wants(wait->round, wait->step, wait->next, wait->end), memory_order_relaxed);
+    progress_wait_look(is_over, wait);
+    atomic_store_explicit(wants, 0, memory_order_relaxed);
+}
+
 static ALWAYS_INLINE void wait_for(struct wait *wait)
 {
     const bool is_for_all = !wait->next && wait->end == wait->call->comm->size;
 
     if (!is_for_all || !progress_is_oversubscribed() || !come_soon(wait))
-        progress_wait_look(is_over, wait);
+        wait_long(wait);
 }
 
 bool node_describe_wait(const struct progress_long *told, struct blocked *out)
@@ -195,6 +207,22 @@ _Atomic int64_t *coll_shared_word(struct comm *comm)
     return node_has(comm) ? &shelf_head(comm)->word : NULL;
 }
 
+/* Of two who post at the same time one sees that both have only if both have a fence in between. Without, whoever has
+ * posted what this one waits for next wakes it. */
+void node_wake_sleeper(const struct node_call *call, int rank)
+{
+    const uint64_t wants = atomic_load_explicit(&shelf_member(call->comm, rank)->wants, memory_order_relaxed);
+    struct wait wait = { .call = call, .round = (uint32_t)(wants >> NODE_WANTS_ROUND),
+                         .step = (uint32_t)wants >> NODE_WANTS_STEP,
+                         .next = (int)(wants >> NODE_WANTS_NEXT & NODE_WANTS_RANK),
+                         .end = (int)(wants & NODE_WANTS_RANK), .is_late = true };
+
+    if (!progress.has_fences && wait.end > wait.next)
+        wait.end = wait.next + 1;
+    if (wants && is_over(&wait))
+        progress_wake_other(&shelf_proc(call->comm, rank)->sleep);
+}
+
 void node_wake_all(const struct node_call *call)
 {
     const struct comm *comm = call->comm;
@@ -202,20 +230,6 @@ void node_wake_all(const struct node_call *call)
     for (int rank = 0; rank < comm->size; rank++) {
         if (rank != comm->rank)
             node_wake(call, rank);
-    }
-}
-
-void node_wake_met(const struct node_call *call)
-{
-    const struct comm *comm = call->comm;
-    const uint32_t next = call->round + 1;
-
-    for (int rank = 0; rank < comm->size; rank++) {
-        _Atomic uint32_t *sleep = &shelf_proc(comm, rank)->sleep;
-
-        if (unlikely(atomic_load_explicit(sleep, memory_order_relaxed)) && rank != comm->rank &&
-            atomic_load_explicit(&shelf_line(comm, rank, next)->stamp, memory_order_relaxed) >> 32 != next)
-            progress_wake_other(sleep);
     }
 }
 
@@ -229,7 +243,7 @@ void node_catch_up(struct node_call *call, uint32_t distance)
     if (!is_over(&wait)) {
         /* relaxed: before this process sleeps it orders them all, see progress_wake */
         atomic_fetch_add_explicit(late, 1, memory_order_relaxed);
-        progress_wait_look(is_over, &wait);
+        wait_long(&wait);
         atomic_fetch_sub_explicit(late, 1, memory_order_relaxed);
     }
     comm->shelf_known = wait.round;

@@ -14,13 +14,8 @@ enum { FAN_OUT = 8 };
 
 static int flat(struct node_call *call)
 {
-    int rc;
-
     node_post(call, node_open(call, false));
-    rc = node_await(call, call->round, 0, call->comm->size);
-    call->comm->shelf_known = call->round;
-    node_wake_met(call);
-    return rc;
+    return node_meet(call, call->round);
 }
 
 static int tree(struct node_call *call)

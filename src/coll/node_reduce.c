@@ -194,14 +194,19 @@ static void collect(const struct reduction *r, uint32_t round, size_t at, size_t
     }
 }
 
-/* So many parts in a row, from the first one's round on, are combined and then collected. */
+/* So many parts in a row, from the first one's round on, are combined and then collected. Where ranks share processors,
+ * they are combined when all are there: who posts the last one has run long enough to let another one go on. */
 static int pass_slices(struct reduction *r, uint32_t first, size_t at, size_t len, size_t part, bool has_result)
 {
+    const bool is_crowded = progress_is_oversubscribed();
     uint32_t round = first;
     int rc = 0;
 
+    if (is_crowded)
+        rc = node_meet(&r->call, r->call.round);
     for (size_t done = 0; done < len && !rc; done += part, round++) {
-        rc = node_meet(&r->call, round);
+        if (!is_crowded)
+            rc = node_meet(&r->call, round);
         if (!rc && r->call.tried && !at && !done)
             node_ways_hear(&r->call, round);
         if (!rc && r->is_scan)

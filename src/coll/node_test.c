@@ -106,51 +106,59 @@ static void barriers(struct comm *comm)
     }
 }
 
-/* Who has left a round wakes those who sleep in it, not one who waits in the next; but where lengths may vary also one
- * who has posted more rounds and waits for the first. Rank 1 says that it sleeps, and does not. */
-enum { IS_WOKEN = 1, IS_IN_NEXT = 2, IS_AHEAD = 3 };
-
-static void post_more(struct node_call *call)
-{
-    node_post(call, node_open(call, false));
-}
-
-static void say_asleep(int turn, bool is_woken)
+/* Rank 1 says that it sleeps, and does not: who looks wakes it only if what it waits for has come. Rank 3 has not come
+ * to the second round, and rank 0 to step 2 there. Where posts have fences, all must have come, else the next one. */
+static bool is_woken(struct node_call *call, uint64_t wants)
 {
     _Atomic uint32_t *sleep = &job_proc(memory, 1)->sleep;
+    bool is;
 
+    atomic_store(&shelf_member(call->comm, 1)->wants, wants);
     atomic_store(sleep, SLEEP_ON_WORD);
-    atomic_store(&counts[1], turn);
-    while (atomic_load(&counts[0]) != turn)
-        usleep(100);
-    CHECK_INT(atomic_load(sleep), is_woken ? 0 : SLEEP_ON_WORD);
+    node_wake_all(call);
+    is = !atomic_load(sleep);
     atomic_store(sleep, 0);
+    return is;
+}
+
+static void look_who_wakes(struct node_call *call)
+{
+    const uint32_t round = call->round;
+    const bool sees_all = progress.has_fences;
+
+    CHECK(is_woken(call, node_wants(round, 0, 0, 1)));
+    CHECK(is_woken(call, node_wants(round - 1, 0, 2, 3)));
+    CHECK(is_woken(call, node_wants(round, 0, 2, 4)) == !sees_all); /* rank 3 has not come */
+    CHECK(is_woken(call, node_wants(round, 0, 2, 3)));
+    CHECK(!is_woken(call, node_wants(round, 0, 3, 4)));
+    CHECK(!is_woken(call, node_wants(round + 1, 0, 0, 1)));
+    CHECK(is_woken(call, node_wants(round, 2, 0, 1)));
+    CHECK(!is_woken(call, node_wants(round, 3, 0, 1)));
+    CHECK(!is_woken(call, node_wants(round, 1, 2, 3)));
+    CHECK(!is_woken(call, 0)); /* it sleeps for something else */
+    CHECK(is_woken(call, node_wants(round + 1, 0, 1 << 12, 1 << 13))); /* that is not told */
 }
 
 static void wakes(struct comm *comm)
 {
     struct node_call call = { .comm = comm, .what = node_what(COLL_BARRIER, -1) };
 
-    post_more(&call);
-    for (int turn = IS_WOKEN; turn <= IS_AHEAD; turn++) {
-        if (comm->rank == 1) {
-            if (turn != IS_WOKEN) /* the second round, and the third */
-                post_more(&call);
-            say_asleep(turn, turn != IS_IN_NEXT);
-            continue;
-        }
-        if (turn == IS_AHEAD)
-            post_more(&call); /* the second */
-        while (atomic_load(&counts[1]) != turn)
-            usleep(100);
-        if (turn == IS_AHEAD)
-            CHECK_INT(node_meet(&call, call.round), 0);
-        else
-            node_wake_met(&call);
-        atomic_store(&counts[0], turn);
+    for (int i = 0; i < 2; i++) {
+        struct shelf_line *line = node_open(&call, false);
+
+        if (comm->rank != 3 || !i)
+            node_post(&call, line);
     }
-    if (comm->rank == 0)
-        post_more(&call); /* as many as the other */
+    atomic_fetch_add(&counts[0], 1);
+    while (atomic_load(&counts[0]) < comm->size)
+        usleep(100);
+    if (comm->rank == 0) {
+        node_step(&call, 2);
+        look_who_wakes(&call);
+        atomic_fetch_add(&counts[0], 1);
+    }
+    while (atomic_load(&counts[0]) <= comm->size)
+        usleep(100);
 }
 
 /* --- data --- */
@@ -801,7 +809,8 @@ int main(void)
     run(3, false, UINT32_MAX - 100, ahead_start);
     run(5, true, 0, ahead_start);
     run(3, true, 0, old_steps);
-    run(2, true, 0, wakes);
+    run(4, true, 0, wakes);
+    run(4, false, 0, wakes);
     run(2, false, 0, be_told);
     run(2, false, 0, bad_places);
     test_disagreement(other_operation);
