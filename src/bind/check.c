@@ -89,6 +89,12 @@ int bind_null_buffer(MPI_Count count, const char *name)
                (long long)count);
 }
 
+int bind_too_many(MPI_Count count, MPI_Count size, const char *name)
+{
+    return err(MPI_ERR_COUNT, "%s is %lld; so many items of %lld bytes are more bytes than MPI_Count can say", name,
+               (long long)count, (long long)size);
+}
+
 int bind_bad_in_place(const char *name)
 {
     return err(MPI_ERR_BUFFER, "E0334: %s is MPI_IN_PLACE, which is not allowed here", name);

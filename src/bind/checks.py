@@ -171,12 +171,13 @@ def rank_check(function, p):
     return [f'check_{p.kind.name}({p.name}, {comm.name}, "{p.name}")']
 
 
-def buffer_check(function, p):
+def buffer_check(function, p, large):
     count, datatype = (function.param(name) for name in (p.of or (None, None))[:2])
     if not count or count.is_array or datatype.is_array:
         is_collective = function.chapter in (6, 8) and not p.in_place
         return [f'check_not_in_place({p.name}, "{p.name}")'] if is_collective else []
-    return [f'check_buffer({p.name}, {count.name}, {datatype.name}, "{p.name}")']
+    too_many = [f'check_sum({count.name}, {datatype.name}, "{count.name}")'] if large else []
+    return too_many + [f'check_buffer({p.name}, {count.name}, {datatype.name}, "{p.name}")']
 
 
 def number_check(p):
@@ -197,7 +198,7 @@ def param_checks(function, p, large, renames):
     if kind == 'request_or_null' and p.direction == 'inout':
         return [f'check_pointer({p.name}, "{p.name}")', f'check_request_variable({p.name}, "{p.name}")']
     if kind == 'buffer':
-        return buffer_check(function, p)
+        return buffer_check(function, p, large)
     if p.direction == 'in' and kind in NUMBER_CHECKS:
         return number_check(p)
     if kind == 'color':

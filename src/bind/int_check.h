@@ -32,6 +32,7 @@ int bind_bad_tag(int tag, const char *also, const char *name) COLD;
 int bind_bad_color(int color) COLD;
 int bind_null(const char *name) COLD;
 int bind_null_buffer(MPI_Count count, const char *name) COLD;
+int bind_too_many(MPI_Count count, MPI_Count size, const char *name) COLD;
 int bind_bad_in_place(const char *name) COLD;
 int bind_too_large(MPI_Count value, const char *name) COLD;
 int bind_bad_type_at(MPI_Datatype handle, MPI_Count index, const char *name) COLD;
@@ -302,6 +303,15 @@ static ALWAYS_INLINE int check_recv_tag(int tag, const char *name)
 static ALWAYS_INLINE int check_pointer(const void *pointer, const char *name)
 {
     return likely(pointer) ? 0 : failed(bind_null(name));
+}
+
+/* A count of a large form may be so large that nobody can say how many bytes there are. `type` is checked. */
+static ALWAYS_INLINE int check_sum(MPI_Count count, const struct type *type, const char *name)
+{
+    MPI_Count bytes;
+
+    return likely(!__builtin_mul_overflow(count, type->size, &bytes)) ? 0
+                                                                      : failed(bind_too_many(count, type->size, name));
 }
 
 /* NULL is MPI_BOTTOM, which is an address only for types with absolute displacements. `type` is checked. */

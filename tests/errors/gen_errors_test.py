@@ -143,7 +143,13 @@ def bad_buffers(function, p):
     return found
 
 
-def bad_numbers(p, large):
+def counts_items(function, p):
+    """The count of a buffer whose items are of one type."""
+    return any(q.kind.name == 'buffer' and q.of and p.name == q.of[0] and not function.param(q.of[1]).is_array
+               for q in function.params)
+
+
+def bad_numbers(function, p, large):
     found = []
     for value, name in BAD_NUMBERS[p.kind.name]:
         if p.kind.name == 'length' and 'count' in p.name:
@@ -152,6 +158,8 @@ def bad_numbers(p, large):
                       '' if value == 'size' else str(value)))
     if large and p.kind.name == 'count':
         found.append((f'-INT64_C({1 << 40})', 'MPI_ERR_COUNT', str(-(1 << 40))))
+        if counts_items(function, p):
+            found.append(('INT64_MAX', 'MPI_ERR_COUNT', 'MPI_Count can say'))
     return found
 
 
@@ -169,7 +177,7 @@ def bad_values(function, p, large):
     if kind == 'buffer':
         return bad_buffers(function, p)
     if p.direction == 'in' and kind in BAD_NUMBERS:
-        return bad_numbers(p, large)
+        return bad_numbers(function, p, large)
     if kind == 'status' and p.direction != 'out':
         return [(f'({p.c_type(large)})NULL', 'MPI_ERR_ARG', 'NULL')]
     is_pointer = p.c_type(large).endswith('*') and not kind.endswith(('copy_fn', 'delete_fn')) and kind != 'datarep_fn'
