@@ -2,7 +2,6 @@
 /* Room: bind. Error handlers: attaching, finding and calling them (MPI 5.0 §9.3). */
 #include "bind/int_raise.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,10 +14,6 @@
 #include "obj/session.h"
 #include "rma/rma.h"
 #include "sys/callsite.h"
-
-/* Guards the errhandler of every object: a handler may be replaced while another thread raises an error. Not held
- * while a handler runs. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The predefined error handlers and MPI_INFO_ENV may be named before MPI is initialised (§11.4.1). */
 __attribute__((constructor)) static void predefine(void)
@@ -49,30 +44,19 @@ static struct errhandler **place_of(struct obj *object)
 
 struct errhandler *bind_get_errhandler(void *object)
 {
-    struct errhandler **place = place_of(object);
+    struct errhandler **const place = place_of(object), *const errhandler = place ? errhandler_take(place) : NULL;
 
-    pthread_mutex_lock(&lock);
-    struct errhandler *errhandler = place && *place ? *place : &errhandler_fatal;
-    obj_ref(&errhandler->obj);
-    pthread_mutex_unlock(&lock);
-    return errhandler;
+    return errhandler ? errhandler : &errhandler_fatal;
 }
 
 int bind_set_errhandler(void *object, struct errhandler *errhandler)
 {
     struct obj *const head = object;
-    struct errhandler **place = place_of(head);
 
     if (errhandler->action == ERRHANDLER_USER && errhandler->object_kind != kind_of(head))
         return err(MPI_ERR_ERRHANDLER, "errhandler 0x%lx was made for another kind of object",
                    (unsigned long)obj_handle(&errhandler->obj));
-    obj_ref(&errhandler->obj);
-    pthread_mutex_lock(&lock);
-    struct errhandler *old = *place;
-    *place = errhandler;
-    pthread_mutex_unlock(&lock);
-    if (old)
-        errhandler_unref(old);
+    errhandler_replace(place_of(head), errhandler);
     return 0;
 }
 

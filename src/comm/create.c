@@ -130,8 +130,7 @@ static struct comm *begin(const struct comm *parent, struct comm *local, struct 
     comm->remote_group = remote;
     comm->destroy = destroy;
     comm->session = parent->session;
-    comm->errhandler = parent->errhandler;
-    obj_ref(&comm->errhandler->obj);
+    comm->errhandler = errhandler_take(&parent->errhandler);
     return comm;
 }
 

@@ -24,6 +24,11 @@ extern struct errhandler errhandler_fatal, errhandler_abort, errhandler_return;
 
 /* A handler that calls a user's function; set `function` afterwards. NULL if there is no memory. */
 struct errhandler *errhandler_create(enum obj_kind object_kind);
+/* The handler that an object keeps in that place, with a reference; NULL if there is none. Other threads may be
+ * replacing it, so nobody reads such a place in another way once others know the object. */
+struct errhandler *errhandler_take(struct errhandler *const *place);
+/* The object's own, which may be predefined, instead of the one before; the caller keeps its reference. */
+void errhandler_replace(struct errhandler **place, struct errhandler *errhandler);
 /* Drop a reference. */
 void errhandler_unref(struct errhandler *errhandler);
 /* Predefined ones into the table of handles; may be called more than once. */

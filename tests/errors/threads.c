@@ -63,6 +63,19 @@ static void use_info(MPI_Info shared, int round)
     CHECK_OK(MPI_Info_free(&info));
 }
 
+/* A new communicator takes over a handler that another thread may be replacing. One thread alone: it is collective. */
+static void *duplicate(void *arg)
+{
+    MPI_Comm made;
+
+    (void)arg;
+    for (int round = 0; round < ROUNDS; round++) {
+        CHECK_OK(MPI_Comm_dup(comm, &made));
+        CHECK_OK(MPI_Comm_free(&made));
+    }
+    return NULL;
+}
+
 static void *work(void *arg)
 {
     for (int round = 0; round < ROUNDS; round++) {
@@ -75,7 +88,7 @@ static void *work(void *arg)
 
 int main(int argc, char **argv)
 {
-    pthread_t threads[THREADS];
+    pthread_t threads[THREADS], duplicator;
     int provided;
     MPI_Info info;
 
@@ -86,8 +99,10 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Info_create(&info));
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, work, &info);
+    pthread_create(&duplicator, NULL, duplicate, NULL);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+    pthread_join(duplicator, NULL);
     CHECK_INT(atomic_load(&handled), THREADS * ROUNDS);
     CHECK_OK(MPI_Info_free(&info));
     CHECK_OK(MPI_Comm_free(&comm));
