@@ -87,6 +87,7 @@ int construct_type(struct type_contents *contents, construct_fn *make, const voi
     type->contents = contents;
     type->is_supported = true;
     type->name = "";
+    atomic_init(&type->handles, 1);
     rc = make_plans(type, make, args);
     if (!rc && !set_bounds(type, bounds))
         rc = too_large();

@@ -113,7 +113,7 @@ MPI_Datatype type_handle_again(struct type *type)
 {
     if (!type->is_permanent) {
         type_ref(type);
-        atomic_fetch_add_explicit(&type->more_handles, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&type->handles, 1, memory_order_relaxed);
     }
     return (MPI_Datatype)obj_handle(&type->obj);
 }

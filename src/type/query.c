@@ -259,26 +259,34 @@ void type_destroy(struct type *type)
     obj_destroy(&type->obj);
 }
 
-/* True for the last one: then the attributes go. */
-static bool give_up_handle(struct type *type)
+/* How many handles were left, this one among them; 0: there is none, and the type lives on in others made of it. */
+static uint32_t give_up_handle(struct type *type)
 {
-    uint32_t more = atomic_load_explicit(&type->more_handles, memory_order_relaxed);
+    uint32_t handles = atomic_load_explicit(&type->handles, memory_order_relaxed);
 
-    while (more && !atomic_compare_exchange_weak_explicit(&type->more_handles, &more, more - 1, memory_order_relaxed,
-                                                          memory_order_relaxed))
+    while (handles && !atomic_compare_exchange_weak_explicit(&type->handles, &handles, handles - 1,
+                                                             memory_order_relaxed, memory_order_relaxed))
         ;
-    return !more;
+    return handles;
 }
 
 int type_free(struct type *type)
 {
-    int rc;
+    uint32_t handles;
+    int rc = 0;
 
     if (type->is_permanent)
         return err(MPI_ERR_TYPE, "E0343: %s is predefined and cannot be freed",
                    type_name(type)[0] ? type_name(type) : "a type of MPI_Type_create_f90_...");
-    rc = give_up_handle(type) ? attr_delete_all(&type->obj, &type->attrs) : 0;
-    if (!rc)
+    handles = give_up_handle(type);
+    if (handles == 0)
+        return err(MPI_ERR_TYPE, "datatype %s has been freed already; types that were made of it still use it",
+                   type_name(type)[0] ? type_name(type) : "without a name");
+    if (handles == 1) /* the attributes go with the last one */
+        rc = attr_delete_all(&type->obj, &type->attrs);
+    if (rc)
+        atomic_fetch_add_explicit(&type->handles, 1, memory_order_relaxed);
+    else
         type_unref(type);
     return rc;
 }

@@ -87,7 +87,7 @@ struct type {
     const char *name;            /* of a named type, else "" */
     char *user_name;             /* set by the user; owned; NULL: none */
     struct attrs *attrs;         /* of the user; owned; NULL: none */
-    _Atomic uint32_t more_handles; /* that MPI_Type_get_contents has given, beside the first one */
+    _Atomic uint32_t handles;    /* that the user has: the first one, and those that MPI_Type_get_contents gave */
     struct type_outline *_Atomic outline; /* once somebody has asked for it; owned */
     const struct type *_Atomic element; /* the same of type_element: NULL: not asked yet, the type itself: none */
 };

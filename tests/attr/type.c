@@ -71,6 +71,34 @@ static void contents(int key)
     attr_deleted.count = 0;
 }
 
+/* The first handle goes before others come: then the last of those takes the attributes along. */
+static void contents_alone(int key)
+{
+    MPI_Datatype inner, outer, again, other;
+    int integer;
+
+    CHECK_OK(MPI_Type_vector(2, 1, 3, MPI_INT, &inner));
+    CHECK_OK(MPI_Type_contiguous(2, inner, &outer));
+    CHECK_OK(MPI_Type_free(&inner));
+    CHECK_OK(MPI_Type_get_contents(outer, 1, 0, 1, &integer, NULL, &again));
+    CHECK_OK(MPI_Type_get_contents(outer, 1, 0, 1, &integer, NULL, &other));
+    CHECK_OK(MPI_Type_set_attr(again, key, attr_word(60)));
+    inner = again;
+    CHECK_OK(MPI_Type_free(&again));
+    if (test_is_parley()) { /* others: when no type is made of it any more; and they may crash */
+        CHECK_INT(attr_deleted.count, 0);
+        CHECK_TYPE_ATTR(other, key, 60);
+        CHECK_OK(MPI_Type_free(&other));
+        CHECK_INT(attr_deleted.count, 1);
+        CHECK_CLASS(MPI_Type_free(&inner), MPI_ERR_TYPE);
+    } else {
+        CHECK_OK(MPI_Type_free(&other));
+    }
+    CHECK_OK(MPI_Type_free(&outer));
+    CHECK_INT(attr_deleted.count, 1);
+    attr_deleted.count = 0;
+}
+
 int main(int argc, char **argv)
 {
     int key, plain;
@@ -81,6 +109,7 @@ int main(int argc, char **argv)
     predefined(key);
     dup_and_free(key, plain);
     contents(key);
+    contents_alone(key);
     CHECK_OK(MPI_Type_free_keyval(&key));
     CHECK_OK(MPI_Type_free_keyval(&plain));
     CHECK_INT(key, MPI_KEYVAL_INVALID);
