@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "door/door.h"
@@ -35,15 +36,22 @@ int door_unsupported(MPI_Comm comm, const char *function)
     return out_code(MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
+/* Nothing of the tables can be called: they are others than this library knows. */
+static _Noreturn void wrong_build(void)
+{
+    fputs("parley: E0116: this library, a door for programs of another MPI, and libmpi_abi are not of the same build; "
+          "install both anew\n", stderr);
+    _exit(1);
+}
+
 /* Reports tell where the program calls MPI: behind us. MPI_Abort may be called by a signal handler in the middle of
  * malloc, and the first backtrace() takes memory. */
 __attribute__((constructor)) static void come_up(void)
 {
     void *frame;
 
-    if (parley_calls_1.version != MPI_CALLS_VERSION)
-        door_die("E0116: this library, a door for programs of another MPI, and libmpi_abi are not of the same build; "
-                 "install both anew");
+    if (parley_calls_1.version != MPI_CALLS_VERSION || parley_door_1.size != sizeof parley_door_1)
+        wrong_build();
     parley_door_1.own_code(__ehdr_start, etext);
     (void)backtrace(&frame, 1);
 }

@@ -107,6 +107,8 @@ static bool look(const struct pattern *p, int *type, int *from)
         store(from, m->from);
     }
     message_unlock();
+    if (!m)
+        door->in_vain();
     return m;
 }
 

@@ -137,6 +137,7 @@ const struct door parley_door_1 = {
     .wait_is_over = wait_is_over,
     .wait_until = wait_until,
     .poll = door_poll,
+    .in_vain = progress_in_vain,
     .add_poll = progress_add,
     .wake_up = wake_up,
     .diagnose = diagnose,

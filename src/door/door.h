@@ -55,6 +55,8 @@ struct door {
     void (*wait_until)(progress_done_fn *is_done, void *arg, const struct blocked *words);
     /* Poll once, so that all that has come by now is found. */
     void (*poll)(void);
+    /* What has been polled for was not there, and the user will probably ask again at once. */
+    void (*in_vain)(void);
     /* Something else to be polled, from now on. */
     void (*add_poll)(progress_poll_fn *poll, void *arg);
     /* Something that a poll of the user's finds has come: whoever waits looks. From any thread. */

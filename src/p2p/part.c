@@ -481,5 +481,7 @@ int p2p_parrived(struct req *req, int partition, int *flag)
         return 0;
     progress_poll();
     *flag = has_arrived(r, partition);
+    if (!*flag)
+        progress_in_vain();
     return 0;
 }

@@ -42,6 +42,9 @@ enum {
                                   * set in the processor's timer, which takes long in a virtual machine */
     SLEEP_MAX_NS = 100000000,
     SLEEP_NO_BARRIER_NS = 8000000, /* without the barrier a wake-up can be missed, if hardly ever */
+    VAIN_SLEEP_NS = 1000000,     /* less than a time slice of those who would run meanwhile */
+    VAIN_TESTS = 32,             /* of a thread, before it yields to others of its process … */
+    VAIN_TESTS_MAX = 32768,      /* … who turn out not to be there */
 };
 
 struct progress progress;
@@ -148,12 +151,6 @@ int progress_poll_last(void)
     events = progress_poll();
     progress_is_last_look = false;
     return events;
-}
-
-void progress_in_vain(void)
-{
-    if (progress.is_oversubscribed)
-        sched_yield();
 }
 
 void progress_wake_own(void)
@@ -263,12 +260,16 @@ static bool goes_on(int cpu, uint64_t before, uint64_t now)
     return verdict == SPREAD_LEFT;
 }
 
+static uint64_t long_yield(void)
+{
+    return YIELD_LONG_NS + (uint64_t)YIELD_LONG_RANK_NS * (uint64_t)progress.local_ranks;
+}
+
 /* Without a processor for each rank, let every other rank run a few times. */
 static bool yield(const struct wait *wait, uint64_t start)
 {
     const int most = is_crowded() ? YIELDS_PER_RANK * progress.local_ranks : INT_MAX;
-    const uint64_t end = start + (uint64_t)YIELD_NS * (uint64_t)progress.local_ranks;
-    const uint64_t is_long = YIELD_LONG_NS + (uint64_t)YIELD_LONG_RANK_NS * (uint64_t)progress.local_ranks;
+    const uint64_t end = start + (uint64_t)YIELD_NS * (uint64_t)progress.local_ranks, is_long = long_yield();
     uint64_t now = start;
 
     for (int i = 0; (i < most || now - start < YIELD_MIN_NS) && now < end; i++) {
@@ -412,6 +413,61 @@ static NOINLINE void wait_for_word(_Atomic uint32_t *done, struct progress_hint 
     const struct wait wait = { word_is_set, done, hint, done };
 
     wait_long(&wait);
+}
+
+/* --- tests in vain --- */
+
+static bool never(void *arg)
+{
+    (void)arg;
+    return false;
+}
+
+/* A wait of one yield; where others than ranks use the processors, of a sleep that ends with any news. */
+static void let_ranks(void)
+{
+    static const struct wait anything = { .is_done = never };
+    const uint64_t before = share_processors();
+    uint64_t now;
+    bool has_moved;
+
+    if (others_are_here()) {
+        sleep_once(&anything, VAIN_SLEEP_NS, &has_moved);
+        now = clock_ns();
+    } else {
+        const int cpu = sched_getcpu();
+
+        sched_yield();
+        now = clock_ns();
+        if (now - before > long_yield())
+            spread_judge(cpu, before, now);
+    }
+    others_wait_ends(now);
+}
+
+/* Threads of a process may be more than processors, too. Where who runs instead computes, it is seldom let. */
+static void let_threads(void)
+{
+    static _Thread_local uint32_t tests, most = VAIN_TESTS;
+    uint64_t before;
+
+    if (++tests < most)
+        return;
+    tests = 0;
+    before = clock_ns();
+    sched_yield();
+    if (clock_ns() - before > YIELD_LONG_NS)
+        most = most < VAIN_TESTS_MAX ? 2 * most : most;
+    else if (most > VAIN_TESTS)
+        most /= 2;
+}
+
+void progress_in_vain(void)
+{
+    if (shares_processors())
+        let_ranks();
+    else if (progress.is_threaded)
+        let_threads();
 }
 
 static int nothing_to_poll(void *arg, const _Atomic uint32_t *done)

@@ -12,7 +12,8 @@ enum { HELD = 1, WOKEN = 2, SLEEPER = 4 };
 enum {
     POLLS = 10,                /* of a lock that another thread holds or keeps coming back to: about 20 us … */
     PAUSE = 100,               /* … with this many cpu_relax between two … */
-    PAUSE_FIRST = 16,          /* … and this many before the second: longer than the way from one section to the next */
+    PAUSE_FIRST = 16,          /* … but this many at first, longer than the way from one section to the next: the one */
+    PAUSES_FIRST = 3,          /* inside comes out, a passer-by does not come again, who had it last does or does not */
     ROW_FIRST = 64,            /* takes in a row that make the first favourite */
     ROW_GROWS = 4,             /* times as many for each favour that had to be ended … */
     ROW_MOST = 4096,           /* … up to so much work that ending one is little beside it */
@@ -58,10 +59,10 @@ static void sleep_for_token(struct lock *lock)
     }
 }
 
-/* Between two looks, which take the line away from the holder. The first one is short, for a holder that has left. */
+/* Between two looks, which take the line away from the holder. The first ones are short, for a holder that has left. */
 static void pause_for(uint32_t polls)
 {
-    for (int i = polls ? PAUSE : PAUSE_FIRST; i > 0; i--)
+    for (int i = polls >= PAUSES_FIRST ? PAUSE : PAUSE_FIRST; i > 0; i--)
         cpu_relax();
 }
 
@@ -78,13 +79,17 @@ static void word_take(struct lock *lock)
 {
     uint32_t was = atomic_load_explicit(&lock->word, memory_order_relaxed), woken = 0, polls = 0;
     uint32_t turns = atomic_load_explicit(&lock->turns, memory_order_relaxed) - 1;
+    bool is_told = false;
 
     for (;;) {
         if (!(was & HELD) && (polls >= lock->polls || !is_anothers(lock, &turns))) {
             if (atomic_compare_exchange_weak_explicit(&lock->word, &was, (was | HELD) & ~woken, memory_order_acquire,
                                                       memory_order_relaxed)) /* acquire pairs with word_release */
-                return;
+                break;
         } else if (polls < lock->polls) {
+            if (!is_told)
+                atomic_fetch_add_explicit(&lock->takers, 1, memory_order_relaxed);
+            is_told = true;
             pause_for(polls++);
             was = atomic_load_explicit(&lock->word, memory_order_relaxed);
         } else if (atomic_compare_exchange_weak_explicit(&lock->word, &was, (was + SLEEPER) & ~woken,
@@ -95,6 +100,8 @@ static void word_take(struct lock *lock)
             was = atomic_load_explicit(&lock->word, memory_order_relaxed);
         }
     }
+    if (is_told)
+        atomic_fetch_sub_explicit(&lock->takers, 1, memory_order_relaxed);
 }
 
 static void word_release(struct lock *lock)
@@ -213,6 +220,12 @@ static bool refuses(struct lock *lock)
     return true;
 }
 
+/* For passers-by: another thread waits to take it. */
+static bool leaves_it(struct lock *lock)
+{
+    return atomic_fetch_add_explicit(&lock->refused, 1, memory_order_relaxed) < REFUSALS;
+}
+
 /* --- both --- */
 
 void lock_take_slow(struct lock *lock)
@@ -231,6 +244,8 @@ bool lock_try_slow(struct lock *lock)
     if (lock_again(lock))
         return true;
     if (was & HELD || (atomic_load_explicit(&lock->last, memory_order_relaxed) != self() && refuses(lock)))
+        return false;
+    if (atomic_load_explicit(&lock->takers, memory_order_relaxed) && leaves_it(lock))
         return false;
     if (!atomic_compare_exchange_strong_explicit(&lock->word, &was, was | HELD, memory_order_acquire,
                                                  memory_order_relaxed))

@@ -13,7 +13,7 @@
  * microseconds while that one keeps coming back: all that the lock guards moves between two caches with every change,
  * which takes longer than the section itself. Who finds it held for long sleeps. A release wakes at most one, and
  * nobody while one that was woken has not got to run yet. lock_try is for passers-by, whose work the one inside does as
- * well: they leave the lock to a thread that keeps coming back, but not for ever. */
+ * well: they leave the lock to a thread that keeps coming back, or that waits to take it, but not for ever. */
 #ifndef SYS_LOCK_H
 #define SYS_LOCK_H
 
@@ -37,6 +37,7 @@ struct lock {
     _Atomic uint32_t seen, passes; /* visits or turns as passers-by last saw them, and how many saw no change */
     _Atomic uint32_t refused;      /* passers-by since one of them got in */
     _Atomic uint32_t holder;       /* number of the thread that is inside by the word, or LOCK_NOBODY */
+    _Atomic uint32_t takers;       /* threads that look at it to take it; passers-by leave it to them */
     uint32_t depth;                /* [holder] how often it has come in again without having left */
     _Atomic uint32_t owners[LOCK_SLOTS]; /* [holder] thread that has a slot of `visits`; 0: nobody yet */
     _Atomic uint32_t visits[LOCK_SLOTS] ALIGNED(CACHE_LINE); /* [owner] */

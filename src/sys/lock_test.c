@@ -185,6 +185,25 @@ static void test_stay(void)
     pthread_join(stays, NULL);
 }
 
+/* Who passes by leaves the lock to a thread that waits to take it, for as long as that may take. */
+static void test_takers(void)
+{
+    int tries = 0;
+
+    lock_init(&lock, true);
+    atomic_store(&lock.takers, 1);
+    while (!lock_try(&lock))
+        CHECK(++tries < 100000);
+    CHECK(tries > 100);
+    lock_release(&lock);
+    CHECK(!lock_try(&lock));
+    atomic_store(&lock.takers, 0);
+    CHECK(lock_try(&lock));
+    lock_release(&lock);
+    run(hammer, THREADS);
+    CHECK_INT(atomic_load(&lock.takers), 0);
+}
+
 /* Many short lives of a lock: the first favours are won and lost at once. */
 static void test_many_ends(void)
 {
@@ -204,6 +223,7 @@ int main(void)
     test_favour_comes();
     test_favour_moves();
     test_stay();
+    test_takers();
     test_many_ends();
     return 0;
 }

@@ -346,6 +346,20 @@ def test_too_many():
     each(one)
 
 
+def test_other_build():
+    """E0116: the table of functions that a door finds is not the one it was made for."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = os.path.join(folder, 'other.c'), os.path.join(folder, 'libother.so')
+        with open(source, 'w') as file:
+            file.write('const unsigned long parley_door_1[4] = { 8 };\n')
+        subprocess.run(['cc', '-shared', '-fPIC', source, '-o', library], check=True)
+
+        def one(door):
+            done = run(mpiexec, '-x', f'LD_PRELOAD={library}', '-n', 1, made(door))
+            check(done.returncode == 1 and 'E0116: this library' in done.stderr, done.returncode, done.stderr)
+        each(one)
+
+
 def test_tools_see_the_program():
     """A report of ranks that wait names the program's line, not one of the door."""
     def one(door):
