@@ -8,13 +8,14 @@
 
 int coll_short_bcast(struct comm *comm, void *buf, MPI_Count count, const struct type *type, int root)
 {
-    const size_t bytes = type_bytes(type, count);
     struct node_call call;
     unsigned char *line;
+    size_t bytes;
     int rc;
 
     if (!short_may(comm, COLL_BCAST) || !short_is(buf, count, type, SHELF_INLINE))
         return COLL_NOT_SHORT;
+    bytes = type_bytes(type, count); /* not before: between groups there need not be a type */
     line = short_open(&call, comm, COLL_BCAST, "MPI_Bcast", root, bytes);
     if (comm->rank == root) {
         copy_bytes(line, buf, bytes);
@@ -72,14 +73,15 @@ int coll_short_scatter(struct comm *comm, const void *send, MPI_Count send_count
 {
     const size_t most = SHELF_INLINE / (size_t)comm->size;
     const bool is_root = comm->rank == root;
-    const size_t bytes = is_root ? type_bytes(send_type, send_count) : type_bytes(recv_type, recv_count);
-    const size_t at = (size_t)comm->rank * bytes;
     struct node_call call;
     unsigned char *line;
+    size_t bytes, at;
     int rc;
 
     if (!short_may(comm, COLL_SCATTER))
         return COLL_NOT_SHORT;
+    bytes = is_root ? type_bytes(send_type, send_count) : type_bytes(recv_type, recv_count);
+    at = (size_t)comm->rank * bytes;
     if (!is_root) {
         if (!short_is(recv, recv_count, recv_type, most))
             return COLL_NOT_SHORT;

@@ -41,15 +41,16 @@ static ALWAYS_INLINE void combine(const struct node_call *call, const struct red
 
 static ALWAYS_INLINE int reduce(struct comm *comm, const struct reduction *r, const struct operands *o)
 {
-    const size_t bytes = type_bytes(o->type, o->count);
     const bool has_result = r->first < r->end;
     struct node_call call;
+    size_t bytes;
     int rc = 0;
 
     if (!short_may(comm, r->operation) || o->send == o->recv || op_check(o->op, o->type) ||
         !short_is(o->send == MPI_IN_PLACE ? o->recv : o->send, o->count, o->type, SHELF_INLINE) ||
         (has_result && (uintptr_t)o->recv <= (uintptr_t)MPI_IN_PLACE))
         return COLL_NOT_SHORT;
+    bytes = type_bytes(o->type, o->count); /* not before: between groups there need not be a type */
     copy_bytes(short_open(&call, comm, r->operation, r->name, r->root, bytes),
                o->send == MPI_IN_PLACE ? o->recv : o->send, bytes);
     short_post(&call);
