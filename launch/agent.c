@@ -74,11 +74,11 @@ void agent_note(struct job *job, int rank, const char *text)
     agent_put(job, rank, FRAME_NOTE, 0, text, strlen(text));
 }
 
-void agent_address(struct job *job, int rank)
+void agent_address(struct job *job, int rank, int net)
 {
-    const struct job_place *place = job_place(job->head, rank);
+    const struct job_address *address = &job_place(job->head, rank)->address[net];
 
-    agent_put(job, rank, FRAME_ADDRESS, 0, place->address, atomic_load_explicit(&place->size, memory_order_acquire));
+    agent_put(job, rank, FRAME_ADDRESS, (uint32_t)net, address->bytes, job_address_size(address));
 }
 
 void agent_page(struct job *job, int rank, const void *data, size_t size)
@@ -274,7 +274,7 @@ static bool take(struct job *job, const struct frame *frame, const char *data)
     case FRAME_CREDIT: forward_credit(job, rank, *data, frame->value); return true;
     case FRAME_BROKEN: forward_unwanted(job, rank, frame->value); return true;
     case FRAME_INPUT: feed_take(job, rank, data, frame->length); return true;
-    case FRAME_ADDRESS: address_store(job, rank, data, frame->length); return true;
+    case FRAME_ADDRESS: return address_store(job, frame, data);
     case FRAME_RELEASE: take_release(job); return true;
     case FRAME_LOOK: hang_there_look(job, frame->value, data); return true;
     case FRAME_ASK: hang_there_ask(job, rank, data); return true;

@@ -30,7 +30,7 @@ void agent_over(struct job *job, int rank, const struct frame_over *over);
 /* It has got so many bytes of its stdin; 0: it reads no more. */
 void agent_fed(struct job *job, int rank, size_t size);
 void agent_note(struct job *job, int rank, const char *text);
-void agent_address(struct job *job, int rank);
+void agent_address(struct job *job, int rank, int net);
 /* Frames of hang_far.c. */
 void agent_page(struct job *job, int rank, const void *data, size_t size);
 void agent_looked(struct job *job, uint32_t value);

@@ -70,7 +70,7 @@ static bool read_group(const struct job *job, struct texts *texts, struct abroad
 static bool is_gathered(const struct job *job, const struct abroad_call *call)
 {
     for (int i = 0; i < call->count; i++)
-        if (!atomic_load_explicit(&job_place(job->head, call->places[i])->size, memory_order_acquire))
+        if (!job_address_size(&job_place(job->head, call->places[i])->address[JOB_TCP]))
             return false;
     return true;
 }
@@ -96,8 +96,9 @@ static void put_group(struct job *job, const struct abroad_call *call, enum bond
         const struct job_place *place = job_place(job->head, call->places[i]);
         struct bond_member member = { .home = (uint32_t)call->places[i],
                                       .tenant = job_proc(job->head, call->places[i])->tenant,
-                                      .node = place->node, .appnum = place->appnum, .size = place->size };
-        memcpy(member.address, place->address, sizeof member.address);
+                                      .node = place->node, .appnum = place->appnum,
+                                      .size = place->address[JOB_TCP].size };
+        memcpy(member.address, place->address[JOB_TCP].bytes, sizeof member.address);
         memcpy(data + size + (size_t)i * sizeof member, &member, sizeof member);
     }
     bond_put(call->bond, kind, rank, call->tag, data, length);

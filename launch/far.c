@@ -126,14 +126,14 @@ void far_put_answer(struct job *job, int rank, const struct frame_answer *answer
     put(job, rank, FRAME_ANSWER, 0, answer, sizeof *answer);
 }
 
-void far_address(struct job *job, int rank)
+void far_address(struct job *job, int rank, int net)
 {
-    const struct job_place *place = job_place(job->head, rank);
-    const uint32_t size = atomic_load_explicit(&place->size, memory_order_acquire);
+    const struct job_address *address = &job_place(job->head, rank)->address[net];
+    const uint32_t size = job_address_size(address);
 
     for (int i = 0; job->links && i < job->nodes.count; i++)
         if (i != job->ranks[rank].node && is_open(&job->links[i], FRAME_ADDRESS))
-            channel_put(&job->links[i].channel, FRAME_ADDRESS, rank, 0, place->address, size);
+            channel_put(&job->links[i].channel, FRAME_ADDRESS, rank, (uint32_t)net, address->bytes, size);
 }
 
 void far_flush(struct job *job)
@@ -281,6 +281,16 @@ static void introduce_guests(struct job *job, struct link *link)
     mem_free(guests);
 }
 
+static void introduce_addresses(struct job *job, struct link *link, int rank)
+{
+    for (int net = 0; net < JOB_NETS; net++) {
+        const struct job_address *address = &job_place(job->head, rank)->address[net];
+        const uint32_t size = job_address_size(address);
+        if (size)
+            channel_put(&link->channel, FRAME_ADDRESS, rank, (uint32_t)net, address->bytes, size);
+    }
+}
+
 void link_join(struct job *job, struct link *link)
 {
     link->state = LINK_RUNS;
@@ -288,12 +298,9 @@ void link_join(struct job *job, struct link *link)
     for (const struct world *world = NULL; (world = next_world(job, world ? world->number : 0));)
         introduce(job, link, world);
     introduce_guests(job, link);
-    for (int rank = 0; rank < job->used; rank++) {
-        const struct job_place *place = job_place(job->head, rank);
-        const uint32_t size = atomic_load_explicit(&place->size, memory_order_acquire);
-        if (size && job->ranks[rank].world->number >= 0)
-            channel_put(&link->channel, FRAME_ADDRESS, rank, 0, place->address, size);
-    }
+    for (int rank = 0; rank < job->used; rank++)
+        if (job->ranks[rank].world->number >= 0)
+            introduce_addresses(job, link, rank);
 }
 
 /* --- from agents --- */
@@ -375,10 +382,12 @@ static void take_refusal(struct job *job, struct link *link, const struct frame 
     job_failed(job, rank, (int)frame->value, true);
 }
 
-static void take_address(struct job *job, int rank, const char *data, size_t size)
+static bool take_address(struct job *job, const struct frame *frame, const char *data)
 {
-    address_store(job, rank, data, size);
-    far_address(job, rank);
+    if (!address_store(job, frame, data))
+        return false;
+    far_address(job, frame->rank, (int)frame->value);
+    return true;
 }
 
 /* Is the rank one of that machine's, and still there for what is said of it? */
@@ -415,7 +424,7 @@ bool link_take(struct job *job, struct link *link, const struct frame *frame, ch
     case FRAME_SAID: take_said(job, rank, data, frame->length); return true;
     case FRAME_OVER: take_over(job, rank, data, frame->length); return true;
     case FRAME_FED: feed_far(job, rank, frame->value); return true;
-    case FRAME_ADDRESS: take_address(job, rank, data, frame->length); return true;
+    case FRAME_ADDRESS: return take_address(job, frame, data);
     case FRAME_PAGE: return hang_far_take_page(job, rank, data, frame->length);
     case FRAME_LOOKED: hang_far_take_looked(job, link->node, frame->value); return true;
     case FRAME_NOTE:

@@ -46,7 +46,8 @@ void far_credit(struct job *job, int rank, bool is_error, size_t size);
 void far_broken(struct job *job, int rank, bool is_error);
 void far_input(struct job *job, int rank, const void *data, size_t size);
 /* The address of `rank` to all machines but its own. */
-void far_address(struct job *job, int rank);
+/* `net`: enum job_net. */
+void far_address(struct job *job, int rank, int net);
 
 /* For calls.c. */
 struct frame_visit;

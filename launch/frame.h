@@ -54,7 +54,7 @@
 #include "sys/job.h"
 
 enum {
-    FRAME_PROTOCOL = 4,
+    FRAME_PROTOCOL = 5,
     FRAME_HELLO_SIZE = 160,
     FRAME_PIECE = 65536,         /* of output and input, at most */
     OUTPUT_WINDOW = 128 << 10,   /* bytes of a stream that may be on their way */
@@ -111,7 +111,7 @@ struct frame_guest {
     uint32_t is_over;
     uint32_t node;   /* for struct job_place, as the next ones */
     uint32_t appnum, size;
-    unsigned char address[JOB_ADDRESS_SIZE];
+    unsigned char address[JOB_ADDRESS_SIZE]; /* of TCP */
     struct job_abroad abroad;
 };
 

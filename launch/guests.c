@@ -35,8 +35,8 @@ static void fill(struct job *job, const struct frame_guest *guest)
     atomic_store_explicit(&proc->abroad.contexts, (uint32_t)job->nodes.here, memory_order_relaxed);
     proc->appnum = where->appnum = guest->appnum;
     where->node = guest->node;
-    memcpy(where->address, guest->address, sizeof where->address);
-    atomic_store_explicit(&where->size, guest->size, memory_order_release);
+    memcpy(where->address[JOB_TCP].bytes, guest->address, sizeof guest->address);
+    atomic_store_explicit(&where->address[JOB_TCP].size, guest->size, memory_order_release);
     if (guest->is_over)
         worlds_dismiss(job, guest->place);
 }
@@ -186,9 +186,9 @@ struct frame_guest *guests_list(struct job *job, int *count)
             continue;
         *guest = (struct frame_guest){ .place = place, .tenant = job_proc(job->head, place)->tenant,
                                        .is_over = job_proc(job->head, place)->state == JOB_EXITED, .node = where->node,
-                                       .appnum = where->appnum, .size = where->size,
+                                       .appnum = where->appnum, .size = where->address[JOB_TCP].size,
                                        .abroad = *abroad_at(job, place) };
-        memcpy(guest->address, where->address, sizeof guest->address);
+        memcpy(guest->address, where->address[JOB_TCP].bytes, sizeof guest->address);
         ++*count;
     }
     return guests;

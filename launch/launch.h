@@ -251,7 +251,7 @@ struct rank {
     bool has_ended;   /* reaped, and not yet judged */
     bool is_over;     /* reaped and judged */
     bool is_clean;    /* and it had left MPI */
-    bool has_address; /* that the others have been told */
+    bool has_address[JOB_NETS]; /* that the others have been told */
     bool is_used_there; /* on another machine something of it is still open, though it may be over */
     bool has_failed;  /* who is connected with it is to be ended, and is being found out */
     bool has_aborted; /* it told so */
@@ -320,6 +320,7 @@ struct hang;
 struct hang_far;
 struct client;
 struct control_message;
+struct frame;
 struct link;
 struct orders;
 struct root;
@@ -640,7 +641,7 @@ enum oom memory_verdict(const struct job *job); /* since the job began */
 /* address.c: job_place.address of processes goes to those on other machines. */
 void address_watch(struct job *job); /* look for new ones here, now and every so often */
 /* That of a process of another machine. */
-void address_store(struct job *job, int rank, const void *address, size_t size);
+bool address_store(struct job *job, const struct frame *frame, const void *address);
 
 /* report.c */
 void report_rank(struct job *job, int rank, const char *format, ...) PRINTF_LIKE(3, 4);

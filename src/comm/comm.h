@@ -149,7 +149,7 @@ int comm_inter_abroad(struct comm *local, int leader, int proc, int tag, const c
 /* What room dyn does for groups of several jobs that are about to have a communicator. */
 struct comm_outside {
     /* This process can be reached by TCP from now on, by those of other jobs. */
-    int (*get_ready)(const char *call);
+    int (*get_ready)(void);
     /* The way to our mpiexec, for others; empty: there is none. */
     int (*way)(char way[COMM_WAY_SIZE]);
     /* These are of another job, whose mpiexec is found on that way: they have places here from now on. */

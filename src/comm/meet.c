@@ -104,7 +104,7 @@ static int introduce_side(const struct meeting *m, void **out, size_t *size)
     struct way *ways = (struct way *)(void *)(data + sizeof *head);
 
     *out = data;
-    rc = data && first ? outside->get_ready(m->call)
+    rc = data && first ? outside->get_ready()
                        : err(MPI_ERR_NO_MEM, "no memory for the addresses of %d processes", group->size);
     rc = agree(m, rc);
     if (!rc) {

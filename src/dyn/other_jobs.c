@@ -67,22 +67,22 @@ bool abroad_is_name(const char *text)
 
 /* --- calls --- */
 
-/* The machines of this job may be connected by another network than TCP, which other jobs do not know. */
-static int get_ready(const char *call)
+/* Where the machines of this job are connected by another network than TCP, that is opened now. */
+static int get_ready(void)
 {
+    const struct job_address *own = &job_place(dyn_job->head, dyn_job->proc)->address[JOB_TCP];
+    const bool is_new = !job_address_size(own);
     const int rc = p2p_be_reachable();
-    const struct job_place *place = job_place(dyn_job->head, dyn_job->proc);
 
-    if (rc || tcp_is_address(place->address, atomic_load_explicit(&place->size, memory_order_relaxed)))
-        return rc;
-    return err(MPI_ERR_PORT, "E1016: %s connects jobs by TCP, and the machines of this one talk by another network "
-               "(PARLEY_NET_FAR)", call);
+    if (!rc && is_new)
+        pm_present(dyn_job);
+    return rc;
 }
 
 int abroad_prepare(struct comm *comm, const char *call)
 {
     struct coll_agreement all;
-    const int rc = coll_agree(comm, call, get_ready(call), 0, &all);
+    const int rc = coll_agree(comm, call, get_ready(), 0, &all);
 
     return rc || !all.error_class ? rc : err(all.error_class, "rank %d has failed, and has been told why", all.rank);
 }

@@ -31,8 +31,9 @@ enum {
     P2P_HIDDEN = 64,           /* a mode of a receive: its buffer is out of bounds, its length stands in `wanted` */
 };
 
-/* To this process, to others of its node, to those of other nodes (machines), to those of other clients (IMPI). */
-enum p2p_way { TO_SELF, TO_NEAR, TO_FAR, TO_FOREIGN, P2P_WAYS };
+/* To this process, to others of its node, to those of other nodes (machines), to those of other jobs where the nodes of
+ * this one are connected by another network than TCP, to those of other clients (IMPI). */
+enum p2p_way { TO_SELF, TO_NEAR, TO_FAR, TO_ABROAD, TO_FOREIGN, P2P_WAYS };
 
 /* Requests of sends that are kept back take turns, so that who waits for one sees it complete though other threads have
  * sent again meanwhile. */
@@ -107,8 +108,10 @@ struct lane {
     const struct net_ops *ops[P2P_WAYS];
     struct req kept[P2P_KEPT];     /* of all sends whose records the net to far processes keeps back */
     unsigned kept_now;             /* the only one of them that may not be complete */
-    unsigned fars;                 /* peers of other nodes */
-    bool has_far;                  /* there is a net to far or foreign processes */
+    unsigned fars;                 /* peers of other nodes and jobs */
+    bool has_far;                  /* there is a net to processes of other nodes, jobs or clients */
+    bool far_is_tcp;               /* that to other nodes */
+    int joined;                    /* a descriptor that has those of the nets to other nodes and jobs; -1: none */
     unsigned far_polls, far_awake; /* polls of everything; looks at other machines before they become few */
     _Atomic uint32_t polled;       /* with threads: how often the lane has been polled, … */
     _Atomic uint32_t polled_seen;  /* … what that was when one was refused who came to poll, … */
@@ -528,7 +531,9 @@ struct message *arrive_find(struct channel *channel, int proc, uint64_t id);
 bool arrive_is_too_late(const struct lane *lane, uint32_t ctx);
 void message_destroy(struct message *message);
 
-/* lane.c: the next open lane from `*number` on, which then is past it; NULL: no more. Any thread. */
+/* lane.c: the nets that keep records back say so by the request of those that are kept back now. */
+void lane_note_flushed(struct lane *lane);
+/* The next open lane from `*number` on, which then is past it; NULL: no more. Any thread. */
 struct lane *lane_next(int *number);
 /* Is the process another one of this node, with which memory is shared? */
 bool lane_is_near(const struct lane *lane, int proc);

@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/setting.h"
@@ -20,8 +22,10 @@
 #include "p2p/int_abroad.h"
 #include "p2p/int_part.h"
 #include "sys/cpus.h"
+#include "sys/descriptor.h"
 #include "sys/job.h"
 #include "sys/joint.h"
+#include "sys/place.h"
 
 enum {
     FAR_EVERY = 4,  /* polls of everything between two looks at other machines … */
@@ -36,6 +40,7 @@ static struct {
     int open_count;                       /* guarded by the lock */
     pthread_mutex_t lock;                 /* for opening; no lane's lock is held when it is taken */
     struct p2p_config config;
+    bool is_reachable;                    /* by processes of other jobs; guarded by the lock */
     atomic_flag has_told;                 /* that this process is flooded */
 } lanes = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -117,7 +122,9 @@ static enum p2p_way way_to(const struct lane *lane, int proc)
         return TO_SELF;
     if (proc >= lanes.config.procs)
         return TO_FOREIGN;
-    return job_is_near(lanes.config.segment, lane->proc, proc) ? TO_NEAR : TO_FAR;
+    if (job_is_near(lanes.config.segment, lane->proc, proc))
+        return TO_NEAR;
+    return lane->nets[TO_FAR] && !lane->far_is_tcp && place_abroad(proc) ? TO_ABROAD : TO_FAR;
 }
 
 bool lane_is_near(const struct lane *lane, int proc)
@@ -133,38 +140,82 @@ static int open_far_net(struct lane *lane)
     bool is_firm;
     int rc;
 
-    if (!lanes.config.segment->is_spread) /* only processes of other jobs are far: they have TCP in common */
+    lane->far_is_tcp = true;
+    if (!lanes.config.segment->is_spread) /* only processes of other jobs are far */
         return open_net(lane, TO_FAR, &tcp_ops, &net);
     rc = ofi_choose(&tcp_ops, &ops, &is_firm);
     if (rc)
         return rc;
+    lane->far_is_tcp = ops == &tcp_ops;
     rc = open_net(lane, TO_FAR, ops, &net);
-    return rc && ops != &tcp_ops && !is_firm ? open_net(lane, TO_FAR, &tcp_ops, &net) : rc;
+    if (!rc || lane->far_is_tcp || is_firm)
+        return rc;
+    lane->far_is_tcp = true;
+    return open_net(lane, TO_FAR, &tcp_ops, &net);
 }
 
-/* From now on processes of other nodes find this one. */
-static int open_far(struct lane *lane)
+/* Processes of different jobs have TCP in common, whatever connects the nodes of each. */
+static int open_abroad_net(struct lane *lane)
+{
+    const struct net_config net = net_config_of(lane);
+
+    return open_net(lane, TO_ABROAD, &tcp_ops, &net);
+}
+
+void lane_note_flushed(struct lane *lane)
+{
+    for (int way = TO_FAR; way <= TO_ABROAD; way++)
+        if (lane->nets[way])
+            lane->nets[way]->flushed = &lane->kept[lane->kept_now].done;
+}
+
+static void join_descriptor(const struct lane *lane, int way)
+{
+    struct epoll_event event = { .events = EPOLLIN };
+
+    if (lane->joined >= 0 && lane->nets[way])
+        epoll_ctl(lane->joined, EPOLL_CTL_ADD, lane->ops[way]->wait_fd(lane->nets[way]), &event);
+}
+
+/* TO_FAR or TO_ABROAD: from now on processes there find this one. */
+static int open_way(struct lane *lane, enum p2p_way way)
 {
     int rc;
 
-    if (lane->nets[TO_FAR])
+    if (lane->nets[way])
         return 0;
-    rc = open_far_net(lane);
-    if (!rc)
-        progress_listen(lane->ops[TO_FAR]->wait_fd(lane->nets[TO_FAR]));
-    if (!rc)
-        lane->nets[TO_FAR]->flushed = &lane->kept[lane->kept_now].done;
-    lane->has_far |= !rc;
-    return rc;
+    rc = way == TO_FAR ? open_far_net(lane) : open_abroad_net(lane);
+    if (rc)
+        return rc;
+    progress_listen(lane->ops[way]->wait_fd(lane->nets[way]));
+    join_descriptor(lane, way);
+    lane_note_flushed(lane);
+    lane->has_far = true;
+    return 0;
+}
+
+static int open_to_others(struct lane *lane)
+{
+    const int rc = open_way(lane, TO_FAR);
+
+    return rc || lane->far_is_tcp ? rc : open_way(lane, TO_ABROAD);
 }
 
 int p2p_be_reachable(void)
 {
-    int rc;
+    struct lane *lane;
+    int number = 0, rc = 0;
 
-    lane_lock(&first_lane);
-    rc = open_far(&first_lane);
-    lane_unlock(&first_lane);
+    if (!lanes.config.segment) /* of one process, and with places for no more */
+        return err(MPI_ERR_PORT, "E1001: there is no room for processes of another job in this one");
+    pthread_mutex_lock(&lanes.lock); /* a lane that is being opened has it */
+    lanes.is_reachable = true;
+    while (!rc && (lane = lane_next(&number))) {
+        lane_lock(lane);
+        rc = open_to_others(lane);
+        lane_unlock(lane);
+    }
+    pthread_mutex_unlock(&lanes.lock);
     return rc;
 }
 
@@ -189,7 +240,9 @@ static int open_nets(struct lane *lane)
     if (!rc && lanes.config.segment)
         rc = open_net(lane, TO_NEAR, &shm_ops, &net);
     if (!rc && lanes.config.segment && lanes.config.segment->is_spread)
-        rc = open_far(lane);
+        rc = open_way(lane, TO_FAR);
+    if (!rc && lanes.is_reachable)
+        rc = open_to_others(lane);
     return rc || !lanes.config.joint || lane->number ? rc : open_foreign(lane);
 }
 
@@ -235,6 +288,8 @@ static void lane_close(struct lane *lane)
         if (lane->nets[way])
             lane->ops[way]->close(lane->nets[way]);
     }
+    if (lane->joined >= 0)
+        close(lane->joined);
     foreign_close(lane);
     match_fini(&lane->match);
     mem_free(lane->first_peers);
@@ -314,7 +369,7 @@ static int lane_open(struct lane *lane, int number)
     const struct p2p_config *config = &lanes.config;
     int rc;
 
-    *lane = (struct lane){ .number = number, .proc = config->proc, .procs = all_procs() };
+    *lane = (struct lane){ .number = number, .proc = config->proc, .procs = all_procs(), .joined = -1 };
     set_threaded(lane, config->is_threaded);
     init_lists(lane);
     send_init_kept(lane);
@@ -389,6 +444,7 @@ void p2p_fini(void)
         lane_close(lane);
     }
     lanes.open_count = 0;
+    lanes.is_reachable = false;
     lanes.config.is_threaded = false;
 }
 
@@ -432,14 +488,31 @@ bool p2p_set_threaded(bool is_threaded)
     return true;
 }
 
+/* Of TCP alone, or of both nets, also if that to other jobs is opened later. */
+static int source_descriptor(struct lane *lane)
+{
+    if (!lane->nets[TO_FAR])
+        return -1;
+    if (lane->far_is_tcp)
+        return lane->ops[TO_FAR]->wait_fd(lane->nets[TO_FAR]);
+    if (lane->joined < 0) {
+        lane->joined = descriptor_apart(epoll_create1(EPOLL_CLOEXEC));
+        for (int way = TO_FAR; way <= TO_ABROAD; way++)
+            join_descriptor(lane, way);
+    }
+    return lane->joined;
+}
+
 bool p2p_source_of(const struct comm *comm, struct p2p_source *source)
 {
     struct lane *lane = channel_of(comm, 0)->lane;
 
-    if (!lane->is_threaded || !lane->nets[TO_FAR])
+    if (!lane->is_threaded)
         return false;
-    *source = (struct p2p_source){ lane->ops[TO_FAR]->wait_fd(lane->nets[TO_FAR]), lane_poll, lane };
-    return true;
+    lane_lock(lane);
+    *source = (struct p2p_source){ source_descriptor(lane), lane_poll, lane };
+    lane_unlock(lane);
+    return source->fd >= 0;
 }
 
 int p2p_lanes(void)
@@ -506,20 +579,25 @@ void p2p_clear_place(struct job_head *segment, int segment_fd, int procs, int pr
     shm_segment_clear(segment, segment_fd, procs, proc);
 }
 
+static bool is_between(enum p2p_way way)
+{
+    return way == TO_FAR || way == TO_ABROAD;
+}
+
 /* The way that leads to the process from now on. */
 static int peer_lead(struct peer *peer)
 {
     struct lane *lane = peer->lane;
     const enum p2p_way way = way_to(lane, peer->proc);
     struct net_ep *ep;
-    int rc = way == TO_FAR ? open_far(lane) : 0;
+    int rc = is_between(way) ? open_way(lane, way) : 0;
 
     if (!rc)
         rc = lane->ops[way]->connect(lane->nets[way], peer->proc, &ep);
     if (rc)
         return rc;
-    lane->fars += way == TO_FAR;
-    lane->fars -= peer->ep && peer->ep->net == lane->nets[TO_FAR];
+    lane->fars += is_between(way);
+    lane->fars -= peer->ep && (peer->ep->net == lane->nets[TO_FAR] || peer->ep->net == lane->nets[TO_ABROAD]);
     peer->is_foreign = way == TO_FOREIGN;
     peer->ep = ep;
     peer->ops = lane->ops[way];

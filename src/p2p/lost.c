@@ -99,7 +99,7 @@ void lost_forget(struct peer *peer)
     work_remove(peer->lane, &peer->lost_link);
     peer->lane->losses--;
     lost_drop_text(peer);
-    peer->ops = peer->lane->ops[TO_FAR];
+    peer->ops = peer->ep->net->ops;
     peer_set_crowded(peer, !list_is_empty(&peer->link));
 }
 

@@ -157,7 +157,8 @@ enum { P2P_OWN_TAGS = 999, P2P_NOTE_BITS = 56, P2P_NOTE_MARK = 0xb2, P2P_NOTE_FA
 /* The lane of communicators that the library polls by a thread of its own, whatever the level of threads. */
 enum { P2P_LANE_APART = NET_LANES - 1 };
 
-/* Processes of other jobs can reach this one from now on. Errors: MPI_ERR_NO_MEM, of the network. */
+/* Processes of other jobs can reach this one from now on. Errors: MPI_ERR_PORT, if there are no places for others;
+ * MPI_ERR_NO_MEM; of the network. */
 int p2p_be_reachable(void);
 
 /* For a call that IMPI does not have: is all of the communicator within this client? Error:

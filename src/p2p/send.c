@@ -445,7 +445,7 @@ static NOINLINE int isend_kept(struct channel *channel, struct req **out)
     if (req_is_done(&lane->kept[lane->kept_now])) {
         lane->kept_now = (lane->kept_now + 1) % P2P_KEPT;
         atomic_store_explicit(&lane->kept[lane->kept_now].done, 0, memory_order_relaxed);
-        lane->nets[TO_FAR]->flushed = &lane->kept[lane->kept_now].done;
+        lane_note_flushed(lane);
     }
     *out = &lane->kept[lane->kept_now];
     return 0;

@@ -256,7 +256,7 @@ void pm_present(struct pm_job *job)
 {
     const int child = job_proc(job->head, job->proc)->child_pid;
 
-    if ((child && child != job->pid) || job_place(job->head, job->proc)->size)
+    if ((child && child != job->pid) || pm_has_address(job))
         tell(job, CONTROL_PRESENT, 0, "", 0);
 }
 

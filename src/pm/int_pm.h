@@ -52,8 +52,6 @@ void pm_end_helper(struct pm_job *job);
 /* Connect to the launcher anew; the descriptors in *ticket become the new ones, the caller's.
  * 0 or MPI_ERR_OTHER. */
 int pm_reconnect(struct pm_ticket *ticket);
-/* Tell the launcher that the rank's place is taken, if not by the process that it has started. */
-void pm_present(struct pm_job *job);
 
 /* --- launchers of somebody else (foreign.c) --- */
 
@@ -147,5 +145,13 @@ bool pmi1_number(const char *line, const char *key, int *number);
 /* Read "(vector,(node,nodes,ranks),...)" into the node of each of `size` processes: blocks of `ranks` processes on
  * `nodes` nodes from `node` on, all of it again and again. False: not of this form. */
 bool pmi1_mapping(const char *text, int *node, int size);
+
+/* Has this process opened a network between machines? */
+static inline bool pm_has_address(const struct pm_job *job)
+{
+    const struct job_place *place = job_place(job->head, job->proc);
+
+    return job_address_size(&place->address[JOB_TCP]) || job_address_size(&place->address[JOB_OFI]);
+}
 
 #endif

@@ -428,31 +428,34 @@ int pm_meet(struct pm_job *job, const struct pm_place *place)
 static int put_address(const struct pm_job *job)
 {
     const struct job_place *place = job_place(job->head, job->proc);
-    const uint32_t size = atomic_load_explicit(&place->size, memory_order_acquire);
-    char key[PM_KEY_SIZE], hex[2 * JOB_ADDRESS_SIZE + 1] = "";
+    const enum job_net net = job_address_size(&place->address[JOB_OFI]) ? JOB_OFI : JOB_TCP;
+    const struct job_address *address = &place->address[net];
+    char key[PM_KEY_SIZE], hex[2 * JOB_ADDRESS_SIZE + 2];
 
     static_assert(sizeof hex <= PM_VALUE_SIZE, "an address is a value");
-    for (uint32_t i = 0; i < size; i++)
-        snprintf(hex + 2 * i, 3, "%02x", place->address[i]);
+    snprintf(hex, sizeof hex, "%d", (int)net);
+    for (uint32_t i = 0; i < job_address_size(address); i++)
+        snprintf(hex + 1 + 2 * i, 3, "%02x", address->bytes[i]);
     write_key(key, ADDRESS_KEY, job->rank);
     return job->foreign->protocol->put(job->foreign->state, key, hex);
 }
 
 static int take_address(const struct pm_job *job, int rank)
 {
-    struct job_place *place = job_place(job->head, rank);
-    char key[PM_KEY_SIZE], hex[PM_VALUE_SIZE];
+    struct job_address *address;
+    char key[PM_KEY_SIZE], hex[PM_VALUE_SIZE] = "";
     uint32_t size = 0;
     unsigned byte;
     int rc;
 
     write_key(key, ADDRESS_KEY, rank);
     rc = job->foreign->protocol->get(job->foreign->state, rank, key, hex);
-    for (; !rc && size < JOB_ADDRESS_SIZE && sscanf(hex + 2 * size, "%2x", &byte) == 1; size++)
-        place->address[size] = (unsigned char)byte;
+    address = &job_place(job->head, rank)->address[*hex == '0' + JOB_OFI ? JOB_OFI : JOB_TCP];
+    for (; !rc && *hex && size < JOB_ADDRESS_SIZE && sscanf(hex + 1 + 2 * size, "%2x", &byte) == 1; size++)
+        address->bytes[size] = (unsigned char)byte;
     if (!rc && !size)
         rc = err(MPI_ERR_OTHER, "rank %d, on another host, has told no address of its network", rank);
-    atomic_store_explicit(&place->size, size, memory_order_release); /* pairs with who connects */
+    atomic_store_explicit(&address->size, size, memory_order_release); /* pairs with who connects */
     return rc;
 }
 

@@ -321,7 +321,7 @@ int pm_started(struct pm_job *job)
         return 0;
     if (job->foreign)
         rc = pm_share_addresses(job);
-    if (job->control_fd >= 0 && job_place(job->head, job->proc)->size) /* what other machines need of us is there */
+    if (job->control_fd >= 0 && pm_has_address(job)) /* what other machines need of us is there */
         pm_present(job);
     wait_for_debugger(job->head);
     return rc;

@@ -90,6 +90,10 @@ struct pm_reply {
     int first, count;          /* processes that have been started */
     char text[JOB_REPLY_SIZE];
 };
+/* Tell the launcher that the rank's place is taken, if not by the process that it has started, and that there are
+ * addresses of it in the segment, if there are. Any thread. */
+void pm_present(struct pm_job *job);
+
 /* Ask the launcher for something (enum control_kind, from CONTROL_SPAWN on), with `size` bytes of text that say what;
  * waits for the answer, and moves nothing meanwhile. Any thread. An error of the class that the launcher names, with
  * its text; MPI_ERR_UNSUPPORTED_OPERATION if there is no mpiexec of ours, with `what` cannot be done for want of

@@ -285,19 +285,20 @@ static void live(int rank, int size)
 static void live_apart(int rank, int size)
 {
     struct pm_job job;
-    struct job_place *place;
+    struct job_address *address;
 
     open_ok(&job, rank, size);
-    place = job_place(job.head, rank);
+    address = &job_place(job.head, rank)->address[rank & 1 ? JOB_OFI : JOB_TCP];
     CHECK(job.head->is_spread && job.head->here == 2);
-    place->address[0] = (unsigned char)(rank + 1);
-    atomic_store(&place->size, 1);
+    address->bytes[0] = (unsigned char)(rank + 1);
+    atomic_store(&address->size, 1);
     CHECK_INT(pm_started(&job), 0);
     for (int peer = 0; peer < size; peer++) {
         CHECK_INT((int)job_place(job.head, peer)->node, peer / 2);
-        while (!atomic_load(&job_place(job.head, peer)->size))
+        address = &job_place(job.head, peer)->address[peer & 1 ? JOB_OFI : JOB_TCP];
+        while (!job_address_size(address))
             usleep(100);
-        CHECK_INT(job_place(job.head, peer)->address[0], peer + 1);
+        CHECK_INT(address->bytes[0], peer + 1);
     }
     pm_finalised(&job);
     pm_close(&job);

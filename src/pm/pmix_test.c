@@ -120,15 +120,16 @@ static void check_place(const struct pm_job *job, int peer)
     const int per_node = server->per_node && !*server->quirk ? server->per_node : job->size;
 
     CHECK_INT((int)place->node, peer / per_node);
-    while (atomic_load(&place->size) != (uint32_t)peer + 1) /* the lowest rank here may not have come to it */
+    /* the lowest rank here may not have come to it */
+    while (job_address_size(&place->address[JOB_OFI]) != (uint32_t)peer + 1)
         usleep(100);
-    CHECK_INT(place->address[peer], 'a' + peer);
+    CHECK_INT(place->address[JOB_OFI].bytes[peer], 'a' + peer);
 }
 
 static void live(int rank, int size)
 {
     struct pm_job job;
-    struct job_place *place;
+    struct job_address *address;
 
     open_ok(&job, rank, size);
     if (size == 1) {
@@ -139,9 +140,9 @@ static void live(int rank, int size)
         pm_close(&job);
         return;
     }
-    place = job_place(job.head, rank);
-    memset(place->address, 'a' + rank, sizeof place->address);
-    atomic_store(&place->size, (uint32_t)rank + 1);
+    address = &job_place(job.head, rank)->address[JOB_OFI];
+    memset(address->bytes, 'a' + rank, sizeof address->bytes);
+    atomic_store(&address->size, (uint32_t)rank + 1);
     CHECK_INT(pm_started(&job), 0);
     for (int peer = 0; peer < size; peer++)
         check_place(&job, peer);

@@ -7,7 +7,7 @@
  *   0                           4096       struct job_head: made by the launcher before the first rank starts
  *   4096 * (1 + proc)           4096       struct job_proc of that process
  *   4096 * (1 + slots + proc)   4096       struct job_desk of that process
- *   job_places_offset(slots)    128*slots  struct job_place of each process
+ *   job_places_offset(slots)    256*slots  struct job_place of each process
  *   job_transport_offset(slots) library's  the transports' part; if the file is too short, the library extends it
  *
  * A process has a place in it, its number among all that may share the segment: those of the first MPI_COMM_WORLD have
@@ -35,8 +35,8 @@
 #define JOB_MAGIC UINT64_C(0x424f4a59454c5250) /* "PRLEYJOB" in memory of a little-endian machine */
 #define JOB_NO_CTX UINT64_MAX
 enum {
-    JOB_MAJOR = 6,
-    JOB_MINOR = 6,
+    JOB_MAJOR = 7,
+    JOB_MINOR = 0,
     JOB_PAGE = 4096,
     JOB_NET_SIZE = 1024,
     JOB_STATUS_SIZE = 1024,
@@ -57,6 +57,9 @@ enum {
     JOB_REPLY_SIZE = 1200,
     JOB_ADDRESS_SIZE = 116,
 };
+
+/* Networks that carry messages between machines. Processes of different jobs have TCP in common. */
+enum job_net { JOB_TCP, JOB_OFI, JOB_NETS };
 
 /* Error handler that the predefined communicators start with (MPI 5.0 §9.3). */
 enum job_errhandler { JOB_ERRORS_ARE_FATAL, JOB_ERRORS_ABORT, JOB_ERRORS_RETURN };
@@ -326,18 +329,23 @@ struct job_desk {
     alignas(CACHE_LINE) _Atomic uint64_t links[JOB_SLOTS_MAX / 64]; /* [R] */
 };
 
-/* Where a process is, and how processes of other nodes reach it. */
-struct job_place {
-    alignas(2 * CACHE_LINE) uint32_t node; /* [L] number of its machine in the job, from 0 */
-    /* Bytes of address, release; 0: not known yet. [R] on its own node, [L] on the others, who then wakes all of its
-     * node that sleep. */
+/* How processes of other nodes reach one by a network. */
+struct job_address {
+    /* Bytes, release; 0: not known yet, or it has not opened that network. [R] on its own node, [L] on the others, who
+     * then wakes all of its node that sleep. */
     _Atomic uint32_t size;
+    unsigned char bytes[JOB_ADDRESS_SIZE]; /* [R] [L] the transport's own */
+};
+
+/* Where a process is. */
+struct job_place {
+    alignas(4 * CACHE_LINE) uint32_t node; /* [L] number of its machine in the job, from 0 */
     uint32_t appnum; /* [L] as in its struct job_proc */
-    unsigned char address[JOB_ADDRESS_SIZE]; /* [R] [L] the network transport's own */
+    struct job_address address[JOB_NETS];
 };
 
 static_assert(sizeof(struct job_abroad) <= CACHE_LINE, "job_abroad is one line");
-static_assert(sizeof(struct job_place) == 2 * CACHE_LINE, "job_place has no holes");
+static_assert(sizeof(struct job_place) == 4 * CACHE_LINE, "a job_place is four lines");
 static_assert(sizeof(struct job_desk) <= JOB_PAGE, "job_desk fits its page");
 static_assert(sizeof(struct job_head) == JOB_PAGE, "job_head is one page");
 static_assert(offsetof(struct job_head, start_ns) == 64 && offsetof(struct job_head, end) == 128,
@@ -386,6 +394,12 @@ static inline size_t job_places_offset(int slots)
 static inline struct job_place *job_place(struct job_head *head, int proc)
 {
     return (struct job_place *)(void *)((char *)head + job_places_offset((int)head->slots)) + proc;
+}
+
+/* Bytes of what a process has told of itself for a network; what they are may be read then. */
+static inline uint32_t job_address_size(const struct job_address *address)
+{
+    return atomic_load_explicit(&address->size, memory_order_acquire);
 }
 
 /* Are two processes on one machine, with one segment? */

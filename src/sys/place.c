@@ -61,6 +61,7 @@ struct place_card place_card(int proc)
 {
     const struct job_abroad *abroad = place_abroad(proc);
     const struct job_place *place = job_place(segment, proc);
+    const struct job_address *address = &place->address[JOB_TCP];
     struct place_card card = { .job = segment->token[0], .home = (uint32_t)proc,
                                .tenant = job_proc(segment, proc)->tenant, .node = place->node,
                                .appnum = place->appnum };
@@ -71,8 +72,8 @@ struct place_card place_card(int proc)
         card.tenant = abroad->tenant;
         card.node = abroad->node;
     }
-    card.size = atomic_load_explicit(&place->size, memory_order_acquire);
-    memcpy(card.address, place->address, sizeof card.address);
+    card.size = job_address_size(address);
+    memcpy(card.address, address->bytes, sizeof card.address);
     return card;
 }
 

@@ -26,7 +26,7 @@ struct place_card {
     uint64_t job;          /* token[0] */
     uint32_t home, tenant; /* place in its job, which so many have had before */
     uint32_t node, appnum; /* machine there */
-    uint32_t size;         /* bytes of address */
+    uint32_t size;         /* bytes of its address, which is that of TCP */
     unsigned char address[JOB_ADDRESS_SIZE];
 };
 /* Of a process of this job or of another one that has a place here. There is a segment. */

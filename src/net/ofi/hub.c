@@ -165,9 +165,14 @@ static int look_at_limits(struct ofi_hub *hub)
                "%d are needed", hub->provider, info->ep->max_msg_size, OFI_BIG_SIZE);
 }
 
+static struct job_address *own_address(const struct ofi_hub *hub)
+{
+    return &job_place(hub->segment, hub->proc)->address[JOB_OFI];
+}
+
 static int publish(struct ofi_hub *hub)
 {
-    struct job_place *place = job_place(hub->segment, hub->proc);
+    struct job_address *own = own_address(hub);
     const size_t name = strlen(hub->provider), head = OFI_ADDRESS_HEAD + name;
     unsigned char address[JOB_ADDRESS_SIZE];
     size_t size = sizeof address - size_min(head, sizeof address);
@@ -185,9 +190,9 @@ static int publish(struct ofi_hub *hub)
     address[2] = (unsigned char)name;
     address[3] = (unsigned char)size;
     memcpy(address + OFI_ADDRESS_HEAD, hub->provider, name);
-    memcpy(place->address, address, sizeof address);
+    memcpy(own->bytes, address, sizeof address);
     /* pairs with ofi_find_address */
-    atomic_store_explicit(&place->size, (uint32_t)(head + size), memory_order_release);
+    atomic_store_explicit(&own->size, (uint32_t)(head + size), memory_order_release);
     return 0;
 }
 
@@ -338,7 +343,7 @@ void ofi_hub_close(struct ofi_hub *hub)
 {
     pthread_mutex_lock(&hubs.lock);
     if (!--hub->uses) {
-        atomic_store_explicit(&job_place(hub->segment, hub->proc)->size, 0, memory_order_release);
+        atomic_store_explicit(&own_address(hub)->size, 0, memory_order_release);
         list_remove(&hub->link);
         hub_destroy(hub);
     }

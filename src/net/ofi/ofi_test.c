@@ -327,7 +327,7 @@ static void check_refused(int id)
 
     config.sink = (struct net_sink){ .arrive = end_arrive };
     CHECK_INT(err_id(ofi_ops.open(&config, &net)), id);
-    CHECK_INT(job_place(segment, 0)->size, 0);
+    CHECK_INT(job_place(segment, 0)->address[JOB_OFI].size, 0);
     segment_destroy(segment);
     CHECK_INT(mem_live(), before);
 }
@@ -433,13 +433,13 @@ static void check_forgets(struct end *a)
 static void misfit(size_t at, unsigned char value, int id)
 {
     struct job_head *segment = segment_create(2);
-    struct job_place *place = job_place(segment, 1);
+    struct job_address *address = &job_place(segment, 1)->address[id == 368 && !at ? JOB_TCP : JOB_OFI];
     struct end a;
 
     end_open(&a, segment, 0, 0, 1);
-    memcpy(place->address, job_place(segment, 0)->address, sizeof place->address);
-    place->address[at] = value;
-    atomic_store(&place->size, atomic_load(&job_place(segment, 0)->size));
+    memcpy(address->bytes, job_place(segment, 0)->address[JOB_OFI].bytes, sizeof address->bytes);
+    address->bytes[at] = value;
+    atomic_store(&address->size, job_address_size(&job_place(segment, 0)->address[JOB_OFI]));
     CHECK_INT(ofi_ops.send(a.ep, head_of(1), "", 0), 0);
     poll_until(&a, NULL, &a.lost, 1);
     check_lost(&a, id);

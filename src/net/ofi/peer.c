@@ -32,10 +32,8 @@ static int check_address(const struct ofi_peer *peer, const unsigned char *addre
     const char *own = ofi_of(peer)->hub->provider;
     const int proc = peer->ep.proc;
 
-    if (address[0] != OFI_ADDRESS_VERSION)
-        return err(MPI_ERR_OTHER, "E0368: process %d uses TCP between machines, process %d libfabric with %s", proc,
-                   ofi_of(peer)->proc, own);
-    if (size < OFI_ADDRESS_HEAD || size < OFI_ADDRESS_HEAD + (size_t)address[2] + address[3])
+    if (address[0] != OFI_ADDRESS_VERSION || size < OFI_ADDRESS_HEAD ||
+        size < OFI_ADDRESS_HEAD + (size_t)address[2] + address[3])
         return err(MPI_ERR_OTHER, "E0364: process %d has published an address that cannot be understood", proc);
     if (address[1] != ofi_memory_look())
         return err(MPI_ERR_OTHER, "E0364: process %d cannot talk to this one: it has another byte order, or addresses "
@@ -50,15 +48,21 @@ int ofi_find_address(struct ofi_peer *peer)
 {
     struct ofi_hub *hub = ofi_of(peer)->hub;
     const struct job_place *place = job_place(hub->segment, peer->ep.proc);
-    const uint32_t size = atomic_load_explicit(&place->size, memory_order_acquire); /* pairs with publish */
+    const struct job_address *there = &place->address[JOB_OFI];
+    const uint32_t size = job_address_size(there); /* pairs with publish */
     unsigned char address[2 * JOB_ADDRESS_SIZE];
     int rc;
 
+    if (!size && job_address_size(&place->address[JOB_TCP])) {
+        ofi_lose(peer, err(MPI_ERR_OTHER, "E0368: process %d uses TCP between machines, process %d libfabric with %s",
+                           peer->ep.proc, hub->proc, hub->provider));
+        return OFI_FORGET;
+    }
     if (!size)
         return NET_AGAIN;
     memset(address, 0, sizeof address);
-    memcpy(address, place->address, sizeof place->address);
-    rc = check_address(peer, address, size_min(size, sizeof place->address));
+    memcpy(address, there->bytes, sizeof there->bytes);
+    rc = check_address(peer, address, size_min(size, sizeof there->bytes));
     if (rc) {
         ofi_lose(peer, rc);
         return OFI_FORGET;

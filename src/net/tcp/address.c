@@ -43,11 +43,6 @@ int tcp_address_look(struct ifaces *ifaces)
                "PARLEY_TCP_INTERFACE (\"%s\")", interface_setting.text);
 }
 
-bool tcp_is_address(const unsigned char *address, size_t size)
-{
-    return size && address[0] == TCP_ADDRESS_VERSION;
-}
-
 /* One that stands in an address: `bits` are those of the other one's subnet. */
 struct found {
     struct iface at;

@@ -56,16 +56,17 @@ int tcp_dial(struct tcp_peer *peer)
 {
     struct tcp *tcp = tcp_of(peer);
     const struct job_place *place = job_place(tcp->segment, peer->ep.proc);
-    const uint32_t size = atomic_load_explicit(&place->size, memory_order_acquire); /* pairs with publish */
+    const struct job_address *address = &place->address[JOB_TCP];
+    const uint32_t size = job_address_size(address); /* pairs with publish */
     struct tcp_dial *dial;
 
-    if (!size && !has_left(tcp, peer->ep.proc))
-        return NET_AGAIN;
-    if (size && !tcp_is_address(place->address, size)) {
+    if (!size && job_address_size(&place->address[JOB_OFI])) {
         tcp_end(peer, err(MPI_ERR_OTHER, "E0368: process %d does not use TCP between machines, and process %d does",
                           peer->ep.proc, tcp->proc));
         return 0;
     }
+    if (!size && !has_left(tcp, peer->ep.proc))
+        return NET_AGAIN;
     dial = mem_zalloc(sizeof *dial);
     if (!dial)
         return NET_AGAIN;
@@ -73,8 +74,8 @@ int tcp_dial(struct tcp_peer *peer)
     dial->looked_at = clock_ns();
     dial->again_ns = AGAIN_NS;
     if (size) /* else it may have connected to this process before: so it is not given up at once */
-        dial->count = tcp_address_read(tcp_port_ifaces(tcp->port), place->address,
-                                       size_min(size, sizeof place->address), dial->targets);
+        dial->count = tcp_address_read(tcp_port_ifaces(tcp->port), address->bytes,
+                                       size_min(size, sizeof address->bytes), dial->targets);
     snprintf(dial->last, sizeof dial->last, size ? "it has published no address that can be reached from here"
                                                  : "it has left MPI");
     for (int i = 0; i < TCP_TRIES; i++)

@@ -180,12 +180,17 @@ static int make_listener(uint16_t *number)
     return fd;
 }
 
+static struct job_address *own_address(const struct tcp_port *port)
+{
+    return &job_place(port->segment, port->proc)->address[JOB_TCP];
+}
+
 static void publish(struct tcp_port *port, uint16_t number)
 {
-    struct job_place *place = job_place(port->segment, port->proc);
-    const size_t size = ifaces_write(&port->ifaces, number, place->address, sizeof place->address);
+    struct job_address *own = own_address(port);
+    const size_t size = ifaces_write(&port->ifaces, number, own->bytes, sizeof own->bytes);
 
-    atomic_store_explicit(&place->size, (uint32_t)size, memory_order_release); /* pairs with tcp_dial */
+    atomic_store_explicit(&own->size, (uint32_t)size, memory_order_release); /* pairs with tcp_dial */
 }
 
 static int watch_own(struct tcp_port *port, int fd, void *what)
@@ -290,7 +295,7 @@ void tcp_port_close(struct tcp_port *port)
 {
     pthread_mutex_lock(&ports.lock);
     if (!--port->uses) {
-        atomic_store_explicit(&job_place(port->segment, port->proc)->size, 0, memory_order_release);
+        atomic_store_explicit(&own_address(port)->size, 0, memory_order_release);
         list_remove(&port->link);
         port_destroy(port);
     }

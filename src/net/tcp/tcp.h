@@ -7,9 +7,6 @@
 
 extern const struct net_ops tcp_ops;
 
-/* Is that what a process that uses this transport publishes in the segment? */
-bool tcp_is_address(const unsigned char *address, size_t size);
-
 /* Where somebody on this machine who listens at a TCP port can be reached, in hex digits, at most `size` - 1 of them.
  * Error: as of opening the transport. */
 int tcp_reach_write(uint16_t port, char *hex, size_t size);

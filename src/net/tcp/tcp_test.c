@@ -29,6 +29,11 @@ static void set_patience(const char *seconds)
     CHECK_INT(tcp_patience_read(), 0);
 }
 
+static struct job_address *tcp_address_of(struct job_head *segment, int proc)
+{
+    return &job_place(segment, proc)->address[JOB_TCP];
+}
+
 /* --- the suite --- */
 
 static void open_pair(struct suite_end *a, struct suite_end *b, struct job_head *segment, int lane)
@@ -197,20 +202,20 @@ static void test_late(void)
 static void test_dead_ends(void)
 {
     struct job_head *segment = segment_create(3);
-    struct job_place *place = job_place(segment, 1), *other = job_place(segment, 2);
+    struct job_address *place = tcp_address_of(segment, 1), *other = tcp_address_of(segment, 2);
     struct end a, b, c;
 
     end_open(&a, segment, 0, 0, 1);
     end_open(&b, segment, 1, 0, 0);
     end_open(&c, segment, 2, 0, 0);
-    const unsigned char address[] = { 1, 3, place->address[2], place->address[3], 4, 24, 203, 0, 113, 9,
+    const unsigned char address[] = { 1, 3, place->bytes[2], place->bytes[3], 4, 24, 203, 0, 113, 9,
                                       4, 24, 198, 51, 100, 9, 4, 8, 127, 0, 0, 1 };
-    memcpy(place->address, address, sizeof address);
+    memcpy(place->bytes, address, sizeof address);
     atomic_store(&place->size, sizeof address);
     send_first(&a, &b, 7);
     poll_until(&a, &b, &b.got, 1);
     CHECK_INT(a.lost, -1);
-    memcpy(place->address + 2, other->address + 2, 2); /* process 2 is there, not 1 */
+    memcpy(place->bytes + 2, other->bytes + 2, 2); /* process 2 is there, not 1 */
     tcp_ops.close(b.net);
     tcp_ops.close(a.net);
     end_open(&a, segment, 0, 0, 1);
@@ -270,14 +275,14 @@ static void test_hash(void)
 static void test_nobody(void)
 {
     struct job_head *segment = segment_create(2);
-    struct job_place *place = job_place(segment, 1);
+    struct job_address *place = tcp_address_of(segment, 1);
     _Atomic uint32_t pending = 1;
     struct net_buffer buffer;
     struct end a;
 
     set_patience("1");
     end_open(&a, segment, 0, 0, 1);
-    memcpy(place->address, (unsigned char[]){ 1, 1, 1, 0, 4, 8, 127, 0, 0, 1 }, 10);
+    memcpy(place->bytes, (unsigned char[]){ 1, 1, 1, 0, 4, 8, 127, 0, 0, 1 }, 10);
     atomic_store(&place->size, 10);
     CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 1, 0 } }, "", 0), NET_AGAIN);
     CHECK_INT(tcp_ops.send_from(a.ep, (struct net_head){ { 1, 0 } }, "x", 1, &pending), NET_AGAIN);
@@ -302,8 +307,7 @@ static void test_other_network(void)
     struct end a;
 
     end_open(&a, segment, 0, 0, 1);
-    job_place(segment, 1)->address[0] = 129;
-    atomic_store(&job_place(segment, 1)->size, 40);
+    atomic_store(&job_place(segment, 1)->address[JOB_OFI].size, 40);
     CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 1, 0 } }, "", 0), 0);
     poll_until(&a, NULL, &a.lost, 1);
     check_lost(&a, 368);
@@ -315,7 +319,7 @@ static void test_other_network(void)
 static void test_silence(void)
 {
     struct job_head *segment = segment_create(2);
-    struct job_place *place = job_place(segment, 1);
+    struct job_address *place = tcp_address_of(segment, 1);
     const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in at = { .sin_family = AF_INET };
     socklen_t size = sizeof at;
@@ -332,7 +336,7 @@ static void test_silence(void)
         (void)connect(fillers[i], (struct sockaddr *)&at, sizeof at);
     }
     end_open(&a, segment, 0, 0, 1);
-    memcpy(place->address, (unsigned char[]){ 1, 1, (unsigned char)(ntohs(at.sin_port)),
+    memcpy(place->bytes, (unsigned char[]){ 1, 1, (unsigned char)(ntohs(at.sin_port)),
                                               (unsigned char)(ntohs(at.sin_port) >> 8), 4, 8, 127, 0, 0, 1 }, 10);
     atomic_store(&place->size, 10);
     CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 1, 0 } }, "", 0), NET_AGAIN);
@@ -518,11 +522,11 @@ static void in_processes(int procs, void (*part)(struct job_head *segment, int p
 
 static int knock(struct job_head *segment, int proc)
 {
-    const struct job_place *place = job_place(segment, proc);
+    const struct job_address *place = tcp_address_of(segment, proc);
     struct sockaddr_in to = { .sin_family = AF_INET };
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    memcpy(&to.sin_port, (unsigned char[]){ place->address[3], place->address[2] }, 2);
+    memcpy(&to.sin_port, (unsigned char[]){ place->bytes[3], place->bytes[2] }, 2);
     inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
     CHECK(fd >= 0 && !connect(fd, (struct sockaddr *)&to, sizeof to));
     return fd;
@@ -701,7 +705,7 @@ static void test_starved_door(void)
 static void test_misfit(void)
 {
     struct job_head *segment = segment_create(2);
-    struct job_place *place = job_place(segment, 1);
+    struct job_address *place = tcp_address_of(segment, 1);
     const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in at = { .sin_family = AF_INET };
     struct tcp_note note = tcp_note_refuse(1, TCP_OTHER_VERSION);
@@ -713,7 +717,7 @@ static void test_misfit(void)
     CHECK(!bind(listener, (struct sockaddr *)&at, sizeof at) && !listen(listener, 5));
     CHECK(!getsockname(listener, (struct sockaddr *)&at, &size));
     end_open(&a, segment, 0, 0, 1);
-    memcpy(place->address, (unsigned char[]){ 1, 1, (unsigned char)(ntohs(at.sin_port)),
+    memcpy(place->bytes, (unsigned char[]){ 1, 1, (unsigned char)(ntohs(at.sin_port)),
                                               (unsigned char)(ntohs(at.sin_port) >> 8), 4, 8, 127, 0, 0, 1 }, 10);
     atomic_store(&place->size, 10);
     CHECK_INT(tcp_ops.send(a.ep, (struct net_head){ { 1, 0 } }, "", 0), NET_AGAIN);
@@ -739,13 +743,13 @@ static void test_interfaces(void)
     CHECK_INT(err_id(tcp_ops.open(&config, &net)), 365);
     setenv("PARLEY_TCP_INTERFACE", "127.0.0.0/8", 1);
     CHECK_INT(tcp_ops.open(&config, &net), 0);
-    CHECK_INT(job_place(segment, 0)->size, 10);
+    CHECK_INT(tcp_address_of(segment, 0)->size, 10);
     tcp_ops.close(net);
     setenv("PARLEY_TCP_INTERFACE", "^lo", 1);
     if (!tcp_ops.open(&config, &net)) { /* else there is no other */
-        for (int i = 0, at = 4; i < job_place(segment, 0)->address[1]; i++) {
-            CHECK(job_place(segment, 0)->address[at] == 6 || job_place(segment, 0)->address[at + 2] != 127);
-            at += job_place(segment, 0)->address[at] == 6 ? 18 : 6;
+        for (int i = 0, at = 4; i < tcp_address_of(segment, 0)->bytes[1]; i++) {
+            CHECK(tcp_address_of(segment, 0)->bytes[at] == 6 || tcp_address_of(segment, 0)->bytes[at + 2] != 127);
+            at += tcp_address_of(segment, 0)->bytes[at] == 6 ? 18 : 6;
         }
         tcp_ops.close(net);
     }
