@@ -91,10 +91,18 @@ static void want(struct win *win, int rank, uint32_t how)
     p2p_box_unlock(win->comm);
 }
 
-int win_far_take_lock(struct win *win, int rank, bool is_shared, const char *call)
+static int take_lock(struct win *win, int rank, bool is_shared, const char *call)
 {
     want(win, rank, is_shared ? ALSO_SHARED : 0);
     return settle(win, rank, call);
+}
+
+void win_far_ask_lock(struct win *win, int rank)
+{
+    want(win, rank, ALSO_SHARED);
+    p2p_box_lock(win->comm);
+    win_unflushed(win_messages_of(win), rank);
+    p2p_box_unlock(win->comm);
 }
 
 int win_far_lock(struct win *win, int rank, bool is_shared, const char *call)
@@ -106,7 +114,7 @@ int win_far_lock(struct win *win, int rank, bool is_shared, const char *call)
     if (rc)
         return rc;
     if (progress.is_threaded)
-        return win_far_take_lock(win, rank, is_shared, call);
+        return take_lock(win, rank, is_shared, call);
     want(win, rank, is_shared ? ALSO_SHARED : 0);
     late.win = win;
     late.rank = rank;

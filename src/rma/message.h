@@ -30,6 +30,8 @@ int win_message_swap(struct win *win, const void *from, const void *compare, con
  * used. `call`: in which call, for reports. Errors: MPI_ERR_RMA_RANGE, of an earlier operation that a target has
  * refused, since the place was not attached; that of a target that is lost. */
 int win_message_flush(struct win *win, int rank, bool is_local, const char *call);
+/* The same, without is_local, until then by the clock (0: for ever); *is_done: nothing is pending there any more. */
+int win_message_flush_until(struct win *win, int rank, uint64_t until, const char *call, bool *is_done);
 
 /* --- far ranks (far.c). All wait, if at all, as `call` says in reports. --- */
 
@@ -39,8 +41,8 @@ int win_far_lock(struct win *win, int rank, bool is_shared, const char *call);
 /* Is there one that is wanted so? Wait until it is had. Error: its target is lost. */
 bool win_far_is_late(void);
 int win_far_await_late(const char *call);
-/* It is had on return. Error: the rank is lost. */
-int win_far_take_lock(struct win *win, int rank, bool is_shared, const char *call);
+/* Ask for it, for reading: it is had when a flush of that rank is done. */
+void win_far_ask_lock(struct win *win, int rank);
 /* Ask for it, for reading, if it can be had without waiting for others. After a flush: is it had? Not that of a rank
  * that is lost. */
 void win_far_try_lock(struct win *win, int rank, const char *call);

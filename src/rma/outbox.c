@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "p2p/p2p.h"
 #include "rma/int_message.h"
+#include "sys/clock.h"
 
 _Atomic uint32_t win_outbox_tick = 1;
 
@@ -186,6 +187,8 @@ struct flush {
     struct win_messages *m;
     int rank;             /* -1: all */
     bool is_local;
+    uint64_t until;       /* not waited for longer; 0: as long as it takes */
+    bool is_done;
 };
 
 /* What is to be waited for goes now, if there is memory for it. */
@@ -215,14 +218,14 @@ static bool is_flushed(struct win_wait *wait)
 {
     struct flush *f = (struct flush *)(void *)wait;
     const int first = f->rank < 0 ? 0 : f->rank, last = f->rank < 0 ? f->m->win->size - 1 : f->rank;
-    bool is_done = true;
 
     win_attend_look();
+    f->is_done = true;
     p2p_box_lock(f->m->win->comm);
     for (int rank = first; rank <= last; rank++)
-        is_done &= is_flushed_at(f, rank);
+        f->is_done &= is_flushed_at(f, rank);
     p2p_box_unlock(f->m->win->comm);
-    return is_done;
+    return f->is_done || (f->until && clock_ns() >= f->until);
 }
 
 /* What targets have refused, once, or that they are lost. */
@@ -248,4 +251,15 @@ int win_message_flush(struct win *win, int rank, bool is_local, const char *call
     if (!is_flushed(&f.wait))
         win_wait_for_messages(&f.wait, rank);
     return take_error(&f);
+}
+
+int win_message_flush_until(struct win *win, int rank, uint64_t until, const char *call, bool *is_done)
+{
+    struct flush f = { .wait = { win, call, MPI_ANY_SOURCE, is_flushed },
+                       .m = win_messages_of(win), .rank = rank, .until = until };
+
+    if (!is_flushed(&f.wait))
+        win_wait_for_messages(&f.wait, rank);
+    *is_done = f.is_done;
+    return f.is_done ? take_error(&f) : 0;
 }

@@ -6,6 +6,9 @@
 #include "base/err.h"
 #include "rma/int_turn.h"
 #include "rma/int_rma.h"
+#include "sys/clock.h"
+
+enum { PATIENCE_NS = 5000000, PATIENCE_MAX_NS = 320000000 };
 
 /* --- the lock of a target --- */
 
@@ -14,6 +17,7 @@ struct lock_wait {
     struct win_wait wait;
     const _Atomic uint32_t *turn;
     uint32_t ticket;
+    uint64_t until; /* what is_our_turn_or_late means by late */
 };
 
 static bool is_our_turn(struct win_wait *wait)
@@ -30,7 +34,7 @@ static ALWAYS_INLINE void take_near(struct win *win, int rank, bool is_shared, c
     const uint32_t ticket = win_lock_ticket(win, rank, win->rank);
     struct lock_wait lock = { { win, call, MPI_ANY_SOURCE, is_our_turn },
                               is_shared ? &member->reading : &member->writing,
-                              ticket };
+                              ticket, 0 };
 
     if (unlikely(atomic_load_explicit(lock.turn, memory_order_acquire) != ticket))
         win_wait_for(&lock.wait);
@@ -187,6 +191,16 @@ int win_unlock(struct win *win, int rank)
 
 static const char lock_all[] = "MPI_Win_lock_all";
 
+/* What a MPI_Win_lock_all that has to wait holds. Whoever wants exclusive locks of several targets may wait for what it
+ * has while it waits for what they have; so it waits only so long before it gives back all but its turn at the target
+ * that it waits for. Then it has nothing that others wait for, and starts again with that one. */
+struct all_locks {
+    struct win *win;
+    int next;             /* ranks below are had … */
+    int kept;             /* … and this one; -1: none */
+    uint64_t patience_ns;
+};
+
 /* Far ranks in [from, end) have been tried, near ones are had. */
 static bool is_had(struct win *win, int rank)
 {
@@ -201,59 +215,114 @@ static void give_back(struct win *win, int rank)
         win_lock_leave(win, rank, true);
 }
 
-/* Those from rank `from` on that can be had without waiting, up to the first one that cannot: *end, `size` if there
- * is none. Far ones are asked at once. Error: one is lost, and none is had. */
-static int try_some(struct win *win, int from, int *end)
+static void give_all_back(struct all_locks *all)
 {
-    int stop = from, first = from, rc;
+    for (int rank = 0; rank < all->next; rank++)
+        if (rank != all->kept)
+            give_back(all->win, rank);
+    if (all->kept >= 0)
+        give_back(all->win, all->kept);
+    all->next = 0;
+    all->kept = -1;
+}
 
-    while (stop < win->size && (win->target[stop].is_far || win_lock_try_read(win, stop, win->rank)))
+/* Those that can be had without waiting, up to the first one that cannot. Far ones are asked at once. Error: one is
+ * lost, and none of these is had. */
+static int try_some(struct all_locks *all)
+{
+    struct win *win = all->win;
+    int stop = all->next, first = all->next, rc = 0;
+
+    while (stop < win->size && (stop == all->kept || win->target[stop].is_far ||
+                                win_lock_try_read(win, stop, win->rank)))
         stop++;
-    for (int rank = from; rank < stop; rank++)
-        if (win->target[rank].is_far)
+    for (int rank = first; rank < stop; rank++)
+        if (rank != all->kept && win->target[rank].is_far)
             win_far_try_lock(win, rank, lock_all);
-    rc = win_message_flush(win, -1, false, lock_all);
-    while (!rc && first < stop && is_had(win, first))
+    if (win->has_far)
+        rc = win_message_flush(win, -1, false, lock_all);
+    while (!rc && first < stop && (first == all->kept || is_had(win, first)))
         first++;
     for (int rank = first; rank < stop; rank++)
-        if (is_had(win, rank))
+        if (rank != all->kept && is_had(win, rank))
             give_back(win, rank);
-    *end = first;
+    all->next = first;
     return rc;
 }
 
-/* Whoever waits for a target has only such with lower ranks, so those who lock in the order of ranks never wait for
- * each other; and where nobody is in the way it takes one message to each far target and back. */
-static int take_far_and_near(struct win *win)
+static bool is_our_turn_or_late(struct win_wait *wait)
 {
-    int next = 0, rc = 0;
+    return is_our_turn(wait) || clock_ns() >= ((struct lock_wait *)(void *)wait)->until;
+}
 
-    while (!rc && next < win->size) {
-        rc = try_some(win, next, &next);
-        if (rc || next == win->size)
-            break;
-        if (!win->target[next].is_far)
-            take_near(win, next, true, lock_all);
-        else
-            rc = win_far_take_lock(win, next, true, lock_all);
-        next += !rc;
+/* It is had when we return, or, with `until`, perhaps not yet: then this is called again. */
+static int await_one(struct win *win, int rank, uint32_t ticket, uint64_t until, bool *is_had_now)
+{
+    struct win_member *member;
+    struct lock_wait lock = { .ticket = ticket, .until = until };
+
+    if (win->target[rank].is_far)
+        return win_message_flush_until(win, rank, until, lock_all, is_had_now);
+    member = win_member(win, rank);
+    lock.wait = (struct win_wait){ win, lock_all, MPI_ANY_SOURCE, until ? is_our_turn_or_late : is_our_turn };
+    lock.turn = &member->reading;
+    if (!is_our_turn(&lock.wait))
+        win_wait_for(&lock.wait);
+    *is_had_now = is_our_turn(&lock.wait);
+    if (*is_had_now)
+        win_let_next_read(win, member, ticket);
+    return 0;
+}
+
+static int wait_for_next(struct all_locks *all)
+{
+    struct win *win = all->win;
+    const int rank = all->next;
+    uint32_t ticket = 0;
+    bool is_had_now;
+    int rc;
+
+    if (win->target[rank].is_far)
+        win_far_ask_lock(win, rank);
+    else
+        ticket = win_lock_ticket(win, rank, win->rank);
+    rc = await_one(win, rank, ticket, clock_ns() + all->patience_ns, &is_had_now);
+    if (rc || is_had_now) {
+        all->next += !rc;
+        return rc;
     }
-    for (int rank = 0; rank < next && unlikely(rc); rank++)
-        give_back(win, rank);
+    all->patience_ns *= all->patience_ns < PATIENCE_MAX_NS ? 2 : 1;
+    give_all_back(all);
+    rc = await_one(win, rank, ticket, 0, &is_had_now);
+    all->kept = rc ? -1 : rank;
+    return rc;
+}
+
+/* Whoever waits for a target has only such with lower ranks, for a while, so those who lock in the order of ranks do
+ * not wait for each other; and where nobody is in the way it takes one message to each far target and back. */
+static int take_some(struct win *win, int from)
+{
+    struct all_locks all = { win, from, -1, PATIENCE_NS };
+    int rc = 0;
+
+    while (!rc) {
+        rc = try_some(&all);
+        if (rc || all.next == win->size)
+            break;
+        rc = wait_for_next(&all);
+    }
+    if (rc)
+        give_all_back(&all);
     return rc;
 }
 
 static int take_all(struct win *win)
 {
-    int rc = unlikely(win_far_is_late()) ? win_far_await_late(lock_all) : 0;
+    int rank = 0, rc = unlikely(win_far_is_late()) ? win_far_await_late(lock_all) : 0;
 
-    if (rc)
-        return rc;
-    if (unlikely(win->has_far))
-        return take_far_and_near(win);
-    for (int rank = 0; rank < win->size; rank++)
-        take_near(win, rank, true, lock_all);
-    return 0;
+    while (likely(!rc && !win->has_far) && rank < win->size && win_lock_try_read(win, rank, win->rank))
+        rank++;
+    return rc || rank == win->size ? rc : take_some(win, rank);
 }
 
 int win_lock_all(struct win *win, int assertion)
