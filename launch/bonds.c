@@ -19,7 +19,7 @@
 #define PATIENCE_SECONDS 10.0
 #define TICK_SECONDS 0.5
 
-enum { STRANGERS_MAX = 64, AGAIN_MAX = 8, ALIVE_SECONDS = 20 };
+enum { STRANGERS_MAX = 64, AGAIN_MAX = 8 };
 
 struct bonds {
     struct source listener;
@@ -51,6 +51,12 @@ static uint64_t random_word(void)
     return word;
 }
 
+static void begin_waiting(struct bond *bond)
+{
+    bond->looked_ns = now_ns();
+    bond->waited = 0;
+}
+
 static struct bond *add(struct job *job, const struct bond *fresh)
 {
     struct bond *bond = need(sizeof *bond);
@@ -58,7 +64,7 @@ static struct bond *add(struct job *job, const struct bond *fresh)
     *bond = *fresh;
     bond->channel.in.fd = bond->channel.out.fd = bond->dial.fd = bond->first = -1;
     bond->dial.rank = -1;
-    bond->since_ns = now_ns();
+    begin_waiting(bond);
     bond->next = job->bonds->all;
     job->bonds->all = bond;
     timer_set(job, TIMER_BONDS, TICK_SECONDS);
@@ -277,10 +283,8 @@ static void channel_ready(struct job *job, struct source *source, uint32_t event
 /* A machine that is gone says nothing. As the ranks' own connections (src/net/tcp). */
 static void watch_over(int fd)
 {
-    const char *text = getenv("PARLEY_TCP_TIMEOUT");
-    const int seconds = text ? atoi(text) : 0;
-
-    alive_watch_all(fd, seconds > 0 ? seconds : ALIVE_SECONDS);
+    (void)setting_read(&alive_patience); /* what cannot be read the ranks have told */
+    alive_watch_all(fd, (int)alive_patience.value);
 }
 
 static void begin(struct job *job, struct bond *bond, int fd)
@@ -322,7 +326,7 @@ static bool dial_next(struct job *job, struct bond *bond)
         const union bond_address *to = &bond->targets[bond->tried++];
         const int fd = socket(to->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
-        bond->since_ns = now_ns();
+        begin_waiting(bond);
         bond->state = BOND_CONNECTS;
         bond->dial = (struct source){ .ready = dial_ready, .fd = fd, .rank = -1 };
         if (fd >= 0 &&
@@ -434,12 +438,20 @@ static void free_over(struct job *job)
     }
 }
 
+/* While mpiexec was stopped it has not waited. */
+static double waited(struct bond *bond)
+{
+    const int64_t now = now_ns();
+    const double step = (double)(now - bond->looked_ns) / 1e9;
+
+    bond->looked_ns = now;
+    return bond->waited += step < 2 * TICK_SECONDS ? step : 2 * TICK_SECONDS;
+}
+
 void bonds_tick(struct job *job)
 {
-    const int64_t late = now_ns() - (int64_t)(PATIENCE_SECONDS * 1e9);
-
     for (struct bond *bond = job->bonds->all; bond; bond = bond->next) {
-        if ((bond->state != BOND_CONNECTS && bond->state != BOND_GREETS) || bond->since_ns > late)
+        if ((bond->state != BOND_CONNECTS && bond->state != BOND_GREETS) || waited(bond) < PATIENCE_SECONDS)
             continue;
         if (bond->dial.fd >= 0)
             source_remove(job, &bond->dial);

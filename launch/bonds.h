@@ -44,7 +44,8 @@ struct bond {
     union bond_address targets[BOND_TARGETS];
     int count, tried;          /* addresses */
     int again;                 /* times that all have been tried again */
-    int64_t since_ns;
+    int64_t looked_ns;     /* at that time it has waited … */
+    double waited;         /* … so many seconds */
     struct bond_secret secret;
     uint32_t side;             /* 0: we have called */
     uint64_t number, key[2], job;

@@ -6,6 +6,18 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+struct setting alive_patience = {
+    .name = "TCP_TIMEOUT",
+    .help = "seconds until a connection to another machine that cannot be made is given up; one that was made, when "
+            "nothing has been heard for three times as long",
+    .topic = "network",
+    .kind = SETTING_INT,
+    .value = 20,
+    .min = 1,
+    .max = 3600,
+};
+SETTING_LISTED(alive_patience);
+
 void alive_watch(int fd, int seconds)
 {
     const int on = 1, probes = ALIVE_ROUNDS - 1;

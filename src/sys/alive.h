@@ -3,7 +3,12 @@
 #ifndef SYS_ALIVE_H
 #define SYS_ALIVE_H
 
+#include "base/setting.h"
+
 enum { ALIVE_ROUNDS = 3 };
+
+/* PARLEY_TCP_TIMEOUT, of ranks and of mpiexec: seconds. Whoever uses it reads it before. */
+extern struct setting alive_patience;
 
 /* The connection breaks when nothing has been heard from the other machine for ALIVE_ROUNDS times so many seconds,
  * unless something is on its way there: then the system goes on trying for as long as it likes. */

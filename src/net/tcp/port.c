@@ -57,18 +57,6 @@ static struct {
     struct list all;
 } ports = { PTHREAD_MUTEX_INITIALIZER, { &ports.all, &ports.all } };
 
-static struct setting patience_setting = {
-    .name = "TCP_TIMEOUT",
-    .help = "seconds until a connection to another machine that cannot be made is given up; one that was made, when "
-            "nothing has been heard for three times as long",
-    .topic = "network",
-    .kind = SETTING_INT,
-    .value = 20,
-    .min = 1,
-    .max = 3600,
-};
-SETTING_LISTED(patience_setting);
-
 static struct setting buffer_setting = {
     .name = "TCP_BUFFER",
     .help = "bytes that the system buffers for each connection and direction; 0: as the system likes",
@@ -81,14 +69,14 @@ SETTING_LISTED(buffer_setting);
 
 int tcp_patience_read(void)
 {
-    const int rc = setting_read(&patience_setting);
+    const int rc = setting_read(&alive_patience);
 
     return rc ? rc : setting_read(&buffer_setting);
 }
 
 uint64_t tcp_patience_ns(void)
 {
-    return (uint64_t)patience_setting.value * 1000000000u;
+    return (uint64_t)alive_patience.value * 1000000000u;
 }
 
 /* Segments of which several fit the buffer, as far as the system lets us choose: one that is longer than what the other
@@ -109,7 +97,7 @@ void tcp_tune(int fd)
     const int on = 1, size = (int)buffer_setting.value;
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    alive_watch(fd, (int)patience_setting.value);
+    alive_watch(fd, (int)alive_patience.value);
     if (size)
         tune_buffer(fd, size);
 }
