@@ -224,7 +224,9 @@ def condition(function, p):
     """When a parameter is looked at: a C expression, or ''."""
     parts = []
     comm, root = function.param('comm'), function.param('root')
-    if p.at:
+    if p.at == 'later':
+        parts.append(f'at_later({comm.name}, sendbuf)')
+    elif p.at:
         parts.append(f'at_{p.at}({comm.name}, {root.name})')
     buffer = p if p.in_place else describing_buffer(function, p)
     if buffer and buffer.in_place == 'all':

@@ -288,6 +288,12 @@ static inline bool at_both(const struct comm *comm, int root)
     return !comm->is_inter || root != MPI_PROC_NULL;
 }
 
+/* Where an exclusive scan has a result, or takes its operand from there. */
+static inline bool at_later(const struct comm *comm, const void *sendbuf)
+{
+    return comm->rank > 0 || sendbuf == MPI_IN_PLACE;
+}
+
 static ALWAYS_INLINE int check_send_tag(int tag, const char *name)
 {
     return likely(tag >= 0) ? 0 : failed(bind_bad_tag(tag, NULL, name));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §6.2.3, §6.4 to §6.9: arguments of rooted collectives that do not matter on a process may be anything: null
- * handles, NULL, counts below zero. Within a group these are those of the other side of the call; between groups, also
- * all of them at the processes of the root's group that give MPI_PROC_NULL. Each call blocking, not blocking, and
- * persistent, with short and long blocks. */
+/* MPI 5.0 §6.2.3, §6.4 to §6.11: arguments of collectives that do not matter on a process may be anything: null
+ * handles, NULL, counts below zero. With a root these are those of the other side of the call; between groups, also all
+ * of them at the processes of the root's group that give MPI_PROC_NULL. And the result that rank 0 does not get in an
+ * exclusive scan. Each call blocking, not blocking, and persistent, with short and long blocks. */
 #include "mpitest.h"
 
 enum { MOST = 40000, RANKS = 16 };
@@ -79,6 +79,20 @@ static void within(int n)
     rooted(MPI_COMM_WORLD, test_rank ? LEAF : ROOT, 0, test_size, n);
 }
 
+/* Rank 0 has no result, so its recvbuf does not matter (§6.11.2). */
+static void exclusive(int n)
+{
+    const MPI_Comm comm = MPI_COMM_WORLD;
+    const int has_persistent = test_is_parley();
+    int i;
+
+    for (i = 0; i < n; i++)
+        in[i] = test_rank + 1;
+    THREE(Exscan, Iexscan, in, test_rank ? out : NULL, n, MPI_INT, MPI_SUM);
+    if (test_rank)
+        CHECK_INT(out[n - 1], test_rank * (test_rank + 1) / 2);
+}
+
 /* The root is the first of the even ranks. */
 static void between(int n)
 {
@@ -105,6 +119,7 @@ int main(int argc, char **argv)
     out = test_alloc(sizeof *out * MOST * (RANKS + 1));
     for (i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         within(lengths[i]);
+        exclusive(lengths[i]);
         if (test_size > 1)
             between(lengths[i]);
     }
