@@ -93,6 +93,8 @@ static inline void node_wake(const struct node_call *call, int rank)
         node_wake_sleeper(call, rank);
 }
 
+/* Wait until members next to end - 1 have come at least to a round, which may be any before the present one. */
+void node_await_late(const struct node_call *call, uint32_t round, int next, int end) COLD;
 /* Wait until all have come at least to the round that is `distance` before this one, better half of that. */
 void node_catch_up(struct node_call *call, uint32_t distance) COLD;
 
@@ -436,5 +438,16 @@ int node_slots_take(struct node_call *call, int rank, int count, int slot, const
 size_t node_slots_len(const struct node_call *call, int rank, int count, int slot);
 /* How many rounds slots with this head take. */
 int node_slots_rounds(const struct node_call *call, const struct node_head *head, int count);
+
+/* --- a block too long for one round of slots, for one reader (node_trays.c) --- */
+
+#define NODE_SLOTS_TRAY (UINT32_MAX - 2) /* in a head: it lies in the tray whose number stands in place of the stride */
+
+/* Should the only block that this member brings go that way? */
+bool node_tray_is_better(const struct node_blocks *b);
+/* Put it there, as node_slots_post does; it may be waited until the reader of the last but one is done. */
+void node_tray_post(const struct node_blocks *b);
+/* As node_slots_take. */
+int node_tray_take(const struct node_call *call, int rank, const struct coll_block *to);
 
 #endif

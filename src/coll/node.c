@@ -233,12 +233,10 @@ void node_wake_all(const struct node_call *call)
     }
 }
 
-void node_catch_up(struct node_call *call, uint32_t distance)
+void node_await_late(const struct node_call *call, uint32_t round, int next, int end)
 {
-    struct comm *comm = call->comm;
-    struct wait wait = { .call = call, .end = comm->size, .is_late = true,
-                         .round = call->round - distance / 2 };
-    _Atomic uint32_t *late = &shelf_head(comm)->late;
+    struct wait wait = { .call = call, .next = next, .end = end, .is_late = true, .round = round };
+    _Atomic uint32_t *late = &shelf_head(call->comm)->late;
 
     if (!is_over(&wait)) {
         /* relaxed: before this process sleeps it orders them all, see progress_wake */
@@ -246,7 +244,15 @@ void node_catch_up(struct node_call *call, uint32_t distance)
         wait_long(&wait);
         atomic_fetch_sub_explicit(late, 1, memory_order_relaxed);
     }
-    comm->shelf_known = wait.round;
+}
+
+void node_catch_up(struct node_call *call, uint32_t distance)
+{
+    struct comm *comm = call->comm;
+    const uint32_t round = call->round - distance / 2;
+
+    node_await_late(call, round, 0, comm->size);
+    comm->shelf_known = round;
 }
 
 /* --- calls that do not go together --- */

@@ -302,16 +302,20 @@ static void hear_lengths(const struct node_blocks *b)
         b->told[rank] = rank == own ? 0 : (size_t)table_of(b, rank)[b->has_one ? 0 : own].len;
 }
 
-/* In slots, if that goes; *rounds is how many rounds it takes. */
+/* In slots or a tray, if that goes; *rounds is how many rounds it takes. */
 static int bring(const struct node_blocks *b, char **temp, int *rounds)
 {
     struct node_slots slots;
 
     *rounds = 1;
-    if (!b->varies || !b->out || !node_slots_plan(b, &slots))
+    if (b->varies && b->out && node_slots_plan(b, &slots)) {
+        *rounds = slots.rounds;
+        node_slots_post(b->call, &slots);
+    } else if (node_tray_is_better(b)) {
+        node_tray_post(b);
+    } else {
         return show(b, temp);
-    *rounds = slots.rounds;
-    node_slots_post(b->call, &slots);
+    }
     return 0;
 }
 
@@ -359,6 +363,8 @@ static int take_short(const struct node_blocks *b, int rank)
     const int own = b->call->comm->rank, size = b->call->comm->size;
     const struct coll_block to = node_in(b, rank);
 
+    if (node_head(b->call, rank, b->call->round)->len == NODE_SLOTS_TRAY)
+        return node_tray_take(b->call, rank, &to);
     return node_slots_take(b->call, rank, b->has_one ? 1 : size - 1, b->has_one ? 0 : own - (own > rank), &to);
 }
 

@@ -35,6 +35,9 @@ static struct setting shared_coll = {
 };
 SETTING_LISTED(shared_coll);
 
+/* Bytes of cells and trays of a member. */
+enum { CELLS_SIZE = SHELF_CELLS * SHELF_CELL + SHELF_TRAYS * SHELF_TRAY };
+
 /* Bytes of the lines of one shelf. */
 static size_t lines_size(int procs)
 {
@@ -45,7 +48,7 @@ static size_t lines_size(int procs)
 
 static size_t shelf_size(int procs, int number)
 {
-    return lines_size(procs) + (number <= SHELVES_WITH_CELLS ? (size_t)procs * SHELF_CELLS * SHELF_CELL : 0);
+    return lines_size(procs) + (number <= SHELVES_WITH_CELLS ? (size_t)procs * CELLS_SIZE : 0);
 }
 
 static size_t shelf_offset(int procs, int number)
@@ -161,6 +164,7 @@ bool shelf_open(struct comm *comm, struct comm_shelf shelf)
     comm->shelf_known = shelf.round;
     comm->shelf_memory = memory + skip;
     comm->shelf_cells = comm->shelf_memory + lines_size(area.procs);
+    memset(&comm->shelf_trays, 0, sizeof comm->shelf_trays);
     comm->shelf_short = comm->size <= node_flat_max() ? ~coll_by_messages : 0;
     if (!shelf_has_cells(comm)) /* as node_call.c has it */
         comm->shelf_short &= WITHOUT_CELLS;

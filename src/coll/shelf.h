@@ -5,8 +5,9 @@
  *
  *   offset             size                       what
  *   0                  64 KB                      struct shelf_book: which shelves are taken
- *   64 KB              32 * (pages + n * 576 KB)  the first shelves: struct shelf_head and n struct shelf_member in
- *                                                 whole pages, then SHELF_CELLS cells of each member
+ *   64 KB              32 * (pages + n * 848 KB)  the first shelves: struct shelf_head and n struct shelf_member in
+ *                                                 whole pages, then SHELF_CELLS cells and then SHELF_TRAYS trays of
+ *                                                 each member
  *   behind them        224 * pages                the others, without cells
  *
  * All of it starts as zeroes, memory is taken where it is touched, and a shelf is mapped by who uses it. The first one
@@ -14,7 +15,7 @@
  *
  * A member uses its lines and its cells in turn: line r % SHELF_SLOTS and cell r % SHELF_CELLS in round r. Nothing is
  * reset: who writes knows that all others are done with the round that this was last used in. Numbers of rounds go
- * around. */
+ * around. Trays are for blocks longer than a cell, of one round and for one reader (node_trays.c). */
 #ifndef COLL_SHELF_H
 #define COLL_SHELF_H
 
@@ -33,6 +34,8 @@ enum {
     SHELF_CELLS = 16,       /* of a member */
     SHELF_INLINE = 560,     /* bytes of data that a line takes: eight cache lines behind the first */
     SHELF_CELL = 36864,     /* bytes of a cell; no power of two: cells would share sets of a cache */
+    SHELF_TRAYS = COMM_TRAYS, /* of a member */
+    SHELF_TRAY = 139264,    /* bytes of a tray: 128 KB and a bit */
 };
 
 /* What a member says in a round. The stamp is stored last: the round in the upper half, what is called in the lower.
@@ -97,6 +100,13 @@ static inline struct shelf_line *shelf_line(const struct comm *comm, int rank, u
 static inline char *shelf_cell(const struct comm *comm, int rank, uint32_t round)
 {
     return comm->shelf_cells + ((size_t)rank * SHELF_CELLS + round % SHELF_CELLS) * SHELF_CELL;
+}
+
+/* A tray of a member, if there are cells. */
+static inline char *shelf_tray(const struct comm *comm, int rank, int tray)
+{
+    return comm->shelf_cells + (size_t)comm->size * SHELF_CELLS * SHELF_CELL +
+           ((size_t)rank * SHELF_TRAYS + (size_t)tray) * SHELF_TRAY;
 }
 
 static inline bool shelf_has_cells(const struct comm *comm)

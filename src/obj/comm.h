@@ -22,6 +22,17 @@ struct comm_shelf {
     uint32_t round;
 };
 
+/* Which trays of its own a member has used, in which round and for whom, and which one is next. Owned by room coll. */
+enum { COMM_TRAYS = 2 };
+
+struct comm_trays {
+    struct {
+        uint32_t round;
+        int reader;     /* its rank and one; 0: it has not been used */
+    } tray[COMM_TRAYS];
+    int next;
+};
+
 /* The last choice of an algorithm for a collective call, which the next one will most likely repeat. Owned by room
  * coll. */
 struct comm_choice {
@@ -83,6 +94,7 @@ struct comm {
     struct ways *shelf_trials;       /* of rank 0; owned; NULL: it makes none */
     uint32_t shelf_short;            /* operations whose short calls go straight through it, a bit each */
     char *shelf_memory, *shelf_cells; /* where it is, if there is one */
+    struct comm_trays shelf_trays;
     char *shelf_scratch;             /* for intermediate results; owned; NULL: none yet */
     struct comm_notes notes;
     struct topology *topology;       /* virtual topology; referenced; NULL: none */
