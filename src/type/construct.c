@@ -194,8 +194,11 @@ int type_vector(int combiner, const MPI_Count numbers[3], struct type *old, bool
 
     if (rc)
         return rc;
-    if (!is_bytes && __builtin_mul_overflow(numbers[2], old->extent, &v.stride))
-        return too_large();
+    if (!is_bytes && __builtin_mul_overflow(numbers[2], old->extent, &v.stride)) {
+        if (v.count > 1 && v.length > 0)
+            return too_large();
+        v.stride = 0; /* there is no second block */
+    }
     contents = contents_create(combiner, is_large, 0, is_bytes ? 2 : 3, is_bytes, 1);
     if (contents) {
         contents_put_number(contents, numbers[0]);
@@ -242,7 +245,8 @@ static const struct type *block_type(const struct blocks *blocks, MPI_Count i)
 static bool block_disp(const struct blocks *blocks, MPI_Count i, MPI_Count *disp)
 {
     *disp = numbers_at(&blocks->args->disps, i);
-    return !is_in_extents(blocks->args) || !__builtin_mul_overflow(*disp, blocks->old->extent, disp);
+    return !is_in_extents(blocks->args) || block_length(blocks->args, i) == 0 ||
+           !__builtin_mul_overflow(*disp, blocks->old->extent, disp);
 }
 
 static struct type_part make_blocks(struct plan_builder *b, const void *args)

@@ -72,6 +72,23 @@ static void check_large(void)
           MPI_ERR_COUNT, "MPI_Count");
 }
 
+/* Nor is there anything to say of places where there are no data. */
+static void check_far_from_data(void)
+{
+    const MPI_Count huge = (MPI_Count)1 << 62, lengths[] = { 1, 0 }, places[] = { 0, huge };
+    MPI_Datatype type;
+    MPI_Count size;
+
+    CHECK_OK(MPI_Type_vector_c(1, 3, huge, MPI_INT, &type));
+    CHECK_OK(MPI_Type_size_c(type, &size));
+    CHECK_INT(size, 3 * sizeof(int));
+    CHECK_OK(MPI_Type_free(&type));
+    CHECK_OK(MPI_Type_indexed_c(2, lengths, places, MPI_INT, &type));
+    CHECK_OK(MPI_Type_size_c(type, &size));
+    CHECK_INT(size, sizeof(int));
+    CHECK_OK(MPI_Type_free(&type));
+}
+
 /* Types that are not committed, freed, predefined, or not supported here. */
 static void check_types(void)
 {
@@ -102,6 +119,7 @@ int main(int argc, char **argv)
     check_subarray();
     check_darray();
     check_large();
+    check_far_from_data();
     check_types();
     return test_end();
 }
