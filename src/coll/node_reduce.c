@@ -17,9 +17,11 @@
 #include "coll/int_ways.h"
 #include "sys/huge.h"
 
-/* Bytes; with fewer, time is the number of times that somebody waits. In slices all wait for all, else those who reduce
- * to another one wait for nobody: where ranks share processors, that counts for more. */
-enum { SLICED_MIN = 1024, SLICED_MIN_CROWDED_REDUCE = 16384, SCAN_SLICED_MIN = 65536 };
+/* Bytes; with fewer, time is the number of times that somebody waits. In slices all wait for all twice, else once, and
+ * those who reduce to another one wait for nobody: where ranks share processors, that counts for more. There an
+ * allreduce goes whole up to so many bytes of all members together, for each of them reads as many. */
+enum { SLICED_MIN = 1024, SLICED_MIN_CROWDED_ALL = 131073, SLICED_MIN_CROWDED_REDUCE = 163840,
+       SCAN_SLICED_MIN = 65536 };
 
 struct reduction {
     struct node_call call;
@@ -286,14 +288,20 @@ static void drop_room(struct reduction *r)
         coll_temp_free(&r->result);
 }
 
+static bool is_long_enough(const struct reduction *r)
+{
+    if (r->is_scan)
+        return r->call.bytes >= SCAN_SLICED_MIN && r->type->is_contig;
+    if (!progress_is_oversubscribed())
+        return r->call.bytes >= SLICED_MIN;
+    return r->call.what >> NODE_WHAT_OP == COLL_REDUCE
+               ? r->call.bytes >= SLICED_MIN_CROWDED_REDUCE
+               : r->call.bytes * (size_t)r->call.comm->size >= SLICED_MIN_CROWDED_ALL;
+}
+
 static bool is_sliced(const struct reduction *r)
 {
-    const bool is_reduce = r->call.what >> NODE_WHAT_OP == COLL_REDUCE;
-    const size_t least = r->is_scan                                      ? SCAN_SLICED_MIN
-                         : is_reduce && progress_is_oversubscribed() ? SLICED_MIN_CROWDED_REDUCE
-                                                                     : SLICED_MIN;
-
-    return r->call.bytes >= least && r->call.comm->size > 2 && (!r->is_scan || r->type->is_contig);
+    return r->call.comm->size > 2 && is_long_enough(r);
 }
 
 /* Bytes to compare with shelf_copy_min: these need few copies by the system, and far lines make many of cells. */
