@@ -53,6 +53,8 @@ struct peer {
     struct pace *pace;         /* near or far */
     struct speed speed;
     bool is_asked_far;         /* lines were far when it was asked for messages of a pair of buffers (speed_longer) */
+    bool is_asked_gaps;        /* it is asked for such messages with gaps (WIRE_GAPS_TOO), … */
+    uint8_t offered_gaps;      /* … after so many that it has offered */
     size_t held;               /* bytes of its messages that nobody has asked for yet */
     size_t held_allowed;       /* it may send offers until so many are held, whatever the limit */
     size_t held_when_throttled;
@@ -319,16 +321,37 @@ static ALWAYS_INLINE int peer_get_rank(struct channel *channel, int rank, struct
  * send what is longer than eager_max in parts; 0: nothing asked. */
 static inline size_t eager_limit(const struct peer *peer)
 {
-    const uint32_t limit = atomic_load_explicit(peer->throttle_out + 1, memory_order_relaxed);
+    const uint32_t limit = atomic_load_explicit(peer->throttle_out + 1, memory_order_relaxed) & ~WIRE_GAPS_TOO;
 
     return limit ? limit : peer->ops->eager_max;
+}
+
+/* The same of a message with gaps that cannot be copied block by block. */
+static inline size_t packed_limit(const struct peer *peer)
+{
+    const bool is_longer = atomic_load_explicit(peer->throttle_out + 1, memory_order_relaxed) & WIRE_GAPS_TOO;
+
+    return is_longer ? peer->ops->parts_max : peer->ops->eager_max;
 }
 
 /* The other side of that. Stored only if it changes: the sender looks at this line with every message. */
 static inline void ask_limit(struct peer *peer)
 {
-    if (atomic_load_explicit(peer->throttle_in + 1, memory_order_relaxed) != peer->speed.limit)
-        atomic_store_explicit(peer->throttle_in + 1, peer->speed.limit, memory_order_relaxed);
+    const uint32_t wish = peer->speed.limit | (peer->is_asked_gaps ? WIRE_GAPS_TOO : 0);
+
+    if (atomic_load_explicit(peer->throttle_in + 1, memory_order_relaxed) != wish)
+        atomic_store_explicit(peer->throttle_in + 1, wish, memory_order_relaxed);
+}
+
+/* Messages with gaps of a pair of buffers shall be offered again: lines are far, or nobody waits in a way that reads
+ * them while they are written. */
+static inline void unask_gaps(struct peer *peer)
+{
+    peer->offered_gaps = 0;
+    if (likely(!peer->is_asked_gaps))
+        return;
+    peer->is_asked_gaps = false;
+    ask_limit(peer);
 }
 
 /* Of an eager message without flags; `key` as in match_key, of the sender. */

@@ -624,6 +624,8 @@ static int peer_renew(struct lane *lane, int proc)
     peer->tenant = tenant_of(proc);
     peer->ops->renew(peer->ep);
     peer->speed = (struct speed){ 0 };
+    peer->is_asked_gaps = false;
+    peer->offered_gaps = 0;
     atomic_store_explicit(peer->throttle_in, peer->throttle, memory_order_relaxed);
     return 0;
 }

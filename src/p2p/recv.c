@@ -36,6 +36,8 @@ void deliver_uneven(struct p2p_req *r, struct peer *peer, size_t len, const void
     r->req.bytes = (MPI_Count)size_min(len, r->len);
     if (r->req.bytes)
         cell_unpack(r, peer, 0, payload, (size_t)r->req.bytes);
+    if (peer && unlikely(len > peer->ops->eager_max))
+        unask_gaps(peer);
     if (len > r->len)
         r->req.error = truncation(r, len);
 }
@@ -253,6 +255,8 @@ static NOINLINE bool recv_uneven(struct p2p_req *r, int source, int tag, MPI_Sta
     }
     if (len < 0)
         return false;
+    if (unlikely(peer->pace->is_far))
+        unask_gaps(peer);
     status_set(status, source, tag, len, false);
     return true;
 }

@@ -16,6 +16,7 @@ enum {
     BOUNCE = 4096,        /* copy between two layouts in one process */
     STREAM_BATCH = 8,     /* records of one stream before the others have their turn */
     STREAM_RUN = 1 << 20, /* of a record that is sent from where it lies */
+    OFFERED_GAPS = 32,    /* messages with gaps until they shall come without an offer */
     PARTS_END = 262144,   /* a longer stream is faster by whole buffers, one read while the next is written */
 };
 
@@ -260,6 +261,19 @@ static void ask_for_longer(struct p2p_req *r)
     ask_limit(peer);
 }
 
+/* One with gaps on the sender's side comes as a stream, the only way for such ones. If it is read while it is written,
+ * those like it shall come so at once after a while. */
+static void ask_for_packed(struct p2p_req *r)
+{
+    const struct net_ops *ops = r->peer->ops;
+
+    if (!r->control.cts.parts || r->peer->pace->is_far || r->flags & (WIRE_CONTIG | WIRE_LISTED) ||
+        r->wanted <= ops->eager_max || r->wanted > ops->parts_max || ++r->peer->offered_gaps < OFFERED_GAPS)
+        return;
+    r->peer->is_asked_gaps = true;
+    ask_limit(r->peer);
+}
+
 void rndv_stream(struct p2p_req *r)
 {
     r->control.cts = (struct wire_cts){ .id = r->remote_id, .recv_id = (uintptr_t)r, .len = r->wanted,
@@ -267,6 +281,8 @@ void rndv_stream(struct p2p_req *r)
     list_append(&r->channel->lane->landings, &r->link);
     if (is_plain(r))
         ask_for_longer(r);
+    else
+        ask_for_packed(r);
     control_send(r, WIRE_CTS_STREAM, sizeof r->control.cts, THEN_NOTHING);
 }
 

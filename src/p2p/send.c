@@ -182,8 +182,10 @@ int (*const send_pushes[])(struct outgoing *out, struct peer *peer) = { push_rts
 
 static bool fits_record(const struct p2p_req *r)
 {
-    const size_t limit = r->type->is_contig ? eager_limit(r->peer) : r->peer->ops->eager_max;
+    size_t limit = eager_limit(r->peer);
 
+    if (!r->type->is_contig)
+        limit = lists_pay(r, r->len) ? r->peer->ops->eager_max : packed_limit(r->peer);
     return r->len + prefix_len(r) <= (prefix_len(r) ? size_min(limit, r->peer->ops->eager_max) : limit);
 }
 

@@ -30,7 +30,8 @@
  * all else answers something that has arrived. So they may pass messages that wait. The version of this page is checked
  * when a job starts (the job segment's major number).
  *
- * Beside the records, the receiver of a pair sets the transport's word `throttle` to one of enum wire_throttle. */
+ * Beside the records, the receiver of a pair sets the transport's words: `throttle` to one of enum wire_throttle, and
+ * the next one to the longest run of bytes that is not to be offered (0: the usual one), and WIRE_GAPS_TOO. */
 #ifndef P2P_WIRE_H
 #define P2P_WIRE_H
 
@@ -56,6 +57,10 @@ enum wire_throttle {
     THROTTLE_OFFER, /* of messages only RTS; their data stays with the sender */
     THROTTLE_HOLD,  /* no messages at all, but all other kinds */
 };
+
+/* Messages with gaps that could not be copied block by block shall come without an offer, packed, if they fit in the
+ * longest record that is read while it is written. */
+#define WIRE_GAPS_TOO UINT32_C(0x80000000)
 
 struct wire_rts {
     uint64_t id;      /* the sender's */

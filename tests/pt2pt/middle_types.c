@@ -83,9 +83,11 @@ static struct layout layout;
 static int length_of(int sender, int i)
 {
     uint64_t state = test_key(sender, i, 1);
-    const int most = test_below(&state, 3) ? 40000 : LONGEST;
+    const int kind = (int)test_below(&state, 3);
 
-    return SHORTEST + (int)test_below(&state, (size_t)(most - SHORTEST));
+    if (kind == 0)
+        return SHORTEST + (int)test_below(&state, LONGEST - SHORTEST);
+    return kind == 1 ? 30000 + (int)test_below(&state, 40000) : SHORTEST + (int)test_below(&state, 40000);
 }
 
 /* Memory as it is with this message in it and nothing else. */

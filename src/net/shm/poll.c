@@ -15,6 +15,7 @@ enum {
     ACTIVE_ENOUGH = 32,  /* so many active rings cost little; beyond, silent ones are made cold */
     SWEEP_POLLS = 1024,
     COLD_AFTER = 4,      /* silent sweeps */
+    PART_LOOKS = 8,
 };
 
 static ALWAYS_INLINE void tell_sender(struct shm_peer *peer)
@@ -110,12 +111,15 @@ static NOINLINE void read_measured(struct shm_peer *peer, void *buf, const void 
     pace_end(&peer->pace, len, start);
 }
 
-/* Wait for a part for as long as a short message is waited for: false if its writer has been stopped in between. */
+/* Wait for a part, PART_LOOKS times as long as a short message is waited for, since some layouts take long to pack:
+ * false if its writer has been stopped in between. */
 static bool part_comes(const struct written *written, int part)
 {
-    PROGRESS_LOOK_FIRST {
-        if (has_part(written, part))
-            return true;
+    for (int i = 0; i < PART_LOOKS; i++) {
+        PROGRESS_LOOK_FIRST {
+            if (has_part(written, part))
+                return true;
+        }
     }
     return false;
 }
