@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/setting.h"
 #include "coll/int_ways.h"
+#include "p2p/p2p.h"
 #include "sys/peek.h"
 
 static struct setting copy_min = {
@@ -120,6 +121,8 @@ int node_fetch(const struct node_call *call, int rank, void *to, uint64_t from, 
 {
     const int failed = len ? peek_read(pid_of(call, rank), to, from, len) : 0;
 
+    if (unlikely(peek_is_refused(failed)))
+        return p2p_fetch(call->comm, rank, to, from, len);
     return likely(!failed) ? 0 : copy_failed(call, rank, len, failed);
 }
 
@@ -127,5 +130,7 @@ int node_push(const struct node_call *call, int rank, const void *from, uint64_t
 {
     const int failed = len ? peek_write(pid_of(call, rank), from, to, len) : 0;
 
+    if (unlikely(peek_is_refused(failed)))
+        return p2p_store(call->comm, rank, from, to, len);
     return likely(!failed) ? 0 : copy_failed(call, rank, len, failed);
 }

@@ -346,6 +346,8 @@ static NOINLINE int arrive_unexpected(struct lane *lane, int proc, struct net_he
 
 static NOINLINE int arrive_other(struct lane *lane, int proc, struct net_head head, const void *payload, uint32_t len)
 {
+    struct wire_errand errand;
+
     switch (wire_kind(head)) {
     case WIRE_EAGER:
     case WIRE_RTS:
@@ -361,6 +363,10 @@ static NOINLINE int arrive_other(struct lane *lane, int proc, struct net_head he
     case WIRE_PARCEL:
     case WIRE_PARCEL_RTS:
         return parcel_arrive(lane, proc, head, payload, len);
+    case WIRE_FETCH:
+    case WIRE_STORE:
+        memcpy(&errand, payload, sizeof errand);
+        return errand_arrive(lane, proc, head, &errand);
     }
     return arrive_control(lane, proc, head, payload, len);
 }

@@ -217,6 +217,7 @@ struct p2p_req {
         struct wire_cts cts;
         struct wire_reply reply;
         struct wire_part_offer offer;
+        struct wire_errand errand;
         struct external_cursor external; /* receive from another client: how far its message is unpacked */
     } control;                         /* payload of the record in `out` */
     struct p2p_slip *slip;             /* of one that is reported */
@@ -589,6 +590,8 @@ void held_work(struct lane *lane);
 void rndv_begin(struct p2p_req *r);
 /* Receive: it comes as a stream. */
 void rndv_stream(struct p2p_req *r);
+/* Send: the other side's request asks for that. */
+void rndv_stream_out(struct p2p_req *s, uint64_t recv_id, bool in_parts);
 void rndv_on_cts(struct p2p_req *r, unsigned kind, const struct wire_cts *cts);
 void rndv_on_data(uint64_t recv_id, const void *payload, size_t len);
 /* Where the payload of a record best goes that is about to come (net_sink.land). */
@@ -626,6 +629,9 @@ const struct type_block *lists_own(const struct p2p_req *r, size_t *count);
 /* The other process has written there: for memcheck. */
 void lists_written(const struct p2p_req *r);
 void lists_close(struct p2p_req *r);
+
+/* errand.c: another process wants bytes of this one, or has some for it. 0 or NET_AGAIN. */
+int errand_arrive(struct lane *lane, int proc, struct net_head head, const struct wire_errand *errand);
 
 /* send.c: send as one record now, if nothing stands in the way: true. The way to `dest` is known. */
 bool send_now(struct channel *channel, const void *buf, MPI_Count count, struct type *type, int dest, int tag);

@@ -309,6 +309,14 @@ void rndv_begin(struct p2p_req *r)
     }
 }
 
+void rndv_stream_out(struct p2p_req *s, uint64_t recv_id, bool in_parts)
+{
+    s->remote_id = recv_id;
+    s->in_parts = in_parts;
+    atomic_store_explicit(&s->pending, 0, memory_order_relaxed);
+    work_add(s->channel->lane, &s->channel->lane->streams, &s->link);
+}
+
 void rndv_on_cts(struct p2p_req *s, unsigned kind, const struct wire_cts *cts)
 {
     struct lane *lane = s->channel->lane;
@@ -323,10 +331,8 @@ void rndv_on_cts(struct p2p_req *s, unsigned kind, const struct wire_cts *cts)
         meet_receiver(s);
         work_add(lane, &lane->copies, &s->link);
     } else {
-        s->remote_id = cts->recv_id;
-        s->in_parts = cts->parts && (type_is_run(s->type, s->count) || !pace_is_far_to(s->peer->pace));
-        atomic_store_explicit(&s->pending, 0, memory_order_relaxed);
-        work_add(lane, &lane->streams, &s->link);
+        rndv_stream_out(s, cts->recv_id,
+                        cts->parts && (type_is_run(s->type, s->count) || !pace_is_far_to(s->peer->pace)));
     }
 }
 

@@ -24,6 +24,7 @@
  *   LETTER_RTS     struct wire_rts: a longer one, which then moves as after an RTS; words as in LETTER
  *   PARCEL         a parcel (p2p/parcel.h): the tag is its user's
  *   PARCEL_RTS     struct wire_rts: a longer one, which then moves as after an RTS; words as in PARCEL
+ *   FETCH, STORE   struct wire_errand: DATA shall come from an address, or be sent to it (CTS_STREAM); errand.c
  *
  * EAGER and RTS of a pair stay in order, and so do LETTER and LETTER_RTS, PARCEL and PARCEL_RTS. The other kinds need
  * none: DATA of one message is in order, CANCEL comes after its message because it is asked only once that is out, and
@@ -42,7 +43,7 @@
 enum wire_kind {
     WIRE_EAGER = 1, WIRE_RTS, WIRE_CTS_COPY, WIRE_CTS_STREAM, WIRE_DATA, WIRE_ACK, WIRE_FIN, WIRE_CANCEL,
     WIRE_CANCELLED, WIRE_PART_SETUP, WIRE_PART_GRANT, WIRE_PART_DATA, WIRE_PART_OFFER, WIRE_LETTER, WIRE_LETTER_RTS,
-    WIRE_PARCEL, WIRE_PARCEL_RTS,
+    WIRE_PARCEL, WIRE_PARCEL_RTS, WIRE_FETCH, WIRE_STORE,
     WIRE_FOREIGN, /* never on the wire: a message of another client, as it is matched and kept */
 };
 
@@ -79,6 +80,12 @@ struct wire_cts {
 
 struct wire_reply {
     uint64_t id;      /* the sender's */
+};
+
+struct wire_errand {
+    uint64_t id;      /* of the request of who asks */
+    uint64_t address; /* of a run of bytes in the other process */
+    uint64_t len;
 };
 
 struct wire_part_offer {

@@ -79,19 +79,23 @@ static int check(const struct accumulate *a, const struct type **element)
 
 /* --- any call --- */
 
-static int combine(const struct accumulate *a, const struct win_place *place, const struct type *element)
+/* place->done: as far as it has come. */
+static int combine(const struct accumulate *a, struct win_place *place, const struct type *element)
 {
     struct combine c = {
         .win = a->win, .rank = a->aim->rank, .way = place->way, .call = a->name, .op = a->op, .element = element,
         .address = place->address, .shift = (intptr_t)((uintptr_t)place->here - (uintptr_t)place->address),
         .type = a->aim->type, .count = a->aim->count, .end = place->bytes,
     };
+    int rc;
 
     if (!is_no_op(a->op))
         c.from = *a->from;
     if (a->result)
         c.result = *a->result;
-    return combine_run(&c);
+    rc = combine_run(&c);
+    place->done = c.at;
+    return rc;
 }
 
 /* Sides without data are equal, too. */
@@ -113,9 +117,10 @@ static int accumulate(const struct accumulate *a)
     if (!rc && place.target)
         rc = place.bytes ? check(a, &element) : check_empty(a);
     if (!rc && place.target && place.bytes) {
-        if (place.way == WIN_WAY_MESSAGES)
+        if (place.way != WIN_WAY_MESSAGES)
+            rc = combine(a, &place, element);
+        if (place.way == WIN_WAY_MESSAGES || rc == WIN_REFUSED)
             return win_message_combine(a->win, a->from, a->result, a->aim, &place, a->op, element, a->request);
-        rc = combine(a, &place, element);
     }
     if (!rc && a->request)
         *a->request = win_done_request();
@@ -227,7 +232,8 @@ static NOINLINE int swap_elsewhere(struct win *win, const void *from, const void
                           .element = to->type, .address = place.address,
                           .from = { (void *)(uintptr_t)from, 1, to->type }, .result = old };
     c.shift = (intptr_t)((uintptr_t)place.here - (uintptr_t)place.address);
-    return combine_swap_striped(&c, compare);
+    rc = combine_swap_striped(&c, compare);
+    return rc == WIN_REFUSED ? win_message_swap(win, from, compare, &old, to, &place) : rc;
 }
 
 int win_compare_and_swap(struct win *win, const void *from, const void *compare, void *result, const struct win_aim *to)

@@ -116,6 +116,8 @@ static int combine_striped(struct combine *c, uint64_t address, struct piece p, 
         else
             combine_memory(c, place_here(c, address), p, n);
         stripe_unlock(stripe);
+        if (unlikely(rc))
+            break;
         c->at += n;
         address += n;
         len -= n;
@@ -192,7 +194,7 @@ static int combine_elements(struct combine *c, struct piece p, size_t len)
         rc = combine_element(c, block.address,
                              (struct piece){ p.from ? p.from + i : NULL, p.old ? p.old + i : NULL });
         stripe_unlock(stripe);
-        c->at += element;
+        c->at += rc ? 0 : element;
     }
     return rc;
 }

@@ -34,7 +34,7 @@ struct combine {
     size_t at, end;               /* bytes of the target's stream to deal with; `at` moves on */
 };
 
-/* Errors: those of win_peek. */
+/* WIN_REFUSED, or an error: those of win_peek. c->at is behind the last element that has been dealt with. */
 int combine_run(struct combine *c);
 
 /* Is an element dealt with by the processor, if it lies here? */

@@ -226,12 +226,12 @@ static int send_piece(const struct operation *o)
     return call_close(&call);
 }
 
-/* All, in pieces of at most so many bytes. After an error head.at says how much has gone. */
+/* All from head.at on, in pieces of at most so many bytes. After an error head.at says how much has gone. */
 static int send_pieces(struct operation *o, size_t bytes, size_t most)
 {
     int rc = 0;
 
-    for (size_t at = 0; at < bytes && !rc; at += most) {
+    for (size_t at = o->head.at; at < bytes && !rc; at += most) {
         o->head.at = at;
         o->head.len = size_min(bytes - at, most);
         rc = send_piece(o);
@@ -404,13 +404,16 @@ int win_message_combine(struct win *win, const struct win_data *from, const stru
     if (rc)
         return rc;
     o.head.is_asked = a;
+    o.head.at = place->done;
     o.head.op = op->obj.predefined;
     o.head.kind = element->kind;
     if (o.head.op != (uintptr_t)MPI_NO_OP)
         o.from = *from;
     p2p_box_lock(win->comm);
-    if (a)
+    if (a) {
+        a->begun = a->ended = place->done;
         asked_begin(a);
+    }
     rc = send_pieces(&o, place->bytes, piece_of(&o) / (size_t)element->size * (size_t)element->size);
     if (rc && a)
         asked_shorten(a, place->bytes - o.head.at);

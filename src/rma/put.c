@@ -41,17 +41,15 @@ static NOINLINE int move(struct win *win, const struct win_data *data, const str
     if (rc)
         return rc;
     if (place.target && place.bytes) {
-        switch (place.way) {
-        case WIN_WAY_MESSAGES:
+        if (place.way == WIN_WAY_PEEK)
+            rc = win_peek_move(win, data, aim, &place, is_put);
+        if (place.way == WIN_WAY_MESSAGES || rc == WIN_REFUSED)
             return is_put ? win_message_put(win, data, aim, &place, request)
                           : win_message_get(win, data, aim, &place, request);
-        case WIN_WAY_PEEK: rc = win_peek_move(win, data, aim, &place, is_put); break;
-        default:
-            if (is_put)
-                type_copy(place.here, aim->count, aim->type, data->buf, data->count, data->type);
-            else
-                type_copy(data->buf, data->count, data->type, place.here, aim->count, aim->type);
-        }
+        if (place.way == WIN_WAY_DIRECT && is_put)
+            type_copy(place.here, aim->count, aim->type, data->buf, data->count, data->type);
+        else if (place.way == WIN_WAY_DIRECT)
+            type_copy(data->buf, data->count, data->type, place.here, aim->count, aim->type);
     }
     if (!rc && request)
         *request = win_done_request();

@@ -173,12 +173,16 @@ int win_check_sides(const struct win_data *data, const struct win_aim *aim)
 
 /* --- peeking --- */
 
-static COLD int peek_failed(int rank, size_t len, int failed)
+static COLD int peek_failed(struct win *win, int rank, size_t len, int failed)
 {
     const int error_class = failed == EFAULT  ? MPI_ERR_RMA_RANGE
                             : failed == ESRCH ? MPI_ERR_PROC_ABORTED
                                               : MPI_ERR_OTHER;
 
+    if (peek_is_refused(failed)) {
+        atomic_store_explicit(&win->target[rank].way, WIN_WAY_MESSAGES, memory_order_relaxed);
+        return WIN_REFUSED;
+    }
     return err(error_class, "E0805: copying %zu bytes from or to the memory of rank %d: %s", len, rank,
                strerror(failed));
 }
@@ -188,7 +192,7 @@ int win_peek(struct win *win, int rank, void *local, uint64_t address, size_t le
     const int pid = pid_of(&win->target[rank]);
     const int failed = is_write ? peek_write(pid, local, address, len) : peek_read(pid, local, address, len);
 
-    return likely(!failed) ? 0 : peek_failed(rank, len, failed);
+    return likely(!failed) ? 0 : peek_failed(win, rank, len, failed);
 }
 
 /* The target's side is copied in groups of blocks; data with gaps on our side go through a buffer. */
@@ -217,7 +221,7 @@ static int move_blocks(struct mover *m, size_t count, char *local, size_t len)
     m->list.here_count = 1;
     m->list.there_count = count;
     failed = m->is_put ? peek_write_list(pid, &m->list) : peek_read_list(pid, &m->list);
-    return failed ? peek_failed(m->aim->rank, len, failed) : 0;
+    return failed ? peek_failed(m->win, m->aim->rank, len, failed) : 0;
 }
 
 /* From byte `at` of the data on, *len bytes or fewer. */

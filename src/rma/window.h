@@ -184,7 +184,8 @@ struct win_place {
     uint64_t offset;           /* of the displacement in the target's memory */
     uint64_t address; /* the same there; with offset the buffer that the target's type is applied to */
     char *here;       /* WIN_WAY_DIRECT: the same here */
-    size_t bytes;     /* of data */
+    size_t bytes;     /* of data … */
+    size_t done;      /* … of which so many are dealt with already; only where elements are combined */
 };
 
 /* Check the epoch, the target and that its memory has what `aim` says, and find the way. `is_request`: a call with a
@@ -193,8 +194,11 @@ int win_reach(struct win *win, const struct win_aim *aim, bool is_request, struc
 /* The two sides must have equal amounts of data. Error: MPI_ERR_ARG. */
 int win_check_sides(const struct win_data *data, const struct win_aim *aim);
 
-/* Copy `len` bytes between here and the memory of another rank, whose way is WIN_WAY_PEEK. Errors: MPI_ERR_RMA_RANGE,
- * MPI_ERR_PROC_ABORTED, MPI_ERR_OTHER. */
+/* Instead of an error: the system has come to refuse it, and from now on the way is WIN_WAY_MESSAGES. */
+enum { WIN_REFUSED = -2 };
+
+/* Copy `len` bytes between here and the memory of another rank, whose way is WIN_WAY_PEEK. WIN_REFUSED, or an error:
+ * MPI_ERR_RMA_RANGE, MPI_ERR_PROC_ABORTED, MPI_ERR_OTHER. */
 int win_peek(struct win *win, int rank, void *local, uint64_t address, size_t len, bool is_write);
 
 /* Data from the user's side to or from a place, by peeking; any types. `is_put`: to it. */

@@ -7,11 +7,12 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
-/* From now on this process may not copy from or to the memory of others. 0: the system has no such filters. */
+/* From now on no thread of this process may copy from or to the memory of others. 0: the system has no such filters. */
 static inline int deny_copies(void)
 {
     struct sock_filter code[] = {
@@ -23,7 +24,8 @@ static inline int deny_copies(void)
     };
     const struct sock_fprog filter = { .len = sizeof code / sizeof code[0], .filter = code };
 
-    return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+    return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+           !syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
 }
 
 #endif
