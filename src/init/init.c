@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/setting.h"
 #include "coll/coll.h"
 #include "comm/comm.h"
 #include "dyn/dyn.h"
@@ -19,6 +20,14 @@
 #include "sys/control.h"
 
 struct process process;
+
+static struct setting multiple = {
+    .name = "THREAD_MULTIPLE",
+    .help = "as if MPI_Init had asked for MPI_THREAD_MULTIPLE, for programs whose threads call MPI all the same",
+    .topic = "threads",
+    .kind = SETTING_BOOL,
+};
+SETTING_LISTED(multiple);
 
 static int check_level(int required)
 {
@@ -137,7 +146,9 @@ int init_start(int required, int *provided)
     if (!rc)
         rc = check_level(required);
     if (!rc)
-        rc = core_acquire(required, true, &level);
+        rc = setting_read(&multiple);
+    if (!rc)
+        rc = core_acquire(multiple.value ? MPI_THREAD_MULTIPLE : required, true, &level);
     if (rc)
         return rc;
     process.thread_level = level;

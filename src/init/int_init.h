@@ -37,7 +37,9 @@ p2p_broken_fn notice_broken COLD;
 /* With PARLEY_CHECK: tell of a message whose elements are not those that its receive asks for. */
 bool notice_is_checking(void);
 p2p_mismatched_fn notice_mismatched COLD;
-/* The same of what the program leaves behind (leftovers.c). Collective over MPI_COMM_WORLD. */
+/* Tell, once, of two threads that wait at the same time in a process that has not asked for MPI_THREAD_MULTIPLE. */
+void notice_threads(void) COLD;
+/* With PARLEY_CHECK: tell of what the program leaves behind (leftovers.c). Collective over MPI_COMM_WORLD. */
 void notice_leftovers(void);
 /* With PARLEY_COUNTERS, PARLEY_EXPLAIN_PROTOCOL: print them, before p2p_fini. */
 void notice_counters(void);

@@ -116,6 +116,21 @@ void notice_mismatched(const struct p2p_mismatch *m)
     pm_diagnose(&process.job, text);
 }
 
+void notice_threads(void)
+{
+    static _Atomic int told;
+    char text[PM_TEXT_MAX];
+
+    if (atomic_exchange_explicit(&told, 1, memory_order_relaxed))
+        return;
+    snprintf(text, sizeof text,
+             "E0305: two threads wait in MPI at the same time, though the program has asked for %s only: nothing "
+             "guards them from each other, so messages may be lost and the program may crash\n"
+             "ask for MPI_THREAD_MULTIPLE in MPI_Init_thread; PARLEY_THREAD_MULTIPLE=1 does it for a program as it is",
+             init_level_name(process.thread_level));
+    pm_diagnose(&process.job, text);
+}
+
 void notice_counters(void)
 {
     struct p2p_counters c;

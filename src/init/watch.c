@@ -118,6 +118,24 @@ static void answer_question(struct job_proc *proc, uint32_t number)
     atomic_store_explicit(&answer->number, number, memory_order_release); /* pairs with the launcher's look */
 }
 
+/* Threads that wait now; the library's own are there only with MPI_THREAD_MULTIPLE. */
+static _Atomic int waiting_threads;
+static _Thread_local int own_waits; /* one within another */
+
+static void enter_thread(void)
+{
+    if (own_waits++)
+        return;
+    if (atomic_fetch_add_explicit(&waiting_threads, 1, memory_order_relaxed) && !progress.is_threaded)
+        notice_threads();
+}
+
+static void leave_thread(void)
+{
+    if (!--own_waits)
+        atomic_fetch_sub_explicit(&waiting_threads, 1, memory_order_relaxed);
+}
+
 static void look(struct progress_long *wait)
 {
     struct job_proc *proc = own_proc();
@@ -128,8 +146,10 @@ static void look(struct progress_long *wait)
     const bool is_asked = asked != atomic_load_explicit(&proc->answer.number, memory_order_relaxed);
     struct progress_long *told = NULL;
 
-    if (!wait->is_known)
+    if (!wait->is_known) {
         atomic_fetch_add_explicit(&page->threads, 1, memory_order_relaxed);
+        enter_thread();
+    }
     wait->is_known = true;
     if (atomic_load_explicit(&process.told, memory_order_relaxed) == wait)
         count_look(page, wait->has_moved || has_changed(page, wait), now);
@@ -150,6 +170,7 @@ static void leave(struct progress_long *wait)
     struct job_status *page = &own_proc()->status;
 
     atomic_fetch_sub_explicit(&page->threads, 1, memory_order_relaxed);
+    leave_thread();
     if (atomic_load_explicit(&process.told, memory_order_relaxed) != wait)
         return;
     begin_writing(page);

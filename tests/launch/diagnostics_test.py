@@ -61,6 +61,7 @@ EXPECTED = {
     302: ['-n', 2, FAULTS, 'finalized'],
     303: ['-n', 2, FAULTS, 'twice'],
     304: ['-n', 2, FAULTS, 'no_world'],
+    305: ['-n', 2, '-env', 'TSAN_OPTIONS', 'report_bugs=0', FAULTS, 'threads'],
     312: ['-n', 2, FAULTS, 'lost_segment'],
     320: ['-n', 2, '-env', 'PARLEY_WARN', 'perhaps', FAULTS, 'nothing'],
     331: ['-n', 2, FAULTS, 'no_buffer'],

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -163,6 +164,25 @@ static void info_handle(void)
 static void keyval(void)
 {
     FAULT MPI_Comm_get_attr(MPI_COMM_WORLD, 4711, data, result);
+}
+
+static void *wait_for_nobody(void *arg)
+{
+    MPI_Recv(arg, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return NULL;
+}
+
+static void threads(void)
+{
+    static int value;
+    pthread_t thread;
+
+    if (rank == 0) {
+        pthread_create(&thread, NULL, wait_for_nobody, &value);
+        MPI_Recv(&value, 1, MPI_INT, 1, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    sleep(2);
+    MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
 static void memory(void)
@@ -435,6 +455,7 @@ static const struct {
     { "info_nokey", info_nokey, 0 },
     { "info_handle", info_handle, 0 },
     { "keyval", keyval, 0 },
+    { "threads", threads, 0 },
     { "memory", memory, 0 },
     { "handler", handler, 0 },
     { "fortran", fortran, 0 },
