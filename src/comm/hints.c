@@ -29,9 +29,9 @@ void comm_set_info(struct comm *comm, struct info *info)
 
         info_get(info, assertions[i], sizeof value, value, &length, &flag);
         if (flag && !strcmp(value, "true"))
-            comm->hints |= bit;
+            atomic_fetch_or_explicit(&comm->hints, bit, memory_order_relaxed);
         if (flag && !strcmp(value, "false"))
-            comm->hints &= (uint8_t)~bit;
+            atomic_fetch_and_explicit(&comm->hints, (uint8_t)~bit, memory_order_relaxed);
     }
     comm->may_overtake = comm->hints & ALLOW_OVERTAKING;
 }

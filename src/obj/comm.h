@@ -80,8 +80,8 @@ struct comm {
     _Atomic uint32_t coll_running;   /* collective calls that are requests and not complete */
     bool coll_has_complained;        /* that another process makes other calls, once */
     const char *coll_outer;          /* the call that makes collective calls itself; NULL: none */
-    uint8_t hints;                   /* a bit each, see comm/hints.c */
-    bool may_overtake;               /* one of them: the user's messages and receives need not keep their order */
+    _Atomic uint8_t hints;           /* a bit each, see comm/hints.c; read while another thread sets them */
+    _Atomic bool may_overtake;       /* one of them: the user's messages and receives need not keep their order */
     struct spread *spread;           /* which node each member is on, owned by room coll; NULL: all on one, or … */
     bool is_placed;                  /* … this is false: nobody has looked yet */
     struct comm *whole;              /* room coll's own, of the members on a node: that of all of them. Else NULL */

@@ -185,7 +185,7 @@ static ALWAYS_INLINE bool recv_at_once(const struct comm *comm, const struct cha
 /* The library's own messages keep their order. */
 static ALWAYS_INLINE bool may_overtake(const struct channel *channel)
 {
-    return channel->comm->may_overtake && !(channel->ctx & 1);
+    return atomic_load_explicit(&channel->comm->may_overtake, memory_order_relaxed) && !(channel->ctx & 1);
 }
 
 /* May the next record be taken for a receive that has not been posted? Not before a message that is kept, nor, unless

@@ -58,21 +58,29 @@ static void use_info(MPI_Info shared, int round)
     CHECK_OK(MPI_Info_set(shared, key, "value"));
     CHECK_OK(MPI_Info_get_string(shared, key, &length, value, &flag));
     CHECK(flag && strcmp(value, "value") == 0, "flag %d", flag);
+    CHECK_OK(MPI_Comm_get_info(comm, &info));
+    CHECK_OK(MPI_Info_free(&info));
     CHECK_OK(MPI_Info_dup(shared, &info));
     CHECK(MPI_Info_fromint(MPI_Info_toint(info)) == info, "number %d", MPI_Info_toint(info));
     CHECK_OK(MPI_Info_free(&info));
 }
 
-/* A new communicator takes over a handler that another thread may be replacing. One thread alone: it is collective. */
+/* A new communicator takes over a handler that another thread may be replacing; others may ask for hints while they are
+ * set. One thread alone: these are collective. */
 static void *duplicate(void *arg)
 {
     MPI_Comm made;
+    MPI_Info hints;
 
     (void)arg;
+    CHECK_OK(MPI_Info_create(&hints));
     for (int round = 0; round < ROUNDS; round++) {
         CHECK_OK(MPI_Comm_dup(comm, &made));
         CHECK_OK(MPI_Comm_free(&made));
+        CHECK_OK(MPI_Info_set(hints, "mpi_assert_no_any_tag", round % 2 ? "true" : "false"));
+        CHECK_OK(MPI_Comm_set_info(comm, hints));
     }
+    CHECK_OK(MPI_Info_free(&hints));
     return NULL;
 }
 
