@@ -6,11 +6,10 @@
  *   line, cell   the lengths, if they vary; the slots, one for all or one for each other member by its rank
  *
  * Slots that do not fit into a part of a cell (node_part) go in several rounds, a part of each in a round; of a
- * scatterv, unless there are too many, as many slots as fit, the next member's first, who may be the next root. All
+ * scatterv, unless there are too many, as many slots as fit, or one after the other in rounds of its own, the next
+ * member's first, who may be the next root. All
  * members have the same number of rounds: who brings less posts the others as well. So only calls have several in which
  * everybody reads the lines of all who bring something. */
-#include <limits.h>
-
 #include "base/err.h"
 #include "coll/int_node.h"
 
@@ -28,6 +27,7 @@ struct layout {
     size_t part;        /* bytes of each slot in a round */
     int rounds;
     int in_turn;        /* so many slots in each round; 0: all */
+    int each;           /* with that: rounds that a slot takes, if more than one does not fit */
     bool is_in_line;
 };
 
@@ -40,10 +40,16 @@ static struct layout layout_of(const struct node_call *call, const struct node_h
     if (likely(l.table + n * stride <= room))
         return l;
     if (call->what >> NODE_WHAT_OP == COLL_SCATTERV) {
-        const int fit = (int)((room - l.table) / stride), rounds = fit ? (count + fit - 1) / fit : INT_MAX;
+        const size_t most = (room - l.table) / CACHE_LINE * CACHE_LINE, each = (stride + most - 1) / most;
+        const size_t fit = each > 1 ? 1 : (room - l.table) / stride, rounds = (n + fit - 1) / fit * each;
 
-        l.in_turn = rounds <= NODE_AHEAD ? fit : 0;
-        l.rounds = rounds;
+        if (rounds <= NODE_AHEAD) {
+            l.in_turn = (int)fit;
+            l.each = (int)each;
+            if (each > 1) /* even parts */
+                l.part = (stride + each * CACHE_LINE - 1) / (each * CACHE_LINE) * CACHE_LINE;
+            l.rounds = (int)rounds;
+        }
     }
     if (!l.in_turn) {
         l.part = (room - l.table) / n / CACHE_LINE * CACHE_LINE;
@@ -101,16 +107,17 @@ static void fill(const struct node_slots *slots, const struct layout *l, char *t
     }
 }
 
-/* The blocks whose turn is in a round of member `rank`. */
+/* The blocks whose turn is in a round of member `rank`, or the part of one. */
 static void fill_in_turn(const struct node_slots *slots, const struct layout *l, char *to, int round, int rank)
 {
-    const int first = round * l->in_turn, left = slots->count - first;
+    const int first = round / l->each * l->in_turn, left = slots->count - first;
+    const size_t at = (size_t)(round % l->each) * l->part;
 
     for (int i = 0; i < (left < l->in_turn ? left : l->in_turn); i++, to += l->part) {
         const int slot = (first + i + rank) % slots->count;
 
-        if (slots->len[slot])
-            node_pack(&slots->block[slot], 0, to, slots->len[slot]);
+        if (at < slots->len[slot])
+            node_pack(&slots->block[slot], at, to, size_min(l->part, slots->len[slot] - at));
     }
 }
 
@@ -186,7 +193,7 @@ int node_slots_take(struct node_call *call, int rank, int count, int slot, const
     if (unlikely(l.in_turn)) {
         const int place = (slot + count - rank) % count;
 
-        before = (uint32_t)(place / l.in_turn);
+        before = (uint32_t)(place / l.in_turn * l.each);
         in_cell = (size_t)(place % l.in_turn) * l.part;
     }
     for (size_t at = 0; at < taken && !rc; at += l.part) {

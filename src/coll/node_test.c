@@ -714,8 +714,8 @@ static void other_lengths(struct comm *comm)
     send_other_length(comm, 100, 0);
 }
 
-/* Blocks of a gatherv that are too long for a cell, for roots that move on and now and then come late; some are too
- * long for a tray as well, some are short. */
+/* Blocks of a gatherv or scatterv that are too long for a cell, for roots that move on and now and then come late; some
+ * are too long for a tray as well, some are short. */
 enum { TRAY_CALLS = 80, TRAY_ITEMS = 36000 };
 
 static void check_trays(struct comm *comm, int call, int root, struct type *sent)
@@ -736,6 +736,14 @@ static void check_trays(struct comm *comm, int call, int root, struct type *sent
     for (int rank = 0; rank < comm->size && comm->rank == root; rank++)
         for (int i = 0; i < numbers[rank]; i++)
             CHECK_INT(out[places[rank] + i], item(call, rank, i));
+    for (int rank = 0; rank < comm->size && comm->rank == root; rank++)
+        for (int i = 0; i < numbers[rank]; i++)
+            out[places[rank] + i] = item(call + 1, rank, i);
+    for (int i = 0; i < TRAY_ITEMS; i++)
+        in[i] = -1;
+    CHECK_INT(node_scatter(comm, VARYING(out, numbers, places, type), SAME(in, numbers[comm->rank], type), root), 0);
+    for (int i = 0; i < TRAY_ITEMS; i++)
+        CHECK_INT(in[i], i < numbers[comm->rank] ? item(call + 1, comm->rank, i) : -1);
 }
 
 static void trays(struct comm *comm)
