@@ -732,6 +732,25 @@ static void test_leaving(void)
     close_all();
 }
 
+/* Every process has numbers, none has another one's, and the first one has many. */
+static void test_ranges(void)
+{
+    static const int places[][2] = { { 1, 1 }, { 1, 129 }, { 2, 2 }, { 3, 131 }, { 1024, 1152 }, { 10007, 10007 } };
+
+    for (unsigned i = 0; i < ARRAY_LEN(places); i++) {
+        uint32_t end = 0, first, count;
+
+        for (int proc = 0; proc < places[i][1]; proc++) {
+            const struct comm_place place = { .proc = proc, .ranks = places[i][0], .procs = places[i][1] };
+
+            comm_ctx_range(&place, &first, &count);
+            CHECK(first >= end && count >= 40000 && first + count <= P2P_CTX_FOREIGN / 2);
+            CHECK(proc || count >= P2P_CTX_FOREIGN / 16);
+            end = first + count;
+        }
+    }
+}
+
 int main(void)
 {
     const struct p2p_config alone = { .proc = 0, .procs = 1 }, threaded = { .procs = 1, .is_threaded = true };
@@ -742,6 +761,7 @@ int main(void)
     comm_ctx_start(&(struct comm_place){ .procs = 1, .size = 1, .ranks = 1 });
     test_split_order();
     test_ctx();
+    test_ranges();
     test_random_groups();
     test_picking();
     test_no_memory();

@@ -34,6 +34,8 @@ void comm_drop_strays(void);
 
 /* Once, before the others: the range of this process. */
 void comm_ctx_start(const struct comm_place *place);
+/* Which numbers below 2^29 a process has; of MPI_COMM_WORLD and its like the first one takes them. */
+void comm_ctx_range(const struct comm_place *place, uint32_t *first, uint32_t *count);
 /* A context for a new communicator, which no other one in the job has or will have: every process has a range
  * of its own. Never reused. Thread safe. Error: MPI_ERR_OTHER when the range is used up; *ctx is then 0. */
 int comm_ctx_take(uint32_t *ctx);

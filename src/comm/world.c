@@ -27,6 +27,7 @@ enum { FIRST_WORLD_NUMBER = 0, SELF_NUMBER = 1, OWN_NUMBER = 2, FIRST_NUMBER = 3
 #define CTX_NUMBERS (P2P_CTX_FOREIGN / 2) /* of each of the two kinds */
 #define FIRST_SPREAD (P2P_CTX_SPREAD / 2)
 #define CTX_SPARE   (CTX_NUMBERS / 8)    /* of these, for processes that are not in the first world */
+#define CTX_FIRST   (CTX_NUMBERS / 8)    /* for the first process of the first world, beside its share */
 #define CTX_WORLDS  (UINT32_C(1) << 20)  /* and of those, the last ones, for their worlds */
 
 struct comm_world comm_world;
@@ -105,14 +106,17 @@ void comm_ctx_limit(uint32_t count)
     spread.end = 0;
 }
 
-/* Which numbers below 2^29 a process has. */
-static void find_range(const struct comm_place *place, uint32_t *first, uint32_t *count)
+void comm_ctx_range(const struct comm_place *place, uint32_t *first, uint32_t *count)
 {
     const uint32_t spare = (uint32_t)(place->procs - place->ranks), own = CTX_NUMBERS - (spare ? CTX_SPARE : 0);
+    const uint32_t share = (own - CTX_FIRST) / (uint32_t)place->ranks;
 
-    if (place->proc < place->ranks) {
-        *count = own / (uint32_t)place->ranks;
-        *first = (uint32_t)place->proc * *count;
+    if (!place->proc) {
+        *count = CTX_FIRST + share;
+        *first = 0;
+    } else if (place->proc < place->ranks) {
+        *count = share;
+        *first = CTX_FIRST + (uint32_t)place->proc * share;
     } else {
         *count = (CTX_SPARE - CTX_WORLDS) / spare;
         *first = own + (uint32_t)(place->proc - place->ranks) * *count;
@@ -133,7 +137,7 @@ void comm_ctx_start(const struct comm_place *place)
     _Atomic uint32_t *counters = place->contexts ? place->contexts : own_counters;
     uint32_t first, count;
 
-    find_range(place, &first, &count);
+    comm_ctx_range(place, &first, &count);
     start_numbers(&first_lane, &counters[0], first ? first : FIRST_NUMBER, first + count);
     start_numbers(&spread, &counters[1], FIRST_SPREAD + first, FIRST_SPREAD + first + count);
 }
