@@ -239,6 +239,8 @@ void node_await_late(const struct node_call *call, uint32_t round, int next, int
     _Atomic uint32_t *late = &shelf_head(call->comm)->late;
 
     if (!is_over(&wait)) {
+        node_wake_all(call); /* who has posted several rounds wakes others after the last one only: they may need the
+                              * first one to come to this round at all */
         /* relaxed: before this process sleeps it orders them all, see progress_wake */
         atomic_fetch_add_explicit(late, 1, memory_order_relaxed);
         wait_long(&wait);

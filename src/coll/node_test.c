@@ -139,13 +139,30 @@ static void look_who_wakes(struct node_call *call)
     CHECK(is_woken(call, node_wants(round + 1, 0, 1 << 12, 1 << 13))); /* that is not told */
 }
 
+/* Rank 3 comes when rank 1 has been woken: who waits for it wakes rank 1 before. */
+static void wake_before_wait(struct node_call *call, struct shelf_line *line)
+{
+    _Atomic uint32_t *sleep = &job_proc(memory, 1)->sleep;
+
+    if (call->comm->rank == 0) {
+        atomic_store(&shelf_member(call->comm, 1)->wants, node_wants(call->round, 0, 0, 1));
+        atomic_store(sleep, SLEEP_ON_WORD);
+        atomic_store(&counts[1], 1);
+        node_await_late(call, call->round, 3, 4);
+    } else if (call->comm->rank == 3) {
+        while (!atomic_load(&counts[1]) || atomic_load(sleep))
+            usleep(100);
+        node_post(call, line);
+    }
+}
+
 static void wakes(struct comm *comm)
 {
     struct node_call call = { .comm = comm, .what = node_what(COLL_BARRIER, -1) };
+    struct shelf_line *line;
 
     for (int i = 0; i < 2; i++) {
-        struct shelf_line *line = node_open(&call, false);
-
+        line = node_open(&call, false);
         if (comm->rank != 3 || !i)
             node_post(&call, line);
     }
@@ -155,8 +172,10 @@ static void wakes(struct comm *comm)
     if (comm->rank == 0) {
         node_step(&call, 2);
         look_who_wakes(&call);
-        atomic_fetch_add(&counts[0], 1);
     }
+    wake_before_wait(&call, line);
+    if (comm->rank == 0)
+        atomic_fetch_add(&counts[0], 1);
     while (atomic_load(&counts[0]) <= comm->size)
         usleep(100);
 }
