@@ -44,7 +44,10 @@ void match_posted_add(struct match_ctx *ctx, struct match_entry *recv) NOINLINE;
 /* The first entries of the list do not take `key`: begins the hash stage and searches there. */
 struct match_entry *match_posted_search(struct match_ctx *ctx, uint64_t key) NOINLINE;
 
-/* Oldest receive of the hash stage that takes `key`, unlinked; or NULL. */
+/* Oldest receive of the hash stage that takes `key`, left in place; or NULL. */
+struct match_entry *match_posted_find(struct match_ctx *ctx, uint64_t key) NOINLINE;
+
+/* The same, unlinked. */
 struct match_entry *match_posted_arrive(struct match_ctx *ctx, uint64_t key) NOINLINE;
 
 /* Unlinks a receive in the hash stage. */

@@ -108,6 +108,21 @@ struct match_entry *match_arrive(struct match_ctx *ctx, uint64_t key)
     return NULL;
 }
 
+bool match_may_take(struct match_ctx *ctx, uint64_t key)
+{
+    unsigned walked = 0;
+
+    if (unlikely(!is_short(ctx)))
+        return match_posted_find(ctx, key);
+    LIST_FOR_EACH(link, &ctx->posted) {
+        const struct match_entry *recv = in_posted(link);
+
+        if (((key ^ recv->node.key) & recv->mask) == 0 || ++walked == MATCH_SHORT)
+            return true;
+    }
+    return false;
+}
+
 void match_keep(struct match_ctx *ctx, struct match_arrival *arrival, uint64_t key)
 {
     arrival->exact.key = key;

@@ -173,6 +173,9 @@ struct match_arrival *match_post(struct match_ctx *ctx, struct match_entry *recv
  * message by match_keep before anything else happens in this context. */
 struct match_entry *match_arrive(struct match_ctx *ctx, uint64_t key) HOT;
 
+/* May a posted receive take a message with this key? Nothing changes. Yes also where it takes long to tell. */
+bool match_may_take(struct match_ctx *ctx, uint64_t key) HOT;
+
 /* Adds an arrival that match_arrive had no receive for. It stays the caller's, but may not go away until
  * match_post returns it or match_take has been called. Its fields need no preparation. */
 void match_keep(struct match_ctx *ctx, struct match_arrival *arrival, uint64_t key) HOT;

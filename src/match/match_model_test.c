@@ -182,8 +182,10 @@ static void step_arrive(struct world *world, const struct phase *phase)
 {
     const uint64_t key = aimed_key(phase, &world->posted);
     const int at = find(&world->posted, key, UINT64_MAX);
+    const bool is_hashed = world->ctx.is_hashed, may = match_may_take(&world->ctx, key);
     struct match_entry *recv = match_arrive(&world->ctx, key);
 
+    CHECK(is_hashed ? may == (recv != NULL) : may || !recv);
     same("arrive", recv ? recv - world->recvs : -1, slot_at(&world->posted, at));
     results[ARRIVE] += at >= 0;
     if (at < 0) {

@@ -32,8 +32,10 @@ static int post(unsigned i, int source, int tag)
 /* Number of the receive that takes the message; without one arrivals[i] is kept, and the answer is -1. */
 static int arrive(unsigned i, int source, int tag)
 {
+    const bool may = match_may_take(&ctx, match_key(source, tag));
     struct match_entry *recv = match_arrive(&ctx, match_key(source, tag));
 
+    CHECK(may || !recv);
     if (!recv) {
         match_keep(&ctx, &arrivals[i], match_key(source, tag));
         return -1;

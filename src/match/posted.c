@@ -65,7 +65,7 @@ static inline struct match_entry *oldest_of_class(struct match_ctx *ctx, uint64_
     return entry_of(match_table_find(&ctx->match->posted, key & match_class_mask(class), owner));
 }
 
-struct match_entry *match_posted_arrive(struct match_ctx *ctx, uint64_t key)
+struct match_entry *match_posted_find(struct match_ctx *ctx, uint64_t key)
 {
     struct match_entry *recv = NULL;
 
@@ -77,6 +77,13 @@ struct match_entry *match_posted_arrive(struct match_ctx *ctx, uint64_t key)
         recv = older(recv, oldest_of_class(ctx, key, MATCH_ANY_SOURCE));
     if (ctx->class_count[MATCH_ANY])
         recv = older(recv, CONTAINER_OF(ctx->posted.next, struct match_entry, node.ring));
+    return recv;
+}
+
+struct match_entry *match_posted_arrive(struct match_ctx *ctx, uint64_t key)
+{
+    struct match_entry *const recv = match_posted_find(ctx, key);
+
     if (recv)
         match_posted_remove(ctx, recv);
     return recv;

@@ -188,16 +188,17 @@ static ALWAYS_INLINE bool may_overtake(const struct channel *channel)
     return atomic_load_explicit(&channel->comm->may_overtake, memory_order_relaxed) && !(channel->ctx & 1);
 }
 
-/* May the next record be taken for a receive that has not been posted? Not before a message that is kept, nor, unless
- * order does not matter (§7.4.4), before receives that are posted and may want it. With the lock. */
-static ALWAYS_INLINE bool may_take(const struct channel *channel)
+/* May the next record, if it has this key, be taken for a receive that has not been posted? Not before a message that
+ * is kept, nor, unless order does not matter (§7.4.4), before receives that are posted and want it. With the lock. */
+static ALWAYS_INLINE bool may_take(struct channel *channel, uint64_t key)
 {
-    return match_is_empty(&channel->match) || (may_overtake(channel) && !channel->match.arrival_count);
+    return !channel->match.arrival_count &&
+           (!channel->match.posted_count || may_overtake(channel) || !match_may_take(&channel->match, key));
 }
 
 /* The same as recv_at_once with threads: look without the lock, take with it. And with one thread, where other receives
- * are posted and order does not matter. */
-static NOINLINE bool recv_early(const struct channel *channel, void *buf, size_t max, const struct type *type,
+ * are posted. */
+static NOINLINE bool recv_early(struct channel *channel, void *buf, size_t max, const struct type *type,
                                 int source, int tag, MPI_Status *status)
 {
     const struct net_head head = eager_head(channel, type, match_key(source, tag));
@@ -212,7 +213,7 @@ static NOINLINE bool recv_early(const struct channel *channel, void *buf, size_t
         if (peer->ops->is_silent(peer->ep))
             continue;
         lane_lock(channel->lane);
-        if (may_take(channel))
+        if (may_take(channel, match_key(source, tag)))
             len = peer->ops->take(peer->ep, head, buf, max);
         lane_unlock(channel->lane);
         break;
@@ -266,7 +267,7 @@ static NOINLINE int recv_request(struct channel *channel, void *buf, MPI_Count c
 {
     struct p2p_req r;
 
-    if ((channel->lane->is_threaded || may_overtake(channel)) && is_rank_of(channel->comm, source) &&
+    if ((channel->lane->is_threaded || channel->match.posted_count) && is_rank_of(channel->comm, source) &&
         recv_early(channel, buf, type_bytes(type, count), type, source, tag, status))
         return 0;
     request_init(&r, channel, type);
