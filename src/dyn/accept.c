@@ -28,7 +28,8 @@ struct accept {
     bool is_abroad;            /* he is of another job */
     uint32_t tag;
     int fd;                    /* something that comes from there ends it; -1: nothing does */
-    bool is_ended;
+    _Atomic uint32_t *open;    /* the port's number, as long as it is open */
+    bool is_ended, is_closed;
 };
 
 /* The one that came first, among all who wait at the port; NULL: nobody. */
@@ -84,14 +85,15 @@ static bool take_caller(struct accept *accept, struct job_caller *caller, int vi
     return accept->caller;
 }
 
-/* Nobody waits: is there something else to see, be it the end? It stays there. */
+/* Nobody waits: is there something else to see, be it the end? It stays there. Or is the port closed by a thread? */
 static bool has_news(struct accept *accept)
 {
     char first;
 
+    accept->is_closed = atomic_load_explicit(accept->open, memory_order_relaxed) != accept->port.number;
     accept->is_ended = accept->fd >= 0 && (recv(accept->fd, &first, sizeof first, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
                                            (errno != EAGAIN && errno != EINTR));
-    return accept->is_ended;
+    return accept->is_ended || accept->is_closed;
 }
 
 static bool has_caller(void *arg)
@@ -152,10 +154,12 @@ static int wait_for_caller(const char *name, int fd, struct finding *finding)
     int rc = dyn_need_job("MPI_Comm_accept");
 
     if (!rc)
-        rc = port_read_own(name, &accept.port);
+        rc = port_read_own(name, &accept.port, &accept.open);
     while (!rc && accept.proc < 0 && !accept.is_ended) {
         progress_wait_look(has_caller, &accept);
-        if (!accept.caller && !accept.is_ended)
+        if (!accept.caller && accept.visitor < 0 && accept.is_closed)
+            rc = port_closed(name);
+        else if (!accept.caller && !accept.is_ended)
             rc = greet_visitor(&accept);
     }
     if (rc)

@@ -31,9 +31,11 @@ static inline bool port_is_near(int proc)
     return job_is_near(dyn_job->head, proc, dyn_job->proc);
 }
 
-/* port.c: 0, or an error: it is no port's name; or it is not one of this process, open. */
+/* port.c: 0, or an error: it is no port's name; or it is not one of this process, open: else *open is its number as
+ * long as it is. The error of one that is closed. */
 int port_read(const char *name, struct port *port);
-int port_read_own(const char *name, struct port *port);
+int port_read_own(const char *name, struct port *port, _Atomic uint32_t **open);
+int port_closed(const char *name);
 /* Is the process that has opened it still there, with the port open? */
 bool port_is_open(const struct port *port);
 /* Does this one wait at the port? */

@@ -58,7 +58,12 @@ int port_read(const char *name, struct port *port)
     return !port->is_abroad && port->owner >= dyn_job->procs ? no_port(name) : 0;
 }
 
-int port_read_own(const char *name, struct port *port)
+int port_closed(const char *name)
+{
+    return err(MPI_ERR_PORT, "E1009: the port " PORT_SHOWN " is closed", SHOWN(name));
+}
+
+int port_read_own(const char *name, struct port *port, _Atomic uint32_t **open)
 {
     const int rc = port_read(name, port);
 
@@ -68,7 +73,8 @@ int port_read_own(const char *name, struct port *port)
         port->tenant != job_proc(dyn_job->head, dyn_job->proc)->tenant)
         return err(MPI_ERR_PORT, "E1008: the port " PORT_SHOWN " was opened by another process, which alone can use "
                    "it", SHOWN(name));
-    return find(port) ? 0 : err(MPI_ERR_PORT, "E1009: the port " PORT_SHOWN " is closed", SHOWN(name));
+    *open = find(port);
+    return *open ? 0 : port_closed(name);
 }
 
 /* --- opening and closing --- */
@@ -122,14 +128,17 @@ int dyn_close_port(const char *name)
 {
     struct pm_reply reply;
     struct port port;
+    _Atomic uint32_t *open;
     int rc = dyn_need_job("MPI_Close_port");
 
     if (!rc)
-        rc = port_read_own(name, &port);
+        rc = port_read_own(name, &port, &open);
     if (rc)
         return rc;
-    atomic_store_explicit(find(&port), 0, memory_order_release);
+    if (!atomic_compare_exchange_strong_explicit(open, &port.number, 0, memory_order_release, memory_order_relaxed))
+        return port_closed(name);
     wake_callers(&port);
+    progress_notify(); /* threads that accept there */
     if (!dyn_job->head->is_spread && !*port.reach)
         return 0;
     return port_tell(CONTROL_CLOSE, "MPI_Close_port", (long[]){ port.number }, 1, &reply);
