@@ -61,7 +61,9 @@ struct file {
     struct io_op *active;          /* the collective one whose turn it is; NULL: none */
     _Atomic int64_t *pointer;      /* the shared file pointer, in etypes; NULL: rank 0 has it */
     _Atomic int64_t own_pointer;   /* it is this one, perhaps */
-    bool is_boxed;                 /* rank 0 answers parcels */
+    struct comm *asking;           /* by which rank 0 answers parcels; `comm`, or owned; NULL: neither is there yet */
+    struct comm *home;             /* owned: those of this machine; NULL: all are, or they ask rank 0 as well */
+    bool is_boxed, is_attended;    /* its box is open; this is rank 0 and answers while it computes */
     /* of the thread that makes collective calls: */
     struct io_op *split;           /* begun, and not ended; NULL: none */
     /* of the collective operation whose turn it is: */
@@ -129,6 +131,7 @@ size_t io_view_before(const struct io_view *view, MPI_Offset place);
 /* --- the shared file pointer (shared_pointer.c) --- */
 
 /* Local; before another process uses it. Error: MPI_ERR_NO_MEM. */
+int io_shared_prepare(struct file *file); /* collective, before it is opened */
 int io_shared_open(struct file *file);
 void io_shared_close(struct file *file);
 /* Move it on, and where it was; waits for rank 0 if that has it, and `call` names the wait in reports. Error: rank 0 is

@@ -178,6 +178,10 @@ static int open_together(struct file *file)
 static void destroy(struct file *file)
 {
     io_shared_close(file);
+    if (file->home)
+        comm_unref(file->home);
+    if (file->asking && file->asking != file->comm)
+        comm_unref(file->asking);
     if (file->comm)
         comm_unref(file->comm);
     if (file->errhandler)
@@ -242,6 +246,8 @@ int io_open(struct comm *comm, const char *filename, int amode, struct info *inf
     rc = io_agree(comm, "MPI_File_open", name, rc, (uint64_t)amode, "amode");
     if (!rc)
         rc = comm_create_for(comm, comm->group, "MPI_File_open", &file->comm);
+    if (!rc)
+        rc = io_shared_prepare(file);
     if (!rc)
         rc = open_together(file);
     if (!rc)

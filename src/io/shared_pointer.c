@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: io. Shared file pointers (MPI 5.0 §14.4.4). The pointer, in etypes, is a word in the memory that the members of
- * the file's communicator share. Where they share none, it lies at rank 0, which answers parcels whenever it is in MPI.
- * Nothing of it is in a file system, so nothing is left behind.
+ * the file's communicator share. Where they share none, it lies at rank 0, which answers parcels: in its calls of MPI,
+ * or by the library's helper. Nothing of it is in a file system, so nothing is left behind.
  * Knows: coll (the word), parcels. Does not know: data. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "coll/coll.h"
+#include "comm/comm.h"
 #include "io/operation.h"
 #include "obj/blocked.h"
 #include "op/op.h"
+#include "p2p/attend.h"
 #include "p2p/p2p.h"
 #include "p2p/parcel.h"
 #include "sys/job.h"
@@ -80,8 +82,8 @@ static void end(void *arg, void *place, int rc)
         atomic_store_explicit(&slot->done, 1, memory_order_release); /* pairs with is_answered */
         progress_notify();
     } else {
-        q->value = add(&parcel->file->own_pointer, q->amount);
-        p2p_parcel_send(parcel->file->comm, parcel->rank, ANSWER, q, sizeof *q, NULL, NULL);
+        q->value = add(parcel->file->pointer, q->amount);
+        p2p_parcel_send(parcel->file->asking, parcel->rank, ANSWER, q, sizeof *q, NULL, NULL);
     }
     mem_free(parcel);
 }
@@ -111,9 +113,9 @@ bool io_describe_wait(const struct progress_long *told, struct blocked *out)
 
 static int ask(struct file *file, const char *call, int64_t amount, int64_t *before)
 {
-    struct slot slot = { .comm = file->comm, .call = call };
+    struct slot slot = { .comm = file->asking, .call = call };
     const struct question question = { amount, 0, (uintptr_t)&slot };
-    const int rc = p2p_parcel_send(file->comm, 0, QUESTION, &question, sizeof question, NULL, NULL);
+    const int rc = p2p_parcel_send(file->asking, 0, QUESTION, &question, sizeof question, NULL, NULL);
 
     if (rc)
         return rc;
@@ -124,25 +126,58 @@ static int ask(struct file *file, const char *call, int64_t amount, int64_t *bef
 
 /* --- the pointer --- */
 
+/* What the processes of a machine share, or the only one has; NULL: nothing. Collective over `comm`. */
+static _Atomic int64_t *find_word(struct file *file, struct comm *comm)
+{
+    return comm->size == 1 ? &file->own_pointer : coll_shared_word(comm);
+}
+
+/* Rank 0 is to answer while it computes, too: by a communicator that the library's helper looks after. That one sees
+ * only what comes from other machines, so those of its own share the word with it. */
+int io_shared_prepare(struct file *file)
+{
+    const int machine = file->machines.of[file->comm->rank];
+    bool is_apart = false;
+    int rc = file->machines.count > 1 ? attend_wanted(&is_apart) : 0;
+
+    if (!rc && is_apart)
+        rc = comm_create_apart(file->comm, "MPI_File_open", &file->asking);
+    if (!rc && is_apart)
+        rc = comm_split(file->comm, machine, file->comm->rank, &file->home);
+    if (!rc && is_apart && machine == file->machines.of[0]) {
+        file->home->coll_outer = "MPI_File_open";
+        file->pointer = find_word(file, file->home);
+        file->home->coll_outer = NULL;
+    }
+    if (!file->asking)
+        file->asking = file->comm;
+    return rc;
+}
+
 int io_shared_open(struct file *file)
 {
-    if (file->comm->size == 1) {
-        file->pointer = &file->own_pointer;
-        return 0;
-    }
-    file->pointer = file->machines.count > 1 ? NULL : coll_shared_word(file->comm);
-    if (file->pointer)
+    int rc;
+
+    if (file->machines.count == 1)
+        file->pointer = find_word(file, file->comm);
+    if (file->machines.count == 1 && file->pointer)
         return 0;
     file->is_boxed = true;
-    if (!file->comm->rank)
+    if (!file->comm->rank && !file->pointer)
         file->pointer = &file->own_pointer;
-    return p2p_box_open(file->comm, &sink, file);
+    rc = p2p_box_open(file->asking, &sink, file);
+    file->is_attended = !rc && !file->comm->rank && file->asking != file->comm;
+    if (file->is_attended)
+        attend_begin(file->asking);
+    return rc;
 }
 
 void io_shared_close(struct file *file)
 {
+    if (file->is_attended)
+        attend_end();
     if (file->is_boxed)
-        p2p_box_close(file->comm);
+        p2p_box_close(file->asking);
 }
 
 int io_shared_add(struct file *file, const char *call, int64_t amount, int64_t *before)

@@ -20,6 +20,7 @@
 #define RMA_INT_MESSAGE_H
 
 #include "base/list.h"
+#include "p2p/attend.h"
 #include "p2p/parcel.h"
 #include "rma/int_rma.h"
 
@@ -202,28 +203,8 @@ void win_serve_lost(struct win_messages *m, int rank);
 /* Where the bytes of a parcel that has just begun go, which is the next one of its queue. */
 void *win_serve_begin(struct win_messages *m, struct win_parcel_in *in);
 
-/* What was left to be tried again: something waits for that; try. */
-extern _Atomic unsigned win_serve_deferred;
+/* What was left to be tried again (attend_unfinished): something waits for that; try. */
 int win_serve_again(void);
-
-/* --- attend.c --- */
-
-/* Shall far processes be served while this one computes? Error: the setting cannot be read. */
-int win_attend_wanted(bool *is);
-/* A window with messages is there; it goes, without locks. */
-void win_attend_begin(const struct win *win);
-void win_attend_end(const struct win *win);
-/* No window is left, or none will be closed any more. */
-void win_attend_fini(void);
-/* How often the program has looked for what comes by messages. */
-extern _Atomic uint32_t win_attend_looks;
-static inline void win_attend_look(void)
-{
-    atomic_store_explicit(&win_attend_looks, atomic_load_explicit(&win_attend_looks, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
-}
-/* Something has been left to be tried again. */
-void win_attend_soon(void);
 
 /* --- far.c, with the lock. At the target. --- */
 

@@ -592,7 +592,8 @@ int win_message_open(struct win *win)
     }
     win->messages = m;
     win_serve_open(m);
-    win_attend_begin(win);
+    if (win->has_far)
+        attend_begin(win->comm);
     return 0;
 }
 
@@ -616,7 +617,8 @@ void win_message_close(struct win *win)
         return;
     if (!is_empty(&wait))
         win_wait_for_messages(&wait, -1);
-    win_attend_end(win);
+    if (win->has_far)
+        attend_end();
     win_serve_close(m);
     p2p_box_close(win->comm);
     for (int rank = 0; rank < win->size; rank++)

@@ -219,7 +219,7 @@ static bool is_flushed(struct win_wait *wait)
     struct flush *f = (struct flush *)(void *)wait;
     const int first = f->rank < 0 ? 0 : f->rank, last = f->rank < 0 ? f->m->win->size - 1 : f->rank;
 
-    win_attend_look();
+    attend_look();
     f->is_done = true;
     p2p_box_lock(f->m->win->comm);
     for (int rank = first; rank <= last; rank++)

@@ -16,7 +16,6 @@ static struct {
     bool is_polled;              /* guarded by lock */
 } serving = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-_Atomic unsigned win_serve_deferred; /* windows that are */
 
 /* --- types of origins --- */
 
@@ -380,9 +379,9 @@ void win_defer(struct win_messages *m)
     if (m->is_deferred)
         return;
     m->is_deferred = true;
-    atomic_fetch_add_explicit(&win_serve_deferred, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&attend_unfinished, 1, memory_order_relaxed);
     progress_work(1);
-    win_attend_soon();
+    attend_soon();
 }
 
 /* Begin what stands behind what has begun: false if something must be tried again. DATA that are still being read to
@@ -475,7 +474,7 @@ static void retry(struct win_messages *m)
     p2p_box_lock(m->win->comm);
     if (m->is_deferred) {
         m->is_deferred = false;
-        atomic_fetch_sub_explicit(&win_serve_deferred, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&attend_unfinished, 1, memory_order_relaxed);
         progress_work(-1);
         for (int rank = 0; rank < m->win->size; rank++) {
             win_outbox_retry(m, rank);
@@ -487,7 +486,7 @@ static void retry(struct win_messages *m)
 
 int win_serve_again(void)
 {
-    if (likely(!atomic_load_explicit(&win_serve_deferred, memory_order_relaxed)))
+    if (likely(!atomic_load_explicit(&attend_unfinished, memory_order_relaxed)))
         return 0;
     pthread_mutex_lock(&serving.lock);
     for (struct win_messages *m = serving.first; m; m = m->next)
@@ -499,7 +498,7 @@ int win_serve_again(void)
 static int poll_deferred(void *arg)
 {
     (void)arg;
-    win_attend_look();
+    attend_look();
     atomic_store_explicit(&win_outbox_tick, atomic_load_explicit(&win_outbox_tick, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     return win_serve_again();
@@ -510,6 +509,7 @@ void win_serve_open(struct win_messages *m)
     pthread_mutex_lock(&serving.lock);
     if (!serving.is_polled)
         progress_add(poll_deferred, &serving);
+    attend_also(win_serve_again);
     serving.is_polled = true;
     m->next = serving.first;
     serving.first = m;
@@ -531,7 +531,7 @@ void win_serve_close(struct win_messages *m)
 
 void win_serve_fini(void)
 {
-    win_attend_fini();
+    attend_fini();
     if (serving.is_polled)
         progress_remove(poll_deferred, &serving);
     serving.is_polled = false;

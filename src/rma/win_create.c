@@ -415,7 +415,7 @@ static int build(struct making *making, struct comm *comm, int rc)
 {
     const char *const call = making->wish->call;
     bool is_apart = false;
-    int failed = has_far(comm) ? win_attend_wanted(&is_apart) : 0;
+    int failed = has_far(comm) ? attend_wanted(&is_apart) : 0;
 
     if (!failed && is_apart)
         failed = comm_create_apart(comm, call, &making->comm);
