@@ -117,12 +117,18 @@ static COLD int copy_failed(const struct node_call *call, int rank, size_t len, 
                call->comm->size, strerror(failed));
 }
 
+/* Those on this node of a communicator of several have no messages of their own. */
+static struct comm *with_messages(const struct node_call *call)
+{
+    return call->comm->whole ? call->comm->whole : call->comm;
+}
+
 int node_fetch(const struct node_call *call, int rank, void *to, uint64_t from, size_t len)
 {
     const int failed = len ? peek_read(pid_of(call, rank), to, from, len) : 0;
 
     if (unlikely(peek_is_refused(failed)))
-        return p2p_fetch(call->comm, rank, to, from, len);
+        return p2p_fetch(with_messages(call), group_proc(call->comm->group, rank), to, from, len);
     return likely(!failed) ? 0 : copy_failed(call, rank, len, failed);
 }
 
@@ -131,6 +137,6 @@ int node_push(const struct node_call *call, int rank, const void *from, uint64_t
     const int failed = len ? peek_write(pid_of(call, rank), from, to, len) : 0;
 
     if (unlikely(peek_is_refused(failed)))
-        return p2p_store(call->comm, rank, from, to, len);
+        return p2p_store(with_messages(call), group_proc(call->comm->group, rank), from, to, len);
     return likely(!failed) ? 0 : copy_failed(call, rank, len, failed);
 }

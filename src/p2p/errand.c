@@ -23,7 +23,7 @@ static void prepare(struct p2p_req *r, struct peer *peer, uint64_t address, size
 
 /* --- who asks --- */
 
-static int ask(struct comm *comm, int rank, enum wire_kind kind, uint64_t here, uint64_t there, size_t len)
+static int ask(struct comm *comm, int proc, enum wire_kind kind, uint64_t here, uint64_t there, size_t len)
 {
     struct channel *channel = channel_of(comm, P2P_COLL);
     struct peer *peer;
@@ -31,7 +31,7 @@ static int ask(struct comm *comm, int rank, enum wire_kind kind, uint64_t here, 
     int rc;
 
     lane_lock(channel->lane);
-    rc = peer_get_rank(channel, rank, &peer);
+    rc = peer_get(channel->lane, proc, &peer);
     if (!rc) {
         request_init(&r, channel, obj_type(MPI_BYTE));
         prepare(&r, peer, here, len);
@@ -49,17 +49,17 @@ static int ask(struct comm *comm, int rank, enum wire_kind kind, uint64_t here, 
     return r.req.error;
 }
 
-int p2p_fetch(struct comm *comm, int rank, void *to, uint64_t from, size_t len)
+int p2p_fetch(struct comm *comm, int proc, void *to, uint64_t from, size_t len)
 {
-    return ask(comm, rank, WIRE_FETCH, (uintptr_t)to, from, len);
+    return ask(comm, proc, WIRE_FETCH, (uintptr_t)to, from, len);
 }
 
-int p2p_store(struct comm *comm, int rank, const void *from, uint64_t to, size_t len)
+int p2p_store(struct comm *comm, int proc, const void *from, uint64_t to, size_t len)
 {
-    const int rc = ask(comm, rank, WIRE_STORE, (uintptr_t)from, to, len);
+    const int rc = ask(comm, proc, WIRE_STORE, (uintptr_t)from, to, len);
     char seen;
 
-    return rc ? rc : p2p_fetch(comm, rank, &seen, to, 1);
+    return rc ? rc : p2p_fetch(comm, proc, &seen, to, 1);
 }
 
 /* --- who is asked --- */

@@ -193,10 +193,10 @@ bool p2p_source_of(const struct comm *comm, struct p2p_source *source);
  * thread. */
 int p2p_lost_rank(const struct comm *comm, int rank);
 
-/* Where the system has come to refuse a copy from or to the memory of a rank on this machine that is in the same call,
- * and waits there until we are done: its library does it, a run of bytes. Return when they are there. Error: no
- * memory. */
-int p2p_fetch(struct comm *comm, int rank, void *to, uint64_t from, size_t len);
-int p2p_store(struct comm *comm, int rank, const void *from, uint64_t to, size_t len);
+/* Where the system has come to refuse a copy from or to the memory of a process of this machine that is in the same
+ * call on `comm`, which has messages, and waits there until we are done: its library does it, a run of bytes. Return
+ * when they are there. Error: no memory. */
+int p2p_fetch(struct comm *comm, int proc, void *to, uint64_t from, size_t len);
+int p2p_store(struct comm *comm, int proc, const void *from, uint64_t to, size_t len);
 
 #endif
