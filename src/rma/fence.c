@@ -2,7 +2,18 @@
 /* Room: rma. MPI_Win_fence (MPI 5.0 §12.5.1): a barrier on the window's communicator. What goes without messages is
  * done by then anyway; assertions would save nothing else that counts, but that the next epoch is not opened. */
 #include "coll/coll.h"
+#include "p2p/parcel.h"
 #include "rma/int_rma.h"
+
+/* What this thread has stored is there for the library's helper, which serves far ranks, and the other way round. Of
+ * the barrier in between they know by other processes, which no tool that looks at threads sees. */
+static void meet_helper(const struct win *win)
+{
+    if (likely(!win->has_far))
+        return;
+    p2p_box_lock(win->comm);
+    p2p_box_unlock(win->comm);
+}
 
 int win_fence(struct win *win, int assertion)
 {
@@ -15,10 +26,12 @@ int win_fence(struct win *win, int assertion)
     if (rc)
         return rc;
     refused = win_complete_messages(win, -1, false, "MPI_Win_fence");
+    meet_helper(win);
     win->comm->coll_outer = "MPI_Win_fence";
     rc = coll_barrier(win->comm);
     rc = rc ? rc : refused;
     win->comm->coll_outer = NULL;
+    meet_helper(win);
     win_own_memory_written(win);
     win->is_open = !(assertion & MPI_MODE_NOSUCCEED);
     win->epoch = win->is_open ? WIN_EPOCH_FENCE : WIN_EPOCH_NONE;

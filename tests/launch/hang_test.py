@@ -179,7 +179,8 @@ def test_held_lock():
 
 
 def test_shared_pointer():
-    no_report('pointer', 2, '    rank 1  MPI_File_write_shared from rank 0', PARLEY_NODES='2')
+    no_report('pointer', 2, '    rank 1  MPI_File_write_shared from rank 0', PARLEY_NODES='2',
+              PARLEY_RMA_HELPER='0')
 
 
 def test_large_sends():
