@@ -14,7 +14,6 @@
 #define NET_SHM_LAYOUT_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "net/net.h"
@@ -31,9 +30,8 @@ enum {
     SHM_CELLS = 32,
     SHM_CELL_SIZE = 32768,
     SHM_PAIR_SIZE = 2 * SHM_CELL_SIZE,            /* cells 2 i and 2 i + 1 are one, for what is sent in parts */
-    SHM_PARTS = 4,                                /* of a cell that is read while it is written; three lines of each
-                                                     cell, behind the pair, tell of all but the first */
-    SHM_PAIR_PARTS = 6,                           /* of a pair, told by the lines of both cells */
+    SHM_PARTS = 4,                                /* of a cell or pair that is read while it is written; three lines of
+                                                     each cell, behind the pair, tell of all but the first */
     SHM_PAIR_STRIDE = SHM_PAIR_SIZE + 2 * (SHM_PARTS - 1) * CACHE_LINE, /* so that pairs do not all meet in the same
                                                                            sets of the caches */
     SHM_PARTS_MIN = 4864,                         /* shortest payload that goes so */
@@ -162,21 +160,10 @@ static inline struct shm_part *shm_parts(struct shm_area area, int proc, uint32_
     return (struct shm_part *)(void *)behind + (SHM_PARTS - 1) * (index % 2);
 }
 
-static inline int shm_part_count(uint32_t len)
+/* Of all but the last part, which is shorter. */
+static inline uint32_t shm_part_size(uint32_t len)
 {
-    return len > SHM_CELL_SIZE ? SHM_PAIR_PARTS : SHM_PARTS;
-}
-
-/* Where a part of so long a payload begins; where it ends if it is the one behind the last. In a pair they have two
- * sixteenths, four times three, two: nobody reads while the first is written nor writes while the last is read. */
-static inline uint32_t shm_part_at(uint32_t len, int part)
-{
-    const bool is_pair = len > SHM_CELL_SIZE;
-    const uint32_t unit = (len / (is_pair ? 16 : SHM_PARTS) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-
-    if (part == shm_part_count(len))
-        return len;
-    return unit * (uint32_t)(is_pair && part ? 3 * part - 1 : part);
+    return (len / SHM_PARTS + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
 /* Where in the area the last part begins. */

@@ -89,17 +89,11 @@ static ALWAYS_INLINE struct written look_at(const struct shm *shm, const struct 
     return written;
 }
 
-/* Has this part come, not the first? */
+/* Has this part come, not the first? With the last one, all have. */
 static ALWAYS_INLINE bool has_part(const struct written *written, int part)
 {
     /* acquire pairs with shm_send_parts */
     return atomic_load_explicit(&written->parts[part - 1].stamp, memory_order_acquire) == written->in.stamp;
-}
-
-/* With it, all have. */
-static ALWAYS_INLINE int last_part(const struct written *written)
-{
-    return shm_part_count(written->len) - 1;
 }
 
 /* Out of a cell, in some cases measured. */
@@ -127,13 +121,13 @@ static bool part_comes(const struct written *written, int part)
 /* A payload from this part on, while it is written. False: it is not all there; what has been read will be again. */
 static ALWAYS_INLINE bool read_from(const struct written *written, int part, net_read_fn *read, void *arg)
 {
-    const int last = last_part(written);
+    const uint32_t size = shm_part_size(written->len);
 
-    for (; part <= last; part++) {
-        const uint32_t at = shm_part_at(written->len, part);
+    for (; part < SHM_PARTS; part++) {
+        const uint32_t at = size * (uint32_t)part;
         if (unlikely(part && !part_comes(written, part)))
             return false;
-        read(arg, at, written->cell + at, shm_part_at(written->len, part + 1) - at);
+        read(arg, at, written->cell + at, part < SHM_PARTS - 1 ? size : written->len - at);
     }
     return true;
 }
@@ -158,7 +152,7 @@ static bool read_parts(struct shm_peer *peer, char *buf, const struct written *w
     uint64_t start = pace_start(&peer->pace, len);
 
     if (unlikely(start)) {
-        if (!part_comes(written, last_part(written)))
+        if (!part_comes(written, SHM_PARTS - 1))
             return false;
         start = clock_ns();
         shared_read(buf, written->cell, len);
@@ -195,11 +189,11 @@ static bool payload_of_parts(const struct shm *shm, struct shm_peer *peer, struc
     if (place)
         return read_parts(peer, place, written);
     if (sink->read &&
-        sink->read(sink->arg, peer->ep.proc, head, 0, written->cell, shm_part_at(written->len, 1)))
+        sink->read(sink->arg, peer->ep.proc, head, 0, written->cell, shm_part_size(written->len)))
         return read_from(written, 1, read_by_sink, &(struct reading){ sink, peer->ep.proc, head });
     want_parts(peer, false); /* nobody waits for it who would read it so */
     *payload = written->cell;
-    return has_part(written, last_part(written));
+    return has_part(written, SHM_PARTS - 1);
 }
 
 static NOINLINE bool take_cell(struct shm *shm, struct shm_peer *peer, const struct shm_slot *slot)

@@ -270,7 +270,7 @@ int shm_send_parts(struct net_ep *ep, struct net_head head, struct net_source so
 {
     struct shm_peer *peer = (struct shm_peer *)(void *)ep;
     struct shm *shm = (struct shm *)(void *)ep->net;
-    const int count = shm_part_count(len);
+    const uint32_t size = shm_part_size(len);
     struct shm_part *parts;
     uint32_t index;
     char *cell;
@@ -284,11 +284,11 @@ int shm_send_parts(struct net_ep *ep, struct net_head head, struct net_source so
         return NET_AGAIN;
     cell = shm_cell(shm->area, shm->proc, index);
     parts = shm_parts(shm->area, shm->proc, index);
-    write_part(source, 0, cell, shm_part_at(len, 1));
+    write_part(source, 0, cell, size);
     publish_cell(peer, head, index, len, ++shm->stamp);
-    for (int part = 1; part < count; part++) {
-        const uint32_t at = shm_part_at(len, part);
-        write_part(source, at, cell + at, shm_part_at(len, part + 1) - at);
+    for (int part = 1; part < SHM_PARTS; part++) {
+        const uint32_t at = size * (uint32_t)part;
+        write_part(source, at, cell + at, part < SHM_PARTS - 1 ? size : len - at);
         /* release pairs with has_part in poll.c: the part is written */
         atomic_store_explicit(&parts[part - 1].stamp, shm->stamp, memory_order_release);
     }

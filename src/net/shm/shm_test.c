@@ -222,7 +222,7 @@ static void test_parts(void)
     atomic_store(&((struct shm_peer *)(void *)a)->out->parts, 1);
     for (int round = 0; round < 3; round++) {
         CHECK_INT(shm_ops.send_parts(a, head, net_source_at(payload), LEN, false), 0);
-        last = &shm_parts(((struct shm *)(void *)from)->area, 0, 0)[shm_part_count(LEN) - 2].stamp;
+        last = &shm_parts(((struct shm *)(void *)from)->area, 0, 0)[SHM_PARTS - 2].stamp;
         atomic_fetch_xor(last, 1);
         CHECK_INT(shm_ops.take(b, head, took, LEN), NET_NOT_THIS);
         if (round == 2)
@@ -330,7 +330,7 @@ static void test_uneven_parts(void)
         CHECK_INT(shm_ops.take_by(b, head, read_numbers, &reader, len), NET_NOT_YET);
         CHECK_INT(shm_ops.send_parts(a, head, source, len, true), 0);
         cell = ((struct shm_peer *)(void *)a)->last_cell;
-        last = &shm_parts(((struct shm *)(void *)from)->area, 0, cell)[shm_part_count(len) - 2].stamp;
+        last = &shm_parts(((struct shm *)(void *)from)->area, 0, cell)[SHM_PARTS - 2].stamp;
         atomic_fetch_xor(last, 1);
         CHECK_INT(shm_ops.take_by(b, (struct net_head){ { kind, 1 } }, read_numbers, &reader, len), NET_NOT_THIS);
         CHECK_INT(shm_ops.take_by(b, head, read_numbers, &reader, len - 1), NET_NOT_THIS);
@@ -376,7 +376,7 @@ static void test_pairs(void)
     CHECK(!shm_ops.open(&config, &from) && !shm_ops.connect(from, 1, &a));
     for (uint64_t kind = 4; kind <= 5; kind++) {
         CHECK_INT(send_pair(a, kind, 3), 0);
-        last = &shm_parts(((struct shm *)(void *)from)->area, 0, 0)[SHM_PAIR_PARTS - 2].stamp;
+        last = &shm_parts(((struct shm *)(void *)from)->area, 0, 0)[SHM_PARTS - 2].stamp;
         atomic_fetch_xor(last, 1);
         CHECK_INT(shm_ops.poll(to) + shm_ops.poll(to), 0);
         atomic_fetch_xor(last, 1);
