@@ -333,6 +333,39 @@ int coll_start(struct comm *comm, const struct coll_args *args, struct req **out
     return 0;
 }
 
+/* On a shelf that there is already: this call may not ask the others for one. */
+static int make_ibarrier(struct comm *comm, const struct coll_args *args, struct sched **out)
+{
+    struct sched *s;
+    int rc;
+
+    if (comm->shelf.number <= 0 || coll_by_messages & 1U << COLL_BARRIER)
+        return make_request(comm, args, COLL_NONBLOCKING, out);
+    s = sched_create(comm);
+    if (!s)
+        return err(MPI_ERR_NO_MEM, "no memory for a request");
+    sched_make_request(s, false);
+    rc = count_and_check(s, args, COLL_NONBLOCKING);
+    sched_meet(s, AT_ONCE);
+    *out = s;
+    if (rc)
+        s->req.ops->release(&s->req);
+    return rc;
+}
+
+int coll_ibarrier(struct comm *comm, struct req **out)
+{
+    struct sched *s;
+    const int rc = make_ibarrier(comm, COLL_ARGS(COLL_BARRIER, COLL_NOTHING, COLL_NOTHING, NULL, 0), &s);
+
+    if (rc)
+        return rc;
+    s->is_epoch = true;
+    *out = &s->req;
+    sched_start(s);
+    return 0;
+}
+
 int coll_make(struct comm *comm, const struct coll_args *args, struct req **out)
 {
     struct sched *s;

@@ -142,8 +142,9 @@ int coll_check_done(struct comm *comm) COLD;
 /* Throw away what others have said of calls of long ago, before their numbers come round again. */
 void coll_forget_notices(struct comm *comm) COLD;
 int coll_check_end(struct comm *comm);
-/* coll_run for MPI_Barrier. */
+/* coll_run and coll_start for MPI_Barrier and MPI_Ibarrier. */
 int coll_barrier(struct comm *comm);
+int coll_ibarrier(struct comm *comm, struct req **out);
 
 /* For room comm: `size` bytes from the first process of `group` to all the others in it, along a tree, over a
  * communicator that has them all; only they communicate. `tag` keeps concurrent calls apart (§7.4.2): it is

@@ -52,6 +52,12 @@ bool node_describe_wait(const struct progress_long *told, struct blocked *out) C
 /* Do a call that way, if it may go it: true, and *rc is what it returns. */
 bool node_try(struct comm *comm, const struct coll_args *args, int *rc);
 int node_barrier(struct comm *comm);
+
+/* Nonblocking barriers (node_meets.c), on a communicator whose `shelf.number` is above 0. Begin one: it is the one with
+ * the number that is returned, for all members. */
+uint32_t node_meets_begin(struct comm *comm);
+/* Have all begun it? *next, 0 at first, is the first member that has not. The last one to begin wakes the others. */
+bool node_meets_over(const struct comm *comm, uint32_t number, int *next);
 int node_bcast(struct comm *comm, void *buf, MPI_Count count, struct type *type, int root);
 /* These take the forms with counts as well: an array may be NULL where it is not looked at, but has a width. */
 int node_gather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root);

@@ -35,7 +35,7 @@ void sched_init(struct sched *s, struct comm *comm)
     s->failed = 0;
     s->parameter = 0;
     s->layout = NULL;
-    s->has_choices = s->has_turns = false;
+    s->has_choices = s->has_turns = s->is_epoch = false;
     s->spans_clients = p2p_is_foreign_ctx(comm->ctx);
 }
 
@@ -195,6 +195,11 @@ void sched_drop(const struct sched *s, int step)
 int sched_call(struct sched *s, sched_call_fn *fn, void *arg, const int *after)
 {
     return add(s, (struct sched_step){ .kind = SCHED_CALL, .call = fn, .from = { arg, 0, NULL } }, after);
+}
+
+int sched_meet(struct sched *s, const int *after)
+{
+    return add(s, (struct sched_step){ .kind = SCHED_MEET }, after);
 }
 
 void sched_set_send(const struct sched *s, int step, struct coll_block bytes)

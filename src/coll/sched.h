@@ -24,7 +24,7 @@
 #include "obj/req.h"
 #include "p2p/p2p.h"
 
-enum sched_kind { SCHED_NOTHING, SCHED_SEND, SCHED_RECV, SCHED_COPY, SCHED_REDUCE, SCHED_CALL };
+enum sched_kind { SCHED_NOTHING, SCHED_SEND, SCHED_RECV, SCHED_COPY, SCHED_REDUCE, SCHED_CALL, SCHED_MEET };
 
 /* In place of a step: none. It ends lists of steps as well, where none is SCHED_NONE. */
 enum { SCHED_NONE = -1, SCHED_END = -2 };
@@ -114,6 +114,7 @@ struct sched {
     bool has_choices;          /* only a run shows which steps there are: no turns */
     bool has_turns;
     bool has_receives;         /* of those */
+    bool is_epoch;             /* the request of a nonblocking barrier: see struct comm_epochs */
     bool is_kept;              /* by its communicator, which gives it back to the pool */
     _Atomic bool is_taken;     /* of those: it runs, or is about to */
     struct sched_key key;      /* of those */
@@ -129,6 +130,9 @@ struct sched {
     struct sched_queue messages, work; /* that may begin */
     struct p2p_inbox inbox[2]; /* of the communicator, of the local group */
     _Atomic uint32_t news;
+    int meet;                  /* the step SCHED_MEET that is under way; or SCHED_NONE */
+    uint32_t meet_number;      /* which barrier it is, … */
+    int meet_next;             /* … and the first member that has not begun it */
     int oldest;                /* a step whose message has been under way for long; or SCHED_NONE */
 
     struct sched_step first_steps[SCHED_FIRST_STEPS];
@@ -167,6 +171,9 @@ int sched_recv_perhaps(struct sched *s, struct coll_block block, int source, int
 void sched_drop(const struct sched *s, int step);
 /* One more that `step` comes after. */
 void sched_also(struct sched *s, int step, int before);
+
+/* A nonblocking barrier on the communicator's shelf (node.h); a schedule has one at most and runs once. */
+int sched_meet(struct sched *s, const int *after);
 
 /* Temporary memory that lives as long as the schedule: `count` items, with room for their gaps, aligned as malloc's;
  * as many bytes. */

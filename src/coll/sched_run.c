@@ -105,6 +105,35 @@ static int begin_receive(struct sched *s, struct sched_step *step)
                      &step->req);
 }
 
+/* --- a barrier by words --- */
+
+static bool is_meeting(const struct sched *s)
+{
+    return s->meet >= 0;
+}
+
+/* True: something has moved on. */
+static bool look_for_meeting(struct sched *s)
+{
+    const int step = s->meet;
+
+    if (!node_meets_over(s->comm, s->meet_number, &s->meet_next))
+        return false;
+    s->meet = SCHED_NONE;
+    sched_over(s, step);
+    return true;
+}
+
+static void begin_meeting(struct sched *s, int step)
+{
+    s->meet = step;
+    s->meet_next = 0;
+    s->meet_number = node_meets_begin(s->comm);
+    look_for_meeting(s);
+}
+
+/* --- steps in any order --- */
+
 /* All that may begin now. */
 static void begin_steps(struct sched *s)
 {
@@ -123,6 +152,8 @@ static void begin_steps(struct sched *s)
                 sched_over(s, i);
             else
                 message_has_begun(s, step, begin_receive(s, step));
+        } else if (step->kind == SCHED_MEET) {
+            begin_meeting(s, i);
         } else {
             note(s, sched_work(s, step));
             sched_over(s, i);
@@ -246,7 +277,10 @@ static COLD void tell(struct sched *s)
     const struct req *waited = oldest(s);
     const struct sched_step *step = waited ? &s->steps[s->oldest] : NULL;
 
-    s->has_noticed = step && !step->is_local && step->kind == SCHED_RECV && sched_notify(s, step->peer);
+    if (is_meeting(s))
+        s->has_noticed = s->meet_next < s->comm->size && sched_notify(s, s->meet_next);
+    else
+        s->has_noticed = step && !step->is_local && step->kind == SCHED_RECV && sched_notify(s, step->peer);
 }
 
 /* After a long wait. */
@@ -273,7 +307,7 @@ static NOINLINE void open_books(struct sched *s, int turns)
     for (int i = 0; i < 2; i++)
         s->inbox[i] = (struct p2p_inbox){ .news = &s->news };
     atomic_store_explicit(&s->news, 0, memory_order_relaxed);
-    s->oldest = SCHED_NONE;
+    s->oldest = s->meet = SCHED_NONE;
     s->has_waited = s->has_noticed = s->is_given_up = false;
     if (takes_turns(s))
         stop_taking_turns(s, turns);
@@ -344,6 +378,8 @@ static struct group_of_lane *group_of(const struct sched *s)
 /* The request may be gone afterwards. */
 static void complete(struct sched *s)
 {
+    if (unlikely(s->is_epoch)) /* relaxed: who asks has polled in the same thread, or may as well have come before */
+        atomic_fetch_add_explicit(&s->comm->epochs.over, 1, memory_order_relaxed);
     s->req.error = s->error;
     req_complete(&s->req);
 }
@@ -370,7 +406,7 @@ static int poll_group(struct group_of_lane *group)
         struct sched *s = CONTAINER_OF(link, struct sched, link);
         if (unlikely(s->has_waited))
             look_around(s);
-        if (!atomic_load_explicit(&s->news, memory_order_relaxed))
+        if (!(is_meeting(s) && look_for_meeting(s)) && !atomic_load_explicit(&s->news, memory_order_relaxed))
             continue;
         events++;
         if (move_on(s))
@@ -396,6 +432,8 @@ void sched_start(struct sched *s)
 {
     struct group_of_lane *group = group_of(s);
 
+    if (unlikely(s->is_epoch))
+        atomic_fetch_add_explicit(&s->comm->epochs.begun, 1, memory_order_relaxed);
     s->is_blocking = false;
     begin(s);
     if (!s->left) {
@@ -418,11 +456,24 @@ static int start(struct req *req)
     return 0;
 }
 
+/* The user has been told. */
+static void end_epoch(struct sched *s)
+{
+    struct comm_epochs *epochs = &s->comm->epochs;
+
+    s->is_epoch = false;
+    atomic_store_explicit(&epochs->put_off, 0, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&epochs->over, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&epochs->begun, 1, memory_order_relaxed);
+}
+
 static void release(struct req *req)
 {
     struct sched *s = sched_of(req);
     struct comm *comm = s->comm;
 
+    if (unlikely(s->is_epoch))
+        end_epoch(s);
     req->obj.kind = OBJ_FREED; /* of one that is kept, too */
     if (s->is_kept)
         kept_give_back(s);
@@ -454,6 +505,10 @@ static void describe_run(struct sched *s, struct blocked *out)
     *out = (struct blocked){ .call = s->call, .comm = s->comm, .count = -1 };
     if (req)
         req->ops->describe(req, out);
+    if (is_meeting(s)) {
+        out->way = BLOCKED_RECEIVING;
+        out->peer = s->meet_next < s->comm->size ? s->meet_next : 0;
+    }
     out->call = s->call;
     out->of = NULL;
     out->is_coll = true;

@@ -162,6 +162,7 @@ bool shelf_open(struct comm *comm, struct comm_shelf shelf)
         return false;
     comm->shelf = shelf;
     comm->shelf_known = shelf.round;
+    comm->shelf_meets = 0;
     comm->shelf_memory = memory + skip;
     comm->shelf_cells = comm->shelf_memory + lines_size(area.procs);
     memset(&comm->shelf_trays, 0, sizeof comm->shelf_trays);
@@ -209,6 +210,7 @@ static void prepare(struct comm *comm)
         for (int slot = 0; slot < SHELF_SLOTS; slot++)
             atomic_store_explicit(&member->line[slot].stamp, stamp, memory_order_relaxed);
         atomic_store_explicit(&member->step, stamp, memory_order_relaxed);
+        atomic_store_explicit(&member->meets, 0, memory_order_relaxed);
     }
 }
 

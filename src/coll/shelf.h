@@ -51,6 +51,7 @@ struct shelf_member {
     struct shelf_line line[SHELF_SLOTS];
     _Atomic uint64_t step ALIGNED(CACHE_LINE);  /* how far it has come inside a round: the round in the upper half */
     _Atomic uint64_t wants ALIGNED(CACHE_LINE); /* what it waits for (node.c); 0: nothing here */
+    _Atomic uint32_t meets ALIGNED(CACHE_LINE); /* nonblocking barriers that it has begun (node_meets.c) */
 };
 
 struct shelf_head {

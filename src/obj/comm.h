@@ -15,6 +15,13 @@ struct spread;
 struct topology;
 struct ways;
 
+/* Nonblocking barriers that the user has not been told the end of: rounds of a program that ends each by one. What
+ * others send behind it belongs to the next (p2p/probe.c). */
+struct comm_epochs {
+    _Atomic uint32_t begun, over;    /* of those begun, so many are over */
+    _Atomic uint32_t put_off;        /* how often a message has been said not to be there since the last was told */
+};
+
 /* Memory that the members share for collective calls: which, and the last round that this process has begun on it.
  * Owned by room coll. */
 struct comm_shelf {
@@ -78,6 +85,7 @@ struct comm {
     struct comm_choice coll_choice;
     struct kept *coll_kept;          /* schedules for calls that are repeated, owned by room coll; NULL: none */
     _Atomic uint32_t coll_running;   /* collective calls that are requests and not complete */
+    struct comm_epochs epochs;
     bool coll_has_complained;        /* that another process makes other calls, once */
     const char *coll_outer;          /* the call that makes collective calls itself; NULL: none */
     _Atomic uint8_t hints;           /* a bit each, see comm/hints.c; read while another thread sets them */
@@ -87,6 +95,7 @@ struct comm {
     struct comm *whole;              /* room coll's own, of the members on a node: that of all of them. Else NULL */
     struct comm_shelf shelf;
     uint32_t shelf_known;            /* a round that all members have come to */
+    uint32_t shelf_meets;            /* nonblocking barriers begun on it */
     int8_t shelf_copies;             /* may members copy from each other's memory? 1 yes, -1 no, 0 not asked yet */
     size_t shelf_copy_min;           /* bytes from which that pays here, and if fewer would elsewhere; known with it */
     bool shelf_has_ways;             /* which way long blocks go is found by trial (coll/int_ways.h): */

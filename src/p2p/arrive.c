@@ -63,6 +63,7 @@ static struct message *message_create(struct lane *lane, uint32_t ctx, const str
     message->proc = a->proc;
     message->source = a->source;
     message->tag = a->tag;
+    message->is_told = false;
     message->len = a->len;
     message->sync_id = a->sync_id;
     message->address = a->address;

@@ -243,6 +243,7 @@ struct message {
     uint32_t ctx;
     int proc;
     int source, tag;
+    bool is_told;                      /* a probe has said that it is there */
     size_t len;
     uint64_t sync_id;                  /* EAGER with SYNC, RTS: the sender's id; else 0 */
     uint64_t address, blocks;          /* of an offer, as in struct wire_rts; FOREIGN: as in struct arrival */
