@@ -297,14 +297,21 @@ static bool yield(const struct wait *wait, uint64_t start)
     return false;
 }
 
-/* After the announcement, before the last look: whoever stores news from now on sees the announcement. With fences on
- * the wakers' side that is so for other processes, and threads of this one get a barrier of their own. */
-static bool barrier(void)
+bool progress_barrier(void)
 {
     if (!progress.has_fences)
         return wake_barrier();
     atomic_thread_fence(memory_order_seq_cst);
-    return !progress.is_threaded || wake_barrier_own();
+    return true;
+}
+
+/* After the announcement, before the last look: whoever stores news from now on sees the announcement. With fences on
+ * the wakers' side that is so for other processes, and threads of this one get a barrier of their own. */
+static bool barrier(void)
+{
+    const bool is_for_all = progress_barrier();
+
+    return progress.has_fences && progress.is_threaded ? wake_barrier_own() : is_for_all;
 }
 
 /* True when the wait is over. is_done is not asked again after it has said so: it may have taken something. */

@@ -201,6 +201,10 @@ static ALWAYS_INLINE void progress_fence(void)
         atomic_thread_fence(memory_order_seq_cst);
 }
 
+/* The other side of progress_fence, for who is seldom there: either it sees what others have stored before theirs, or
+ * they see after theirs what was stored before this. False: the system denies it. */
+bool progress_barrier(void);
+
 /* progress_wake for who has called progress_fence since it stored the news. */
 static ALWAYS_INLINE void progress_wake_seen(_Atomic uint32_t *sleep_word)
 {

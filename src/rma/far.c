@@ -174,6 +174,26 @@ void win_far_settle(struct win *win)
 
 /* --- at the target --- */
 
+static uint32_t take_ticket(struct win_peer *peer, const struct win *win)
+{
+    const bool is_again = peer->has_left && win_ticket_again(win, win->rank, peer->left);
+
+    peer->has_left = false;
+    return is_again ? peer->left : win_lock_ticket(win, win->rank, win->rank);
+}
+
+/* After a while the far one goes in as a guest, if it may. */
+static bool joins(struct win_peer *peer, const struct win_parcel_in *in)
+{
+    const struct win *win = peer->m->win;
+
+    if (!(in->word & ALSO_SHARED) || !win_lock_join(win, win->rank, in->ticket, &in->since))
+        return false;
+    peer->has_left = true;
+    peer->left = in->ticket;
+    return true;
+}
+
 /* This process takes a ticket for the far one, and is woken for it. */
 int win_serve_lock(struct win_messages *m, struct win_parcel_in *in)
 {
@@ -183,10 +203,12 @@ int win_serve_lock(struct win_messages *m, struct win_parcel_in *in)
         m->peer[in->rank].has_denied = !win_lock_try_read(win, win->rank, win->rank);
         return 0;
     }
-    if (in->turn == TURN_NONE)
-        in->ticket = win_lock_ticket(win, win->rank, win->rank);
+    if (in->turn == TURN_NONE) {
+        in->ticket = take_ticket(&m->peer[in->rank], win);
+        in->since = win_patience(win, win->rank);
+    }
     in->turn = TURN_WAITS;
-    if (!win_lock_enter(win, win->rank, in->ticket, in->word & ALSO_SHARED))
+    if (!win_lock_enter(win, win->rank, in->ticket, in->word & ALSO_SHARED) && !joins(&m->peer[in->rank], in))
         return LATER;
     in->turn = TURN_NONE;
     return 0;

@@ -96,7 +96,8 @@ struct win_parcel_in {
     struct win_reply *reply; /* that is being filled; owned; NULL: none */
     struct win_asked *asked; /* REPLY: to what */
     uint32_t ticket;      /* LOCK: ours in the queue of the lock, … */
-    uint8_t turn;         /* … enum win_turn */
+    uint8_t turn;         /* … enum win_turn … */
+    struct win_patience since; /* … and how long we have waited */
     unsigned char bytes[] ALIGNED(16);
 };
 
@@ -129,6 +130,8 @@ struct win_peer {
     char *landing;        /* where the DATA of the last that is done go; NULL: they are refused */
     unsigned replies;     /* on their way to it */
     uint32_t lock_held;   /* ALSO_LOCK, perhaps ALSO_SHARED: it has our lock; 0: it has not */
+    bool has_left;        /* it has left a ticket for our lock, … */
+    uint32_t left;        /* … this one */
     bool has_denied;      /* the next answer tells that its lock was not to be had */
     bool is_refused;      /* the next answer tells … */
     struct win_refusal refusal; /* … this */

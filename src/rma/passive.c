@@ -16,29 +16,71 @@ enum { PATIENCE_NS = 5000000, PATIENCE_MAX_NS = 320000000 };
 struct lock_wait {
     struct win_wait wait;
     const _Atomic uint32_t *turn;
+    int rank;
     uint32_t ticket;
-    uint64_t until; /* what is_our_turn_or_late means by late */
+    bool is_shared, is_guest;
+    struct win_patience since;
+    uint64_t until; /* not waited for longer; 0: as long as it takes */
 };
 
-static bool is_our_turn(struct win_wait *wait)
+static bool is_our_turn(const struct lock_wait *lock)
+{
+    /* acquire pairs with win_lock_leave: what the holders before have done is seen */
+    return atomic_load_explicit(lock->turn, memory_order_acquire) == lock->ticket;
+}
+
+static bool is_our_turn_or_late(struct win_wait *wait)
 {
     struct lock_wait *lock = (struct lock_wait *)(void *)wait;
 
-    /* acquire pairs with win_lock_leave: what the holders before have done is seen */
-    return atomic_load_explicit(lock->turn, memory_order_acquire) == lock->ticket;
+    if (is_our_turn(lock))
+        return true;
+    if (lock->until)
+        return clock_ns() >= lock->until;
+    lock->is_guest = lock->is_shared && win_lock_join(wait->win, lock->rank, lock->ticket, &lock->since);
+    return lock->is_guest;
+}
+
+/* True if it is had: only with `until` it may not be. */
+static NOINLINE bool await_near(struct win *win, int rank, bool is_shared, uint32_t ticket, uint64_t until,
+                                const char *call)
+{
+    struct win_member *member = win_member(win, rank);
+    struct lock_wait lock = { { win, call, MPI_ANY_SOURCE, is_our_turn_or_late },
+                              is_shared ? &member->reading : &member->writing, rank, ticket, is_shared, false,
+                              win_patience(win, rank), until };
+
+    win_wait_for(&lock.wait);
+    if (lock.is_guest) {
+        win->target[rank].has_left = true;
+        win->target[rank].left = ticket;
+        return true;
+    }
+    return win_lock_enter(win, rank, ticket, is_shared);
+}
+
+/* For the lock of a near target. */
+static ALWAYS_INLINE uint32_t take_ticket(struct win *win, int rank)
+{
+    struct win_target *target = &win->target[rank];
+
+    if (unlikely(target->has_left)) {
+        target->has_left = false;
+        if (win_ticket_again(win, rank, target->left))
+            return target->left;
+    }
+    return win_lock_ticket(win, rank, win->rank);
 }
 
 static ALWAYS_INLINE void take_near(struct win *win, int rank, bool is_shared, const char *call)
 {
     struct win_member *member = win_member(win, rank);
-    const uint32_t ticket = win_lock_ticket(win, rank, win->rank);
-    struct lock_wait lock = { { win, call, MPI_ANY_SOURCE, is_our_turn },
-                              is_shared ? &member->reading : &member->writing,
-                              ticket, 0 };
+    const uint32_t ticket = take_ticket(win, rank);
+    const _Atomic uint32_t *turn = is_shared ? &member->reading : &member->writing;
 
-    if (unlikely(atomic_load_explicit(lock.turn, memory_order_acquire) != ticket))
-        win_wait_for(&lock.wait);
-    if (is_shared)
+    if (unlikely(atomic_load_explicit(turn, memory_order_acquire) != ticket))
+        await_near(win, rank, is_shared, ticket, 0, call);
+    else if (is_shared)
         win_let_next_read(win, member, ticket);
 }
 
@@ -250,27 +292,12 @@ static int try_some(struct all_locks *all)
     return rc;
 }
 
-static bool is_our_turn_or_late(struct win_wait *wait)
-{
-    return is_our_turn(wait) || clock_ns() >= ((struct lock_wait *)(void *)wait)->until;
-}
-
 /* It is had when we return, or, with `until`, perhaps not yet: then this is called again. */
 static int await_one(struct win *win, int rank, uint32_t ticket, uint64_t until, bool *is_had_now)
 {
-    struct win_member *member;
-    struct lock_wait lock = { .ticket = ticket, .until = until };
-
     if (win->target[rank].is_far)
         return win_message_flush_until(win, rank, until, lock_all, is_had_now);
-    member = win_member(win, rank);
-    lock.wait = (struct win_wait){ win, lock_all, MPI_ANY_SOURCE, until ? is_our_turn_or_late : is_our_turn };
-    lock.turn = &member->reading;
-    if (!is_our_turn(&lock.wait))
-        win_wait_for(&lock.wait);
-    *is_had_now = is_our_turn(&lock.wait);
-    if (*is_had_now)
-        win_let_next_read(win, member, ticket);
+    *is_had_now = await_near(win, rank, true, ticket, until, lock_all);
     return 0;
 }
 
@@ -285,7 +312,7 @@ static int wait_for_next(struct all_locks *all)
     if (win->target[rank].is_far)
         win_far_ask_lock(win, rank);
     else
-        ticket = win_lock_ticket(win, rank, win->rank);
+        ticket = take_ticket(win, rank);
     rc = await_one(win, rank, ticket, clock_ns() + all->patience_ns, &is_had_now);
     if (rc || is_had_now) {
         all->next += !rc;

@@ -36,8 +36,13 @@ struct win_region {
 struct win_pair {
     _Atomic uint32_t posted;    /* exposure epochs that it has opened for us */
     _Atomic uint32_t completed; /* access epochs to our memory that it has ended */
-    _Atomic uint32_t waiter;    /* by number of ticket: the rank that has it */
-    uint32_t reserved;
+    _Atomic uint64_t holder;    /* by number of ticket: it and who has it; int_turn.h */
+};
+
+/* Since when somebody waits for a lock (int_turn.h). */
+struct win_patience {
+    uint64_t since;  /* clock_ns */
+    uint32_t guests; /* there had been then */
 };
 
 /* The part of a rank in a window's control part. Starts as zeroes. */
@@ -45,7 +50,8 @@ struct win_member {
     /* Its lock (§12.5.3): who wants it takes a ticket; numbers go around. passive.c */
     _Atomic uint32_t tickets ALIGNED(CACHE_LINE);
     _Atomic uint32_t reading; /* the next ticket that may read */
-    _Atomic uint32_t writing; /* the next ticket that may write: all before it are done */
+    _Atomic uint32_t writing; /* the next ticket that may write: all before it are done, and there are no guests */
+    _Atomic uint32_t guests;  /* that have come since a writer had to wait and was let in */
     /* To find out whether its memory can be peeked into: what stands where. reach.c */
     uint64_t probe_value, probe_address;
     /* Dynamic windows. dynamic.c */
@@ -75,6 +81,8 @@ struct win_target {
     uint8_t access;        /* enum win_access: of lock, or of start */
     _Atomic uint8_t way;   /* enum win_way */
     bool is_far;           /* on another machine: nothing of its part in the control part may be touched */
+    bool has_left;         /* we have left a ticket for its lock, … */
+    uint32_t left;         /* … this one */
     uint64_t address;      /* of its memory, as seen there */
     struct job_proc *proc; /* of its process; NULL: it is far, or we are alone */
 };
