@@ -218,8 +218,8 @@ void held_want(struct channel *channel, uint64_t key, uint64_t mask)
 {
     struct peer *peer;
 
-    if (mask >> 32) {
-        peer = peer_of_rank(channel, match_key_source(key));
+    if (mask >> 32) { /* the top bit says that it is partitioned */
+        peer = peer_of_rank(channel, match_key_source(key) & INT32_MAX);
         if (peer)
             feed(peer);
         return;

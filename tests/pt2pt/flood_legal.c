@@ -411,6 +411,43 @@ static void run_blocking(void)
             CHECK_OK(MPI_Send(out, length_of(test_rank, tag), MPI_BYTE, 0, tag, MPI_COMM_WORLD));
 }
 
+/* --- partitioned messages behind the flood: their envelopes are matched, too --- */
+
+static void run_partitioned(void)
+{
+    MPI_Request *reqs = requests(test_rank ? MESSAGES : test_size), part;
+    unsigned char *parts;
+    int src;
+
+    if (test_rank) {
+        flood(0, MPI_COMM_WORLD, reqs);
+        CHECK_OK(MPI_Psend_init(out, 2, LONG / 2, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &part));
+        CHECK_OK(MPI_Start(&part));
+        CHECK_OK(MPI_Pready_range(0, 1, part));
+        CHECK_OK(MPI_Wait(&part, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Request_free(&part));
+        wait_all(reqs, MESSAGES);
+        return;
+    }
+    parts = test_alloc((size_t)test_size * LONG);
+    for (src = 1; src < test_size; src++)
+        CHECK_OK(MPI_Precv_init(parts + (size_t)src * LONG, 2, LONG / 2, MPI_BYTE, src, 3, MPI_COMM_WORLD,
+                                MPI_INFO_NULL, &reqs[src]));
+    for (src = test_size - 1; src > 0; src--) {
+        receive(src, MESSAGES / 2, MPI_COMM_WORLD); /* by now that rank is held back */
+        CHECK_OK(MPI_Start(&reqs[src]));
+        CHECK_OK(MPI_Wait(&reqs[src], MPI_STATUS_IGNORE));
+        CHECK_BYTES(parts + (size_t)src * LONG, LONG, test_key(0, 0, 41));
+        CHECK_OK(MPI_Request_free(&reqs[src]));
+    }
+    for (src = 1; src < test_size; src++)
+        for (int tag = MESSAGES - 1; tag >= 0; tag--)
+            if (tag != MESSAGES / 2)
+                receive(src, tag, MPI_COMM_WORLD);
+    free(parts);
+    free(reqs);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -421,7 +458,7 @@ static const struct {
     { "other_comm", run_other_comm }, { "new_comm", run_new_comm },     { "mutual", run_mutual },
     { "self", run_self },             { "ring", run_ring },             { "collectives", run_collectives },
     { "cancel", run_cancel },         { "freed", run_freed },           { "blocking", run_blocking },
-    { "middle", run_middle },
+    { "middle", run_middle },         { "partitioned", run_partitioned },
 };
 
 int main(int argc, char **argv)
