@@ -408,8 +408,8 @@ static inline int check_requests_or_null(const MPI_Request *requests, int length
 {
     if (!requests)
         return check_array(NULL, length, name);
-    for (int i = 0; i < length; i++)
-        if (unlikely(!obj_request(requests[i])) && requests[i] != MPI_REQUEST_NULL)
+    for (int i = req_first(length, requests); i < length; i++)
+        if (requests[i] != MPI_REQUEST_NULL && unlikely(!obj_request(requests[i])))
             return failed(bind_bad_request_at(requests[i], i, name));
     return 0;
 }

@@ -87,6 +87,21 @@ void req_set_failed_owner(struct obj *owner) COLD;
  * from now on. *code becomes the error of that request where the call says MPI_ERR_IN_STATUS, else 0. Per thread. */
 struct obj *req_failed_owner(int *code);
 
+/* Which request of an array is the first that is not null. Those before it are many where one after the other is waited
+ * for. */
+static inline int req_first(int count, const MPI_Request *requests)
+{
+    const uintptr_t null = (uintptr_t)MPI_REQUEST_NULL;
+    int i = 0;
+
+    while (i + 4 <= count && !(((uintptr_t)requests[i] ^ null) | ((uintptr_t)requests[i + 1] ^ null) |
+                               ((uintptr_t)requests[i + 2] ^ null) | ((uintptr_t)requests[i + 3] ^ null)))
+        i += 4;
+    while (i < count && requests[i] == MPI_REQUEST_NULL)
+        i++;
+    return i;
+}
+
 /* MPI 5.0 §3.7.3 to §3.7.5. Handles are checked by the caller; those of completed requests become
  * MPI_REQUEST_NULL. Statuses may be NULL (ignore). Errors: that of the operation; MPI_ERR_IN_STATUS from the all and
  * some forms. The wait forms block, the test forms do not; all progress. */

@@ -262,10 +262,13 @@ int req_cancel(struct req *req)
 
 /* --- several requests --- */
 
+enum { MANY = 32 }; /* requests for which another poll pays */
+
 struct set {
     const char *call;   /* for reports */
     int count;
     const MPI_Request *requests;
+    int first;          /* those before it are null */
     int first_done;     /* index of a complete one, or -1 */
     int active;         /* neither null nor inactive */
     int left;           /* waiting for all: those from here on are done */
@@ -274,15 +277,33 @@ struct set {
 /* What this thread waits for in MPI_Waitall; NULL: it does not. */
 static _Thread_local const struct set *all_of;
 
+/* Of an array in which many may be null, those that are complete: NULL if it is idle. */
+static ALWAYS_INLINE struct req *active_at(const MPI_Request *requests, int i)
+{
+    struct req *req;
+
+    if (requests[i] == MPI_REQUEST_NULL)
+        return NULL;
+    req = obj_request(requests[i]);
+    return is_idle(req) ? NULL : req;
+}
+
+static ALWAYS_INLINE struct set set_of_any(const char *call, int count, const MPI_Request *requests)
+{
+    return (struct set){
+        .call = call, .count = count, .requests = requests, .first = req_first(count, requests), .first_done = -1,
+    };
+}
+
 /* Look once: is there a complete one? */
 static bool look_for_any(void *arg)
 {
     struct set *set = arg;
 
     set->active = 0;
-    for (int i = 0; i < set->count; i++) {
-        struct req *req = obj_request(set->requests[i]);
-        if (is_idle(req))
+    for (int i = set->first; i < set->count; i++) {
+        struct req *req = active_at(set->requests, i);
+        if (!req)
             continue;
         set->active++;
         if (req_is_done(req)) {
@@ -305,7 +326,7 @@ static int finish_any(const struct set *set, MPI_Request *requests, int *index, 
 
 int req_waitany(int count, MPI_Request *requests, int *index, MPI_Status *status)
 {
-    struct set set = { .call = "MPI_Waitany", .count = count, .requests = requests, .first_done = -1 };
+    struct set set = set_of_any("MPI_Waitany", count, requests);
 
     progress_wait_until(look_for_any, &set);
     return finish_any(&set, requests, index, status);
@@ -325,7 +346,7 @@ static bool look_polling(struct set *set)
 
 int req_testany(int count, MPI_Request *requests, int *index, int *flag, MPI_Status *status)
 {
-    struct set set = { .count = count, .requests = requests, .first_done = -1 };
+    struct set set = set_of_any(NULL, count, requests);
 
     *flag = look_polling(&set);
     if (*flag)
@@ -369,16 +390,16 @@ static COLD void set_success(int count, MPI_Status *statuses)
         statuses[i].MPI_ERROR = MPI_SUCCESS;
 }
 
-/* Finish every complete one; its index and status go to the next place. */
-static int finish_some(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
+/* Finish every complete one from `first` on; its index and status go to the next place. */
+static int finish_some(int first, int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
 {
     struct outcome outcome = { 0 };
 
     *outcount = 0;
-    for (int i = 0; i < count; i++) {
-        struct req *req = obj_request(requests[i]);
+    for (int i = first; i < count; i++) {
+        struct req *req = active_at(requests, i);
         MPI_Status *status = statuses ? &statuses[*outcount] : NULL;
-        if (is_idle(req) || !req_is_done(req))
+        if (!req || !req_is_done(req))
             continue;
         indices[(*outcount)++] = i;
         const int rc = finish(&requests[i], req, status);
@@ -392,28 +413,39 @@ static int finish_some(int count, MPI_Request *requests, int *outcount, int *ind
     return unlikely(outcome.rc) ? failure(&outcome) : 0;
 }
 
+/* To look through many requests takes as long as to take in some messages: first those that have come, so that one look
+ * finds them all. */
+static void poll_for_many(const struct set *set)
+{
+    int left = (set->count - set->first) / MANY;
+
+    while (left-- > 0 && progress_poll())
+        continue;
+}
+
 int req_waitsome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
 {
-    struct set set = { .call = "MPI_Waitsome", .count = count, .requests = requests, .first_done = -1 };
+    struct set set = set_of_any("MPI_Waitsome", count, requests);
 
+    poll_for_many(&set);
     progress_wait_until(look_for_any, &set);
     if (set.first_done < 0) {
         *outcount = MPI_UNDEFINED;
         return 0;
     }
-    return finish_some(count, requests, outcount, indices, statuses);
+    return finish_some(set.first_done, count, requests, outcount, indices, statuses);
 }
 
 int req_testsome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
 {
-    struct set set = { .count = count, .requests = requests, .first_done = -1 };
+    struct set set = set_of_any(NULL, count, requests);
 
+    poll_for_many(&set);
     look_polling(&set);
-    if (!set.active) {
-        *outcount = MPI_UNDEFINED;
+    *outcount = set.active ? 0 : MPI_UNDEFINED;
+    if (set.first_done < 0)
         return 0;
-    }
-    return finish_some(count, requests, outcount, indices, statuses);
+    return finish_some(set.first_done, count, requests, outcount, indices, statuses);
 }
 
 /* Are all done? From the last one down, since requests mostly complete in order: when the last is done, the others
@@ -485,7 +517,7 @@ int req_testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuse
 
 int req_get_status_any(int count, const MPI_Request *requests, int *index, int *flag, MPI_Status *status)
 {
-    struct set set = { .count = count, .requests = requests, .first_done = -1 };
+    struct set set = set_of_any(NULL, count, requests);
 
     *flag = look_polling(&set);
     *index = MPI_UNDEFINED;
@@ -518,7 +550,7 @@ int req_get_status_all(int count, const MPI_Request *requests, int *flag, MPI_St
 
 int req_get_status_some(int count, const MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses)
 {
-    struct set set = { .count = count, .requests = requests, .first_done = -1 };
+    struct set set = set_of_any(NULL, count, requests);
     int rc = 0;
 
     look_polling(&set);

@@ -24,7 +24,7 @@ enum {
     P2P_PACK_ON_STACK = 160,   /* a message of gaps up to this is packed on the stack */
     P2P_CHANNELS_FIRST = 64,   /* size of the table of contexts at first */
     P2P_CLOSED = 64,           /* contexts whose late messages are dropped */
-    P2P_REQUESTS_POOLED = 512, /* more at a time are allocated one by one, so that their memory can go back */
+    P2P_REQUESTS_POOLED = 4096, /* more at a time are allocated one by one, so that their memory can go back */
     P2P_MESSAGES_POOLED = 256, /* the same of short unexpected messages */
     P2P_NOBODY = 128,          /* a mode of persistent requests: the partner is MPI_PROC_NULL */
     P2P_LISTS = 128,           /* beside enum wire_flag, never on the wire: `lists` is there */

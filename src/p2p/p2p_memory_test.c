@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "p2p/int_p2p.h"
 
-enum { MESSAGES = 3000, LEN = 100, CONTEXT = 10 };
+enum { MESSAGES = 6000, LEN = 100, CONTEXT = 10 };
 
 static struct group group = { .size = 1, .step = 1 };
 static struct comm comm = {
@@ -17,6 +17,8 @@ static struct comm comm = {
 static unsigned char out[MESSAGES], in[LEN];
 static struct req *sends[MESSAGES];
 static int floods;
+
+_Static_assert(MESSAGES > (int)P2P_REQUESTS_POOLED && MESSAGES % LEN == 0, "more than the pools hold");
 
 static void on_flood(const struct p2p_flood *flood)
 {
