@@ -7,8 +7,8 @@
 #include "p2p/int_p2p.h"
 
 enum {
-    PREPARE_MIN = 833, /* shorter messages gain nothing from what a transport can prepare … */
-    UNEVEN_MIN = 513,  /* … and shorter ones with gaps are as fast by a request */
+    PREPARE_MIN = 833,        /* shorter messages gain nothing from what a transport can prepare … */
+    PREPARE_UNEVEN_MIN = 513, /* … nor do these with gaps */
 };
 
 /* What came is told in the receiver's datatype, since only its bytes are known, if it is so many of them. */
@@ -237,8 +237,22 @@ static void read_gaps(void *arg, size_t at, const void *from, size_t len)
     cell_unpack(r, r->peer, at, from, len);
 }
 
-/* The same as recv_at_once of a message that is no run from the buffer's address on, and comes in a buffer of the
+/* The next record, if it is for this receive: a short one by way of the stack, a longer one from a buffer of the
  * transport's, perhaps read while it is written. */
+static ALWAYS_INLINE int take_uneven(struct p2p_req *r, const struct peer *peer, struct net_head head)
+{
+    char packed[P2P_PACK_ON_STACK];
+    int len;
+
+    if (r->len > sizeof packed)
+        return peer->ops->take_by(peer->ep, head, read_gaps, r, r->len);
+    len = peer->ops->take(peer->ep, head, packed, r->len);
+    if (len > 0)
+        type_unpack(r->type, r->buf, r->count, 0, packed, (size_t)len);
+    return len;
+}
+
+/* The same as recv_at_once of a message that is no run from the buffer's address on. */
 static NOINLINE bool recv_uneven(struct p2p_req *r, int source, int tag, MPI_Status *status)
 {
     const struct net_head head = eager_head(r->channel, r->type, match_key(source, tag));
@@ -249,10 +263,11 @@ static NOINLINE bool recv_uneven(struct p2p_req *r, int source, int tag, MPI_Sta
         return false;
     r->peer = peer;
     PROGRESS_LOOK_FIRST {
-        len = peer->ops->take_by(peer->ep, head, read_gaps, r, r->len);
+        len = take_uneven(r, peer, head);
         if (len != NET_NOT_YET)
             break;
-        peer->ops->use_wait(peer->ep);
+        if (r->len >= PREPARE_UNEVEN_MIN)
+            peer->ops->use_wait(peer->ep);
     }
     if (len < 0)
         return false;
@@ -272,7 +287,7 @@ static NOINLINE int recv_request(struct channel *channel, void *buf, MPI_Count c
         return 0;
     request_init(&r, channel, type);
     recv_prepare(&r, buf, count);
-    if (!type->is_contig && r.len >= UNEVEN_MIN && recv_uneven(&r, source, tag, status))
+    if (!type->is_contig && recv_uneven(&r, source, tag, status))
         return 0;
     lane_lock(channel->lane);
     recv_begin(&r, source, tag);

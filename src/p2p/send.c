@@ -267,16 +267,42 @@ bool p2p_send_if_it_goes(struct comm *comm, int dest, int tag, int mode)
     return is_sent;
 }
 
-/* A message of one run that is longer and fits in a buffer of the transport, and nothing stands in its way: no request
- * either. The conditions are those of send_at_once. */
-static NOINLINE bool send_in_buffer(const struct channel *channel, const void *buf, size_t len,
+/* The same of a message with gaps, if the transport does not rather send it in parts. */
+static bool pack_at_once(const struct channel *channel, const struct peer *peer, const void *buf, MPI_Count count,
+                         const struct type *type, int tag)
+{
+    const size_t len = type_bytes(type, count);
+    char packed[P2P_PACK_ON_STACK];
+    struct net_buffer buffer;
+
+    if (len <= sizeof packed && len <= peer->ops->short_max) {
+        type_pack(type, buf, count, 0, packed, len);
+        return !peer->ops->send(peer->ep, own_head(channel, type, tag), packed, (uint32_t)len);
+    }
+    if (len > peer->ops->eager_max || (peer->ops->send_parts && len >= peer->ops->parts_min) ||
+        peer->ops->alloc(peer->ep, &buffer))
+        return false;
+    type_pack_far(type, buf, count, 0, buffer.data, len, pace_is_far_to(peer->pace));
+    if (likely(!peer->ops->commit(peer->ep, own_head(channel, type, tag), &buffer, (uint32_t)len)))
+        return true;
+    peer->ops->release(peer->ep, &buffer);
+    return false;
+}
+
+/* A message of one run that is longer and fits in a buffer of the transport, or one with gaps, and nothing stands in
+ * its way: no request either. The conditions are those of send_at_once. */
+static NOINLINE bool send_in_buffer(const struct channel *channel, const void *buf, MPI_Count count,
                                     const struct type *type, int dest, int tag, int mode)
 {
     const struct peer *peer = peer_of_rank(channel, dest);
+    const size_t len = type_bytes(type, count);
     struct net_buffer buffer;
 
-    if (!peer || mode & P2P_SYNC || !type->is_contig || len <= peer->ops->short_max || len > eager_limit(peer) ||
-        peer->is_crowded || is_throttled(peer))
+    if (!peer || mode & P2P_SYNC || peer->is_crowded || is_throttled(peer))
+        return false;
+    if (!type->is_contig)
+        return pack_at_once(channel, peer, buf, count, type, tag);
+    if (len <= peer->ops->short_max || len > eager_limit(peer))
         return false;
     if (peer->ops->send_parts && len >= peer->ops->parts_min) {
         const int rc = peer->ops->send_parts(peer->ep, own_head(channel, type, tag), net_source_at(buf),
@@ -301,9 +327,9 @@ bool send_now(struct channel *channel, const void *buf, MPI_Count count, struct 
 
     if (likely(send_locked(channel, buf, len, type, dest, tag, P2P_STANDARD)))
         return true;
-    if (type->is_contig)
-        return send_in_buffer(channel, buf, len, type, dest, tag, P2P_STANDARD);
-    if (peer->is_crowded || is_throttled(peer))
+    if (send_in_buffer(channel, buf, count, type, dest, tag, P2P_STANDARD))
+        return true;
+    if (type->is_contig || peer->is_crowded || is_throttled(peer))
         return false;
     request_init(&r, channel, type);
     send_prepare(&r, peer, buf, count, tag);
@@ -355,7 +381,7 @@ int p2p_send_mode(struct comm *comm, const void *buf, MPI_Count count, struct ty
         return 0;
     lane_lock(channel->lane);
     is_sent = send_locked(channel, buf, type_bytes(type, count), type, dest, tag, mode) ||
-              send_in_buffer(channel, buf, type_bytes(type, count), type, dest, tag, mode);
+              send_in_buffer(channel, buf, count, type, dest, tag, mode);
     if (!is_sent) {
         request_init(&r, channel, type);
         rc = send_request(&r, buf, count, dest, tag, mode);
@@ -415,7 +441,7 @@ static NOINLINE int isend_slow(struct channel *channel, const void *buf, MPI_Cou
     struct p2p_req *r;
     int rc;
 
-    if (send_in_buffer(channel, buf, type_bytes(type, count), type, dest, tag, mode))
+    if (send_in_buffer(channel, buf, count, type, dest, tag, mode))
         return 0;
     r = request_create(channel, type);
     if (!r)
