@@ -31,7 +31,7 @@ int comm_compare(const struct comm *comm1, const struct comm *comm2, int *result
 
 void comm_set_name(struct comm *comm, const char *name)
 {
-    const size_t len = strnlen(name, sizeof comm->name - 1);
+    const size_t len = obj_name_len(name);
 
     memmove(comm->name, name, len);
     comm->name[len] = 0;

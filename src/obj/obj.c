@@ -70,3 +70,21 @@ void obj_fini(void)
     }
     pthread_mutex_unlock(&store.lock);
 }
+
+/* The bytes of a character but the first; there are at most three. */
+static bool is_continuation(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+size_t obj_name_len(const char *name)
+{
+    const size_t most = MPI_MAX_OBJECT_NAME - 1, len = strnlen(name, most + 1);
+    size_t cut = most;
+
+    if (len <= most)
+        return len;
+    while (cut > most - 3 && is_continuation(name[cut]))
+        cut--;
+    return is_continuation(name[cut]) ? most : cut; /* the former is no UTF-8 */
+}

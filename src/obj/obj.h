@@ -107,4 +107,8 @@ void obj_destroy(struct obj *obj);
 /* Release the pools of those kinds of which no object is left. */
 void obj_fini(void);
 
+/* How many bytes of a name that the user gives an object are kept: at most MPI_MAX_OBJECT_NAME - 1, and no part of a
+ * character of UTF-8. */
+size_t obj_name_len(const char *name);
+
 #endif

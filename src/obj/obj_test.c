@@ -430,6 +430,29 @@ static void test_user_memory(void)
     user_memory_free(NULL);
 }
 
+/* Of 127 bytes, or one to three less if they end within a character. */
+static void test_names(void)
+{
+    static const char *const letters[] = { "a", "\u00e4", "\u20ac", "\U0001F600" };
+    char name[2 * MPI_MAX_OBJECT_NAME + 8];
+
+    CHECK_INT(obj_name_len(""), 0);
+    for (size_t width = 1; width <= 4; width++)
+        for (size_t before = 0; before < width; before++) {
+            size_t len = before;
+
+            memset(name, 'x', before);
+            for (; len + width < sizeof name; len += width)
+                memcpy(name + len, letters[width - 1], width);
+            for (name[len] = 0; len > before; name[len -= width] = 0)
+                CHECK_INT(obj_name_len(name), len < MPI_MAX_OBJECT_NAME ? len : before +
+                          (MPI_MAX_OBJECT_NAME - 1 - before) / width * width);
+        }
+    memset(name, 0x80, sizeof name); /* no UTF-8 */
+    name[sizeof name - 1] = 0;
+    CHECK_INT(obj_name_len(name), MPI_MAX_OBJECT_NAME - 1);
+}
+
 int main(void)
 {
     progress_init(&(struct progress_config){ .local_ranks = 1 });
@@ -445,6 +468,7 @@ int main(void)
     test_get_status();
     test_generalized();
     test_user_memory();
+    test_names();
     obj_fini();
     CHECK_INT(mem_live(), 0);
     return 0;

@@ -135,7 +135,7 @@ struct group *win_group(struct win *win)
 
 void win_set_name(struct win *win, const char *name)
 {
-    const size_t len = strnlen(name, sizeof win->name - 1);
+    const size_t len = obj_name_len(name);
     char label[WIN_LABEL_SIZE];
 
     memmove(win->name, name, len);
