@@ -134,7 +134,7 @@ int coll_copy(const struct coll_block *from, const struct coll_block *to)
 
 int coll_temp_alloc(struct coll_temp *temp, const struct type *type, MPI_Count count)
 {
-    const struct type_span span = type_span(type, count);
+    const struct type_span span = type_room(type, count);
 
     temp->memory = spare_alloc(span.len + COLL_ITEMS_ALIGN);
     if (!temp->memory)

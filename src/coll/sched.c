@@ -248,7 +248,7 @@ void *sched_bytes(struct sched *s, size_t len)
 
 struct coll_block sched_items(struct sched *s, struct type *type, MPI_Count count)
 {
-    const struct type_span span = type_span(type, count);
+    const struct type_span span = type_room(type, count);
     const void *memory = sched_bytes(s, span.len + COLL_ITEMS_ALIGN);
 
     return (struct coll_block){ coll_place_items(memory, span), count, type };

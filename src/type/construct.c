@@ -32,14 +32,15 @@ static COLD int too_large(void)
 static bool end_with_data(struct type *type)
 {
     const struct plan *const map = type->map.plan;
-    MPI_Count rest;
+    MPI_Count rest, ub;
 
     if (__builtin_sub_overflow(type->true_lb + type->true_extent, type->lb, &type->extent))
         return false;
     if (!map)
         return true;
     rest = type->extent % map->align; /* below 0 if the extent is */
-    return !__builtin_add_overflow(type->extent, rest > 0 ? map->align - rest : -rest, &type->extent);
+    return !__builtin_add_overflow(type->extent, rest > 0 ? map->align - rest : -rest, &type->extent) &&
+           !__builtin_add_overflow(type->lb, type->extent, &ub);
 }
 
 static bool set_bounds(struct type *type, const struct type_bounds *bounds)
@@ -81,7 +82,7 @@ int construct_type(struct type_contents *contents, construct_fn *make, const voi
     int rc;
 
     if (!type) {
-        contents_destroy(contents);
+        contents_destroy(contents, NULL);
         return no_memory();
     }
     type->contents = contents;
@@ -96,7 +97,7 @@ int construct_type(struct type_contents *contents, construct_fn *make, const voi
         return rc;
     }
     type->size = type->plan.plan ? (MPI_Count)type->plan.plan->size : 0;
-    type->signature = signature_of(type->map.plan);
+    type->element = type->size ? type_find_element(type) : NULL;
     type->is_run = type->plan.plan && type->plan.plan->kind == PLAN_BLOCK;
     type->is_contig = type->size == 0 || (type->is_run && type->plan.disp == 0 && type->extent == type->size);
     *out = type;
@@ -135,7 +136,7 @@ static int construct_gathered(struct type_contents *contents, construct_fn *make
                               const struct gathered *g, struct type **out)
 {
     if (g->is_too_large) {
-        contents_destroy(contents);
+        contents_destroy(contents, NULL);
         return too_large();
     }
     return construct_type(contents, make, args, &g->bounds, out);

@@ -4,6 +4,8 @@
  * In the small form of a constructor, counts and displacements in extents are integers, displacements in bytes are
  * addresses; in the large form both are large counts. Everything else is an integer in both.
  * Knows: the arguments of constructors by their order. Does not know: what they mean. */
+#include <assert.h>
+
 #include "base/err.h"
 #include "base/mem.h"
 #include "type/int_plan.h"
@@ -25,7 +27,7 @@ struct type_contents *contents_create(int combiner, bool is_large, MPI_Count int
     c->large = larges ? mem_alloc(larges * sizeof *c->large) : NULL;
     c->type = types ? mem_alloc((size_t)types * sizeof(struct type *)) : NULL;
     if ((ints && !c->integer) || (addresses && !c->address) || (larges && !c->large) || (types && !c->type)) {
-        contents_destroy(c);
+        contents_destroy(c, NULL);
         return NULL;
     }
     return c;
@@ -58,12 +60,18 @@ void contents_put_type(struct type_contents *c, struct type *type)
     c->type[c->types++] = type;
 }
 
-void contents_destroy(struct type_contents *c)
+void contents_destroy(struct type_contents *c, struct type **unused)
 {
     if (!c)
         return;
-    for (MPI_Count i = 0; i < c->types; i++)
-        type_unref(c->type[i]);
+    for (MPI_Count i = 0; i < c->types; i++) {
+        struct type *const old = c->type[i];
+        if (!obj_unref(&old->obj))
+            continue;
+        assert(unused);
+        old->how = *unused;
+        *unused = old;
+    }
     mem_free(c->integer);
     mem_free(c->address);
     mem_free(c->large);

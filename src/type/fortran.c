@@ -124,7 +124,8 @@ static int make(int combiner, int p, int r, const struct type *base, struct type
         mem_free(entry);
         return rc;
     }
-    (*out)->is_committed = (*out)->is_basic = (*out)->is_permanent = true;
+    type_set_committed(*out);
+    (*out)->is_basic = (*out)->is_permanent = true;
     (*out)->kind = base->kind;
     (*out)->type_class = base->type_class;
     *entry = (struct fortran_type){ made.first, combiner, p, r, *out };

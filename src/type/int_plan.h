@@ -261,7 +261,9 @@ void contents_put_number(struct type_contents *contents, MPI_Count value);
 /* A displacement in bytes. */
 void contents_put_place(struct type_contents *contents, MPI_Count value);
 void contents_put_type(struct type_contents *contents, struct type *type);
-void contents_destroy(struct type_contents *contents);
+/* Old types that nobody else holds are put before `unused`, linked by `how`, for the caller to destroy; NULL: somebody
+ * holds all of them. */
+void contents_destroy(struct type_contents *contents, struct type **unused);
 
 /* --- making types (construct.c) --- */
 
@@ -283,6 +285,9 @@ static inline struct type_part construct_part(const struct plan_builder *b, cons
 {
     return b->is_map ? old->map : old->plan;
 }
+
+/* What type_element gives, from the old types, or the type itself; there are data (query.c). */
+const struct type *type_find_element(const struct type *type);
 
 /* The type may communicate from now on (query.c). */
 void type_set_committed(struct type *type);

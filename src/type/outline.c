@@ -452,7 +452,7 @@ int type_from_outline(const void *bytes, size_t len, struct type **out)
         type_unref(type);
         return malformed(len);
     }
-    type->is_committed = true;
+    type_set_committed(type);
     *out = type;
     return 0;
 }

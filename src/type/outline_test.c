@@ -35,6 +35,7 @@ static struct type *rebuild(struct type *type, size_t most)
     struct type *again;
     void *bytes;
 
+    CHECK_INT(type_commit(type), 0);
     CHECK_INT(type_get_outline(type, &outline), 0);
     CHECK(outline->len <= most);
     bytes = malloc(outline->len);

@@ -100,7 +100,7 @@ static int make(struct type *value, struct type *index, struct type **out)
     int rc;
 
     if (!entry) {
-        contents_destroy(c);
+        contents_destroy(c, NULL);
         return err(MPI_ERR_NO_MEM, "no memory for a datatype");
     }
     if (c) {
@@ -112,7 +112,8 @@ static int make(struct type *value, struct type *index, struct type **out)
         mem_free(entry);
         return rc;
     }
-    (*out)->is_committed = (*out)->is_permanent = true;
+    type_set_committed(*out);
+    (*out)->is_permanent = true;
     (*out)->kind = (uint8_t)kind_of(value, index);
     (*out)->type_class = TYPE_CLASS_PAIR;
     *entry = (struct unnamed_pair){ made.first, value, index, *out };

@@ -216,8 +216,10 @@ void plan_add(struct plan_builder *b, struct plan_entries *list, MPI_Count disp,
         add_entry(b, list, (struct plan_entry){ disp, plan, 0, NULL });
     } else {
         for (MPI_Count i = 0; i < plan->count; i++) {
-            const MPI_Count at = disp + plan->disps[i];
-            if (plan->kind == PLAN_LIST)
+            MPI_Count at;
+            if (__builtin_add_overflow(disp, plan->disps[i], &at))
+                b->is_too_large = true;
+            else if (plan->kind == PLAN_LIST)
                 plan_add(b, list, at, (struct type_part){ 0, plan->children[i] });
             else if (plan->kind == PLAN_EVEN)
                 add_entry(b, list, block_entry(b, at, plan_even_len(plan), plan->unit));

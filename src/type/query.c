@@ -80,6 +80,9 @@ void type_set_committed(struct type *type)
 {
     const struct plan *const plan = type->plan.plan;
 
+    if (type->is_committed) /* others may be reading what follows */
+        return;
+    type->signature = signature_of(type->map.plan);
     type->is_committed = true;
     if (type->is_contig || type->size > INT_MAX || has_no_quick_packing)
         return;
@@ -115,7 +118,7 @@ static const struct type *join_element(const struct type *type, const struct typ
     return element && (!so_far || type_is_alike(so_far, element)) ? element : type;
 }
 
-static const struct type *find_element(const struct type *type)
+const struct type *type_find_element(const struct type *type)
 {
     const struct type_contents *const c = type->contents;
     const struct type *element = NULL;
@@ -127,18 +130,9 @@ static const struct type *find_element(const struct type *type)
 
 const struct type *type_element(const struct type *type)
 {
-    const struct type *element;
-
     if (type->is_permanent)
         return type->is_supported ? type : NULL;
-    if (type->size == 0)
-        return NULL;
-    element = atomic_load_explicit(&type->element, memory_order_relaxed);
-    if (!element) { /* another thread may find the same */
-        element = find_element(type);
-        atomic_store_explicit(&((struct type *)(uintptr_t)type)->element, element, memory_order_relaxed);
-    }
-    return element == type ? NULL : element;
+    return type->element == type ? NULL : type->element;
 }
 
 /* Elements in the first `bytes` bytes of a map; MPI_UNDEFINED if the last one is partial. */
@@ -232,7 +226,7 @@ MPI_Count type_query_size(const struct type *type)
 
 int type_set_name(struct type *type, const char *name)
 {
-    const size_t len = strnlen(name, MPI_MAX_OBJECT_NAME - 1);
+    const size_t len = obj_name_len(name);
     char *copy = mem_alloc(len + 1);
 
     if (!copy)
@@ -249,14 +243,27 @@ void type_get_name(const struct type *type, char *name, int *len)
     *len = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", type ? type_name(type) : "MPI_DATATYPE_NULL");
 }
 
-void type_destroy(struct type *type)
+static void destroy_one(struct type *type, struct type **unused)
 {
     plan_free(type->nodes);
-    contents_destroy(type->contents);
+    contents_destroy(type->contents, unused);
     mem_free(type->user_name);
     mem_free(atomic_load_explicit(&type->outline, memory_order_relaxed));
     attr_drop_all(&type->attrs); /* the user has freed it, or it is of type_f90 */
     obj_destroy(&type->obj);
+}
+
+/* With all that only this one holds, one after the other: each of a chain of types is made of the next. */
+void type_destroy(struct type *type)
+{
+    struct type *unused = type;
+
+    type->how = NULL;
+    while (unused) {
+        type = unused;
+        unused = (struct type *)(uintptr_t)type->how;
+        destroy_one(type, &unused);
+    }
 }
 
 /* How many handles were left, this one among them; 0: there is none, and the type lives on in others made of it. */

@@ -638,9 +638,12 @@ static void check_flat(const struct pair *pair, int items)
     struct external_unfit unfit;
     bool is_unfit = false;
 
+    CHECK_INT(type_commit(flat), 0);
+    CHECK_INT(type_commit(pair->type), 0);
     REQUIRE(flat->signature == pair->type->signature);
     REQUIRE(flat->size == pair->type->size && flat->true_extent == pair->type->true_extent);
     CHECK_INT(type_contiguous(items, flat, false, &many), 0);
+    CHECK_INT(type_commit(many), 0);
     REQUIRE(items == 0 || many->signature == flat->signature);
     CHECK_INT(type_free(many), 0);
     CHECK_INT(type_free(flat), 0);
@@ -719,6 +722,7 @@ static void check_rebuilt(struct pair *pair, int items)
     struct type *const original = pair->type;
     const struct type_outline *outline;
 
+    CHECK_INT(type_commit(original), 0);
     CHECK_INT(type_get_outline(original, &outline), 0);
     CHECK_INT(type_from_outline(outline->bytes, outline->len, &pair->type), 0);
     REQUIRE(pair->type->signature == original->signature && pair->type->lb == original->lb);

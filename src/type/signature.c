@@ -53,6 +53,8 @@ static uint64_t prefix_hash(const struct plan *map, MPI_Count elements)
 {
     uint64_t hash = 0;
 
+    while (!map->unit && map->kind == PLAN_LIST && elements <= map->children[0]->elements)
+        map = map->children[0];
     if (elements == map->elements)
         return map->hash;
     if (map->unit)

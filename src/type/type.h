@@ -69,7 +69,8 @@ struct type {
     bool is_committed;           /* may communicate; false for ever if unsupported */
     bool is_basic;               /* predefined and no pair */
     bool is_supported;           /* false: an optional type that this platform lacks (§20.4.1) */
-    uint16_t signature;          /* equal for types whose elements may match, whatever the count: signature.c */
+    uint16_t signature;          /* once committed: equal for types whose elements may match, whatever the count:
+                                  * signature.c */
     uint8_t kind;                /* enum type_kind */
     uint8_t type_class;          /* enum type_class */
     MPI_Count lb, true_lb, true_extent;
@@ -89,7 +90,7 @@ struct type {
     struct attrs *attrs;         /* of the user; owned; NULL: none */
     _Atomic uint32_t handles;    /* that the user has: the first one, and those that MPI_Type_get_contents gave */
     struct type_outline *_Atomic outline; /* once somebody has asked for it; owned */
-    const struct type *_Atomic element; /* the same of type_element: NULL: not asked yet, the type itself: none */
+    const struct type *element;  /* of a derived one, what type_element gives; the type itself: there are several */
 };
 
 /* For messages and MPI_Type_get_name; "" for a derived type that was given none. */
@@ -141,6 +142,21 @@ static inline struct type_span type_span(const struct type *type, MPI_Count coun
     span.low = type->true_lb + (reach < 0 ? reach : 0);
     span.len = (size_t)(type->true_extent + (reach < 0 ? -reach : reach));
     return span;
+}
+
+/* The same with what the bounds add before the first byte of data and behind the last one: a user's operator may assign
+ * whole C structs, of which the type has some members only. */
+static inline struct type_span type_room(const struct type *type, MPI_Count count)
+{
+    const MPI_Count end = type->true_lb + type->true_extent, ub = type->lb + type->extent;
+    const MPI_Count before = type->lb < type->true_lb ? type->true_lb - type->lb : 0;
+    struct type_span room = type_span(type, count);
+
+    if (room.len) {
+        room.low -= before;
+        room.len += (size_t)(before + (ub > end ? ub - end : 0));
+    }
+    return room;
 }
 
 /* Whoever keeps a type beyond the call holds a reference: users may free a type that is in use. */

@@ -388,6 +388,7 @@ static struct type *struct_of(int n, const int *lengths, const MPI_Aint *disps, 
     struct type *type;
 
     CHECK_INT(type_struct(&blocks, types, &type), 0);
+    CHECK_INT(type_commit(type), 0);
     return type;
 }
 
@@ -396,6 +397,7 @@ static struct type *copies(struct type *old, MPI_Count n)
     struct type *type;
 
     CHECK_INT(type_contiguous(n, old, true, &type), 0);
+    CHECK_INT(type_commit(type), 0);
     return type;
 }
 
