@@ -97,11 +97,13 @@ static void parse(struct bench *b, char **argv)
             parse_numbers(&b->depths, option, *++arg);
         else if (!strcmp(option, "--sizes"))
             parse_sizes(b, *++arg);
+        else if (!strcmp(option, "--form"))
+            b->form = *++arg ? *arg : "";
         else if (!strcmp(option, "--only"))
             b->only = *++arg ? *arg : "";
         else
             fail_once("unknown option '%s'; known: --pin --batches N --batch-ms T --budget S --min-size B "
-                      "--max-size B --per-decade N --sizes A,B,... --depths A,B,... --only A,B,...",
+                      "--max-size B --per-decade N --sizes A,B,... --depths A,B,... --form F --only A,B,...",
                       option);
         if (!*arg)
             break;

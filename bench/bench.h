@@ -28,6 +28,7 @@ struct bench {
     bool pin;                      /* --pin: rank r on core r of the allowed ones */
     struct bench_numbers depths;   /* --depths A,B,...: entries in a queue */
     struct bench_numbers sizes;    /* --sizes A,B,...: bytes, instead of those from min_size on (coll) */
+    const char *form;              /* --form F: how calls are made (coll); NULL: blocking */
     const char *only;              /* --only A,B,...: names of what is measured; NULL: all */
 };
 

@@ -1,27 +1,81 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bench: time of every blocking collective operation with the job's number of ranks, in a row, roots moving on. Names:
- * coll_<operation>; parameter ranks:bytes, barrier ranks. All operations of one size, then the next size: a run that is
- * cut off has the short ones. What comes is looked at before, and of every operation after it has been measured, at one
- * word in each page of each block. `--only OPERATION`: that one. */
+/* Bench: time of every collective operation with the job's number of ranks, in a row, roots moving on. Names:
+ * coll_<operation>; parameter ranks:bytes, barrier ranks; with `--form nonblocking` and `--form persistent` (start and
+ * wait) nonblocking_<operation> and persistent_<operation>. All operations of one size, then the next size: a run that
+ * is cut off has the short ones. What comes is looked at before, and of every operation after it has been measured, at
+ * one word in each page of each block. `--only OPERATION`: that one. */
 #include <stdio.h>
 #include <string.h>
 
 #include "colls.h"
 
+enum { MOST_RANKS = 1024 };
+
 struct work {
     const struct coll *coll;
     const struct colls *all;
     long turn;
+    int count; /* of persistent requests, else 0 */
+    MPI_Request made[MOST_RANKS];
 };
 
-/* The barrier ends the row for everybody; it is one among many calls. */
-static void row(void *arg, long reps)
+static void start_and_wait(struct work *w)
+{
+    MPI_Request request;
+
+    w->coll->start(w->all, w->turn++, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void start_made_and_wait(struct work *w)
+{
+    MPI_Request *request = &w->made[w->turn++ % w->count];
+
+    MPI_Start(request);
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+/* The barrier of each of these ends the row for everybody; it is one among many calls. */
+static void row_blocking(void *arg, long reps)
 {
     struct work *w = arg;
 
     for (long i = 0; i < reps; i++)
         w->coll->block(w->all, w->turn++);
     MPI_Barrier(w->all->comm);
+}
+
+static void row_nonblocking(void *arg, long reps)
+{
+    for (long i = 0; i < reps; i++)
+        start_and_wait(arg);
+    MPI_Barrier(((struct work *)arg)->all->comm);
+}
+
+static void row_persistent(void *arg, long reps)
+{
+    for (long i = 0; i < reps; i++)
+        start_made_and_wait(arg);
+    MPI_Barrier(((struct work *)arg)->all->comm);
+}
+
+/* Of the options: how calls are made. */
+struct form {
+    const char *name, *prefix;
+    bench_op *row;
+};
+static const struct form forms[] = {
+    { "blocking", "coll_", row_blocking },
+    { "nonblocking", "nonblocking_", row_nonblocking },
+    { "persistent", "persistent_", row_persistent },
+};
+
+static const struct form *find_form(const struct bench *b)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        if (!b->form || !strcmp(b->form, forms[i].name))
+            return &forms[i];
+    bench_fail("coll: --form is blocking, nonblocking or persistent, not '%s'", b->form);
 }
 
 /* --- what comes --- */
@@ -109,14 +163,16 @@ static void put_words(const struct colls *c, const struct coll *coll, int rank)
 }
 
 /* One more call, off the clock, with words in each page. Afterwards the send buffer has zeroes again. */
-static void look(const struct bench *b, const struct colls *c, const struct coll *coll, long turn)
+static void look(const struct bench *b, struct work *w, bench_op *row)
 {
-    const int root = (int)(turn % c->ranks);
+    const struct colls *c = w->all;
+    const struct coll *coll = w->coll;
+    const int root = (int)(w->turn % c->ranks);
     const long blocks = is(coll, "exscan") && !b->rank ? 0 : count_blocks(c, coll, b->rank == root);
     long begin, end;
 
     put_words(c, coll, b->rank);
-    coll->block(c, turn);
+    row(w, 1);
     own_part(c, coll, b->rank, &begin, &end);
     for (long block = 0; block < blocks; block++)
         for (long at = 0; at + WORD <= c->bytes; at = next_word(c, at)) {
@@ -136,16 +192,24 @@ static void look(const struct bench *b, const struct colls *c, const struct coll
 
 static void measure(const struct bench *b, const struct colls *all, const struct coll *coll)
 {
+    const struct form *form = find_form(b);
     struct work w = { .coll = coll, .all = all };
     double time[BENCH_MAX_BATCHES];
     char name[64], parameter[64];
-    const int batches = bench_measure(b, row, &w, time);
+    int batches;
 
+    if (form->row == row_persistent)
+        for (w.count = 0; w.count < colls_turns(all, coll); w.count++)
+            coll->make(all, w.count, &w.made[w.count]);
+    batches = bench_measure(b, form->row, &w, time);
+    w.turn = w.turn / 2 * 2; /* a chain from rank 0 on */
     if (coll->has_size && all->bytes % WORD == 0)
-        look(b, all, coll, w.turn / 2 * 2);
+        look(b, &w, form->row);
+    for (int i = 0; i < w.count; i++)
+        MPI_Request_free(&w.made[i]);
     for (int i = 0; i < batches; i++)
         time[i] *= 1e6;
-    snprintf(name, sizeof name, "coll_%s", coll->name);
+    snprintf(name, sizeof name, "%s%s", form->prefix, coll->name);
     if (coll->has_size)
         snprintf(parameter, sizeof parameter, "%d:%ld", b->size, all->bytes);
     else
@@ -176,6 +240,8 @@ int main(int argc, char **argv)
     struct colls all;
 
     bench_start(&b, &argc, &argv, 0);
+    if (b.size > MOST_RANKS)
+        bench_fail("coll: at most %d ranks, not %d", MOST_RANKS, b.size);
     colls_start(&all, b.max_size);
     check(&all, b.rank);
     colls_each(&b, &all, true, measure);

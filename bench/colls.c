@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bench: every collective operation, blocking and nonblocking. See colls.h. */
+/* Bench: every collective operation, blocking, nonblocking and persistent. See colls.h. */
 #include "colls.h"
 
+#if MPI_VERSION < 4 && defined OPEN_MPI
+#include <mpi-ext.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,99 +15,98 @@ enum { MOST_TOGETHER = 16 << 20 }; /* bytes of all blocks of one rank */
 #define DOUBLES (int)(c->bytes / (long)sizeof(double))
 #define ROOT (int)(turn % c->ranks)
 
-/* A blocking function and a nonblocking one; both have the arguments, one the root that moves on, the other root 0. */
-#define ROOTED(name, BLOCKS, STARTS, ...)                                \
-    static void name(const struct colls *c, long turn)                   \
-    {                                                                    \
-        BLOCKS(__VA_ARGS__, ROOT, c->comm);                              \
-    }                                                                    \
-    static void name##_start(const struct colls *c, MPI_Request *request) \
-    {                                                                    \
-        STARTS(__VA_ARGS__, 0, c->comm, request);                        \
+#if MPI_VERSION >= 4
+#define MAKE(Call) MPI_##Call##_init
+#elif defined OMPI_HAVE_MPI_EXT_PCOLLREQ
+#define MAKE(Call) MPIX_##Call##_init
+#endif
+
+#ifdef MAKE
+#define MAKES(name, Call, ...)                                                       \
+    static void name##_make(const struct colls *c, long turn, MPI_Request *request)  \
+    {                                                                                \
+        (void)turn;                                                                  \
+        MAKE(Call)(__VA_ARGS__, MPI_INFO_NULL, request);                             \
     }
-#define FOR_ALL(name, BLOCKS, STARTS, COMM, ...)                         \
-    static void name(const struct colls *c, long turn)                   \
-    {                                                                    \
-        (void)turn;                                                      \
-        BLOCKS(__VA_ARGS__, COMM);                                       \
-    }                                                                    \
-    static void name##_start(const struct colls *c, MPI_Request *request) \
-    {                                                                    \
-        STARTS(__VA_ARGS__, COMM, request);                              \
+#else
+#define MAKES(name, ...)                                                             \
+    static void name##_make(const struct colls *c, long turn, MPI_Request *request)  \
+    {                                                                                \
+        (void)c, (void)turn, (void)request;                                          \
+        bench_fail("this MPI has no persistent collective operations");              \
     }
+#endif
+
+/* The three forms of a call; the arguments are those that they have in common. */
+#define FORMS(name, Call, Icall, ...)                                                \
+    static void name(const struct colls *c, long turn)                               \
+    {                                                                                \
+        (void)turn;                                                                  \
+        MPI_##Call(__VA_ARGS__);                                                     \
+    }                                                                                \
+    static void name##_start(const struct colls *c, long turn, MPI_Request *request) \
+    {                                                                                \
+        (void)turn;                                                                  \
+        MPI_##Icall(__VA_ARGS__, request);                                           \
+    }                                                                                \
+    MAKES(name, Call, __VA_ARGS__)
+#define ROOTED(name, Call, Icall, ...) FORMS(name, Call, Icall, __VA_ARGS__, ROOT, c->comm)
 /* The last rank waits for all, the first for nobody: every other call goes the other way. */
-#define CHAIN(name, BLOCKS, STARTS, ...)                                 \
-    static void name(const struct colls *c, long turn)                   \
-    {                                                                    \
-        BLOCKS(__VA_ARGS__, turn % 2 ? c->reversed : c->comm);           \
-    }                                                                    \
-    static void name##_start(const struct colls *c, MPI_Request *request) \
-    {                                                                    \
-        STARTS(__VA_ARGS__, c->comm, request);                           \
-    }
-
-static void barrier(const struct colls *c, long turn)
-{
-    (void)turn;
-    MPI_Barrier(c->comm);
-}
-
-static void barrier_start(const struct colls *c, MPI_Request *request)
-{
-    MPI_Ibarrier(c->comm, request);
-}
+#define CHAIN(name, Call, Icall, ...) FORMS(name, Call, Icall, __VA_ARGS__, turn % 2 ? c->reversed : c->comm)
 
 /* clang-format off */
-ROOTED(bcast, MPI_Bcast, MPI_Ibcast, c->recv, N, MPI_BYTE)
-ROOTED(gather, MPI_Gather, MPI_Igather, c->send, N, MPI_BYTE, c->recv, N, MPI_BYTE)
-ROOTED(gatherv, MPI_Gatherv, MPI_Igatherv, c->send, N, MPI_BYTE, c->recv, c->counts, c->displs, MPI_BYTE)
-ROOTED(scatter, MPI_Scatter, MPI_Iscatter, c->send, N, MPI_BYTE, c->recv, N, MPI_BYTE)
-ROOTED(scatterv, MPI_Scatterv, MPI_Iscatterv, c->send, c->counts, c->displs, MPI_BYTE, c->recv, N, MPI_BYTE)
-FOR_ALL(allgather, MPI_Allgather, MPI_Iallgather, c->comm, c->send, N, MPI_BYTE, c->recv, N, MPI_BYTE)
-FOR_ALL(allgatherv, MPI_Allgatherv, MPI_Iallgatherv, c->comm,
-        c->send, N, MPI_BYTE, c->recv, c->counts, c->displs, MPI_BYTE)
-FOR_ALL(alltoall, MPI_Alltoall, MPI_Ialltoall, c->comm, c->send, N, MPI_BYTE, c->recv, N, MPI_BYTE)
-FOR_ALL(alltoallv, MPI_Alltoallv, MPI_Ialltoallv, c->comm,
-        c->send, c->counts, c->displs, MPI_BYTE, c->recv, c->counts, c->displs, MPI_BYTE)
-FOR_ALL(alltoallw, MPI_Alltoallw, MPI_Ialltoallw, c->comm,
-        c->send, c->counts, c->displs, c->types, c->recv, c->counts, c->displs, c->types)
-ROOTED(reduce, MPI_Reduce, MPI_Ireduce, c->send, c->recv, DOUBLES, MPI_DOUBLE, MPI_SUM)
-FOR_ALL(allreduce, MPI_Allreduce, MPI_Iallreduce, c->comm, c->send, c->recv, DOUBLES, MPI_DOUBLE, MPI_SUM)
-FOR_ALL(reduce_scatter, MPI_Reduce_scatter, MPI_Ireduce_scatter, c->comm,
-        c->send, c->recv, c->parts, MPI_DOUBLE, MPI_SUM)
-FOR_ALL(reduce_scatter_block, MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, c->comm,
-        c->send, c->recv, DOUBLES, MPI_DOUBLE, MPI_SUM)
-CHAIN(scan, MPI_Scan, MPI_Iscan, c->send, c->recv, DOUBLES, MPI_DOUBLE, MPI_SUM)
-CHAIN(exscan, MPI_Exscan, MPI_Iexscan, c->send, c->recv, DOUBLES, MPI_DOUBLE, MPI_SUM)
-FOR_ALL(neighbor_allgather, MPI_Neighbor_allgather, MPI_Ineighbor_allgather, c->ring,
-        c->send, N, MPI_BYTE, c->recv, N, MPI_BYTE)
-FOR_ALL(neighbor_alltoall, MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, c->ring,
-        c->send, N, MPI_BYTE, c->recv, N, MPI_BYTE)
+FORMS(barrier, Barrier, Ibarrier, c->comm)
+ROOTED(bcast, Bcast, Ibcast, c->recv, N, MPI_BYTE)
+ROOTED(gather, Gather, Igather, c->send, N, MPI_BYTE, c->recv, N, MPI_BYTE)
+ROOTED(gatherv, Gatherv, Igatherv, c->send, N, MPI_BYTE, c->recv, c->counts, c->displs, MPI_BYTE)
+ROOTED(scatter, Scatter, Iscatter, c->send, N, MPI_BYTE, c->recv, N, MPI_BYTE)
+ROOTED(scatterv, Scatterv, Iscatterv, c->send, c->counts, c->displs, MPI_BYTE, c->recv, N, MPI_BYTE)
+FORMS(allgather, Allgather, Iallgather, c->send, N, MPI_BYTE, c->recv, N, MPI_BYTE, c->comm)
+FORMS(allgatherv, Allgatherv, Iallgatherv, c->send, N, MPI_BYTE, c->recv, c->counts, c->displs, MPI_BYTE, c->comm)
+FORMS(alltoall, Alltoall, Ialltoall, c->send, N, MPI_BYTE, c->recv, N, MPI_BYTE, c->comm)
+FORMS(alltoallv, Alltoallv, Ialltoallv, c->send, c->counts, c->displs, MPI_BYTE,
+      c->recv, c->counts, c->displs, MPI_BYTE, c->comm)
+FORMS(alltoallw, Alltoallw, Ialltoallw, c->send, c->counts, c->displs, c->types,
+      c->recv, c->counts, c->displs, c->types, c->comm)
+ROOTED(reduce, Reduce, Ireduce, c->send, c->recv, DOUBLES, MPI_DOUBLE, MPI_SUM)
+FORMS(allreduce, Allreduce, Iallreduce, c->send, c->recv, DOUBLES, MPI_DOUBLE, MPI_SUM, c->comm)
+FORMS(reduce_scatter, Reduce_scatter, Ireduce_scatter, c->send, c->recv, c->parts, MPI_DOUBLE, MPI_SUM, c->comm)
+FORMS(reduce_scatter_block, Reduce_scatter_block, Ireduce_scatter_block,
+      c->send, c->recv, DOUBLES, MPI_DOUBLE, MPI_SUM, c->comm)
+CHAIN(scan, Scan, Iscan, c->send, c->recv, DOUBLES, MPI_DOUBLE, MPI_SUM)
+CHAIN(exscan, Exscan, Iexscan, c->send, c->recv, DOUBLES, MPI_DOUBLE, MPI_SUM)
+FORMS(neighbor_allgather, Neighbor_allgather, Ineighbor_allgather, c->send, N, MPI_BYTE, c->recv, N, MPI_BYTE, c->ring)
+FORMS(neighbor_alltoall, Neighbor_alltoall, Ineighbor_alltoall, c->send, N, MPI_BYTE, c->recv, N, MPI_BYTE, c->ring)
 /* clang-format on */
 
-#define ROW(name, has_blocks) { #name, has_blocks, true, name, name##_start }
+#define ROW(name, has_blocks, moves) { #name, has_blocks, true, moves, name, name##_start, name##_make }
 const struct coll colls_all[] = {
-    { "barrier", false, false, barrier, barrier_start },
-    ROW(bcast, false),
-    ROW(reduce, false),
-    ROW(allreduce, false),
-    ROW(reduce_scatter, false),
-    ROW(reduce_scatter_block, true),
-    ROW(allgather, true),
-    ROW(allgatherv, true),
-    ROW(alltoall, true),
-    ROW(alltoallv, true),
-    ROW(alltoallw, true),
-    ROW(gather, true),
-    ROW(gatherv, true),
-    ROW(scatter, true),
-    ROW(scatterv, true),
-    ROW(scan, false),
-    ROW(exscan, false),
-    ROW(neighbor_allgather, false),
-    ROW(neighbor_alltoall, false),
+    { "barrier", false, false, COLL_SAME, barrier, barrier_start, barrier_make },
+    ROW(bcast, false, COLL_ROOTS),
+    ROW(reduce, false, COLL_ROOTS),
+    ROW(allreduce, false, COLL_SAME),
+    ROW(reduce_scatter, false, COLL_SAME),
+    ROW(reduce_scatter_block, true, COLL_SAME),
+    ROW(allgather, true, COLL_SAME),
+    ROW(allgatherv, true, COLL_SAME),
+    ROW(alltoall, true, COLL_SAME),
+    ROW(alltoallv, true, COLL_SAME),
+    ROW(alltoallw, true, COLL_SAME),
+    ROW(gather, true, COLL_ROOTS),
+    ROW(gatherv, true, COLL_ROOTS),
+    ROW(scatter, true, COLL_ROOTS),
+    ROW(scatterv, true, COLL_ROOTS),
+    ROW(scan, false, COLL_WAYS),
+    ROW(exscan, false, COLL_WAYS),
+    ROW(neighbor_allgather, false, COLL_SAME),
+    ROW(neighbor_alltoall, false, COLL_SAME),
 };
 const int colls_count = sizeof colls_all / sizeof colls_all[0];
+
+int colls_turns(const struct colls *c, const struct coll *coll)
+{
+    return coll->moves == COLL_ROOTS ? c->ranks : coll->moves == COLL_WAYS ? 2 : 1;
+}
 
 bool colls_fits(const struct colls *c, const struct coll *coll, long bytes)
 {

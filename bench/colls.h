@@ -22,14 +22,19 @@ struct colls {
 
 /* One call. `turn` counts calls: roots move on with it, so that nobody runs far ahead. */
 typedef void coll_blocking(const struct colls *c, long turn);
-typedef void coll_starting(const struct colls *c, MPI_Request *request);
+typedef void coll_starting(const struct colls *c, long turn, MPI_Request *request);
+
+/* What moves on with `turn`. */
+enum coll_moves { COLL_SAME, COLL_ROOTS, COLL_WAYS };
 
 struct coll {
     const char *name;
     bool has_blocks; /* the bytes are those of a block for each rank, else of all */
     bool has_size;
+    enum coll_moves moves;
     coll_blocking *block;
-    coll_starting *start; /* the nonblocking one, by root 0 */
+    coll_starting *start; /* the nonblocking one */
+    coll_starting *make;  /* the persistent one; ends the job where the MPI has none */
 };
 
 extern const struct coll colls_all[];
@@ -38,6 +43,8 @@ extern const int colls_count;
 /* Buffers for messages of up to `bytes`; calls with blocks for each rank may only be made when colls_fits(). */
 void colls_start(struct colls *c, long bytes);
 void colls_end(struct colls *c);
+/* How many different calls there are; those of turns with the same remainder are the same. */
+int colls_turns(const struct colls *c, const struct coll *coll);
 /* This size on so many ranks needs no more memory than a bench should take. */
 bool colls_fits(const struct colls *c, const struct coll *coll, long bytes);
 /* Set the size of the calls from now on. */

@@ -101,12 +101,12 @@ PLAN = [
     Measure('coll', 'coll', 4, ['--budget', '0.02'] + SIZES, 5, 10, quick=FEW, pieces=COLLS),
     Measure('coll', 'coll', 8, ['--budget', '0.02'] + SIZES, 5, 10, quick=FEW, pieces=COLLS),
     Measure('coll', 'coll', 16, ['--budget', '0.02'] + SIZES, 5, 10, quick=FEW, pieces=COLLS),
-    Measure('nonblocking', 'nonblocking', 2, ['--pin'], 3, 20, quick=['--max-size', '8']),
-    Measure('nonblocking', 'nonblocking', 4, [], 3, 20, quick=['--max-size', '8']),
+    *(Measure(form, 'coll', ranks, ['--form', form] + (['--pin'] if ranks == 2 else []) + ['--budget', '0.02'] + SIZES,
+              5, 10, quick=FEW, pieces=COLLS) for form in ('nonblocking', 'persistent') for ranks in (2, 4, 8, 16)),
     Measure('overlap', 'overlap', 2, ['--pin'], 3, 40, quick=['--max-size', '32768']),
 ]
 # Half an hour together: only when asked for by --only.
-APART = ['coll', 'nonblocking', 'overlap', 'io']
+APART = ['coll', 'nonblocking', 'persistent', 'overlap', 'io']
 # What issue 3 wants of point-to-point, by --only p2p.
 P2P = ['latency', 'curve', 'rate', 'startup', 'matching', 'barrier', 'idle', 'memory', 'bandwidth', 'denied', 'busy',
        'matcher', 'threads']
@@ -309,7 +309,7 @@ class Run:
 
     def measure_missed(self, measures):
         while self.left() > 0:
-            missed = report.coll_missed(self.results)
+            missed = report.coll_missed(self.results, f'{measures[0].group}_')
             again = [(m, p) for m in measures for p in m.pieces if (m.ranks, p) in missed]
             if not again:
                 return

@@ -13,8 +13,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = ['latency', 'bandwidth', 'rate', 'matching', 'barrier', 'communicators', 'rma', 'io', 'idle', 'memory',
-            'threads', 'typed', 'pack', 'op', 'coll', 'nonblocking',
-            'overlap', 'empty']
+            'threads', 'typed', 'pack', 'op', 'coll', 'overlap', 'empty']
 CFLAGS = ['-std=gnu11', '-D_GNU_SOURCE', '-O2', '-pthread']
 
 
@@ -51,7 +50,7 @@ class Mpi:
         os.makedirs(self.folder, exist_ok=True)
         for program in PROGRAMS:
             sources = [program + '.c'] + ([] if program == 'empty' else ['bench.c', 'stats.c'])
-            sources += ['colls.c'] if program in ('coll', 'nonblocking', 'overlap') else []
+            sources += ['colls.c'] if program in ('coll', 'overlap') else []
             sources += ['layouts.c'] if program in ('pack', 'typed') else []
             compile_program(self.mpicc, sources, os.path.join(self.folder, program))
 

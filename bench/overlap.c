@@ -39,7 +39,7 @@ static void repeat(const struct work *w, enum kind kind)
     int is_done = 0;
 
     if (kind != COMPUTING)
-        w->coll->start(w->all, &request);
+        w->coll->start(w->all, 0, &request);
     for (int piece = 0; piece < PIECES && kind != ALONE; piece++) {
         compute(w->steps);
         if (kind == TESTED && !is_done)

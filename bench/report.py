@@ -3,6 +3,7 @@
 
 Knows: the values that were taken. Does not know: how."""
 
+import itertools
 import math
 import os
 import platform
@@ -45,8 +46,6 @@ TITLES = {
     'memory_pss_alltoall': 'Shared pages divided, after an all-to-all, by ranks',
     'memory_pss_settled': 'Shared pages divided, all ranks there',
     'memory_pss_peers': 'The same after every rank has sent to every other one',
-    'nonblocking': 'Nonblocking operations, start and wait, by operation, ranks and bytes',
-    'persistent': 'Persistent operations, start and wait',
     'pack': 'MPI_Pack, by layout and bytes', 'pack_hand': 'The same by a loop by hand',
     'unpack': 'MPI_Unpack, by layout and bytes', 'unpack_hand': 'The same by a loop by hand',
     'typed': 'Half a round trip of derived types, by layout and bytes',
@@ -56,6 +55,7 @@ TITLES = {
     'overlap_tested': 'The same with sixteen calls of MPI_Test in the computation',
 }
 COLL = 'coll_'
+COLL_CALLS = {COLL: 'MPI_{}', 'nonblocking_': 'MPI_I{}', 'persistent_': 'MPI_{}_init'}  # by the beginning of the name
 BY_HAND = 0.87  # of the speed of a loop by hand: 1.15 times its time
 COLL_STRICT = {'2': 0.75, '2:8': 0.75, '2:1048576': 0.8}  # ranks:bytes, else 1
 
@@ -192,37 +192,44 @@ def curve_gates(results):
     return found
 
 
-def coll_names(results):
-    """The collective operations that were measured, in that order."""
-    return list(dict.fromkeys(n for n, _ in results.values if n.startswith(COLL) and not n.endswith('.best')))
+def coll_names(results, prefix=COLL):
+    """The collective operations that were measured in one form, in that order."""
+    return list(dict.fromkeys(n for n, _ in results.values if n.startswith(prefix) and not n.endswith('.best')))
 
 
 def coll_title(name):
-    return f'MPI_{name[len(COLL):].capitalize()}, by ranks and bytes'
+    form, _, operation = name.partition('_')
+    call = COLL_CALLS[form + '_'].format(operation if form == 'nonblocking' else operation.capitalize())
+    return f'{call}, by ranks and bytes'
 
 
-def coll_ratios(results):
+def coll_ratios(results, prefix=COLL):
     """[(operation, parameter, time over that of the best peer)], where it was measured."""
-    found = [(n, p, results.ratio(results.subject, n, p)) for n in coll_names(results)
+    found = [(n, p, results.ratio(results.subject, n, p)) for n in coll_names(results, prefix)
              for m, p in results.values if m == n]
     return [row for row in found if row[2] is not None]
 
 
-def coll_missed(results):
+def coll_missed(results, prefix=COLL):
     """{(ranks, operation)} with a size that misses what is wanted of it."""
-    return {(int(p.partition(':')[0]), n[len(COLL):]) for n, p, ratio in coll_ratios(results)
-            if ratio > COLL_STRICT.get(p, 1)}
+    return {(int(p.partition(':')[0]), n[len(prefix):]) for n, p, ratio in coll_ratios(results, prefix)
+            if ratio > coll_wanted(n, p)}
+
+
+def coll_wanted(name, parameter):
+    """What the ratio may be: only of blocking calls anything less than 1 is wanted."""
+    return COLL_STRICT.get(parameter, 1) if name.startswith(COLL) else 1
 
 
 def coll_gates(results):
-    """For each operation: short and long with 2 ranks, and the worst of all other ranks and sizes."""
+    """For each operation and form: short and long with 2 ranks, and the worst of all other ranks and sizes."""
     found = []
-    for name in coll_names(results):
+    for name in itertools.chain(*(coll_names(results, prefix) for prefix in COLL_CALLS)):
         parameters = [p for n, p in results.values if n == name]
         what = coll_title(name).split(',', maxsplit=1)[0]
         for parameter in [p for p in parameters if p in COLL_STRICT]:
             found.append(peer_gate(results, f'{what}, {parameter}, to best peer', (name, parameter),
-                                   COLL_STRICT[parameter], True))
+                                   coll_wanted(name, parameter), True))
         rest = [(results.ratio(results.subject, name, p), p) for p in parameters if p not in COLL_STRICT]
         rest = [r for r in rest if r[0] is not None]
         if rest:
@@ -351,7 +358,8 @@ def gate_table(results, chosen=gates):
 
 def value_tables(results):
     lines = []
-    for name, title in (TITLES | {n: coll_title(n) for n in coll_names(results)}).items():
+    collectives = {n: coll_title(n) for prefix in COLL_CALLS for n in coll_names(results, prefix)}
+    for name, title in (TITLES | collectives).items():
         parameters = [p for n, p in results.values if n == name]
         if not parameters:
             continue

@@ -73,6 +73,20 @@ class Report(unittest.TestCase):
         self.assertAlmostEqual(worst.ratio, 1.5)
         self.assertIn('### MPI_Bcast, by ranks and bytes (us)', report.value_tables(r))
 
+    def test_forms(self):
+        r = some_results()
+        for name in ('nonblocking_bcast', 'persistent_bcast'):
+            r.add('parley', name, '2:8', 0.9, 'us')
+            r.add('a', name, '2:8', 1.0, 'us')
+        r.add('parley', 'nonblocking_scan', '4:8', 2.0, 'us')
+        r.add('a', 'nonblocking_scan', '4:8', 1.0, 'us')
+        self.assertEqual([g.verdict for g in report.coll_gates(r)], ['pass', 'miss', 'pass'])
+        self.assertEqual(report.coll_missed(r, 'nonblocking_'), {(4, 'scan')})
+        self.assertEqual(report.coll_missed(r, 'persistent_'), set())
+        self.assertEqual(report.coll_ratios(r), [])
+        for title in ('MPI_Ibcast', 'MPI_Bcast_init', 'MPI_Iscan'):
+            self.assertIn(f'### {title}, by ranks and bytes (us)', report.value_tables(r))
+
     def test_curve(self):
         r = some_results()
         for size, us in ((100, 1.0), (104, 1.1), (108, 2.2), (112, 1.1)):
