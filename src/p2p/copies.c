@@ -186,7 +186,7 @@ int copies_step(struct p2p_req *r)
     return moved;
 }
 
-/* Shorter than the answer that would bring the sender in. */
+/* Where bringing the sender in would take longer. */
 void copies_alone(struct p2p_req *r)
 {
     const uint64_t start = speed_start(&r->peer->speed);
@@ -200,7 +200,8 @@ void copies_alone(struct p2p_req *r)
         rndv_stream(r);
         return;
     }
-    speed_alone(&r->peer->speed, len, start, r->peer->ops->eager_max);
+    if (len < SPEED_TOGETHER)
+        speed_alone(&r->peer->speed, len, start, r->peer->ops->eager_max);
     if (r->started)
         speed_long(&r->peer->speed, len, r->started, false);
     ask_limit(r->peer);

@@ -17,6 +17,10 @@ enum {
     STREAM_BATCH = 8,     /* records of one stream before the others have their turn */
     STREAM_RUN = 1 << 20, /* of a record that is sent from where it lies */
     OFFERED_GAPS = 32,    /* messages with gaps until they shall come without an offer */
+    MOST_SHARING = 4,     /* ranks for a processor among whom cells of two are better than offers */
+    FEW_SHARING = 2,      /* … among whom only very long messages of collective calls are copied by one side … */
+    ALONE_MIN = 524288,   /* … from here on … */
+    ALONE_END = 4 << 20,  /* … and no longer ones: nothing else moves meanwhile */
     PARTS_END = 262144,   /* a longer stream is faster by whole buffers, one read while the next is written */
 };
 
@@ -204,6 +208,16 @@ static bool prepare_lists(struct p2p_req *r)
     return false;
 }
 
+/* A long message of a collective call where ranks share processors: the receiver copies it by itself, since there is
+ * most likely no processor on which the sender could take part. */
+static bool is_for_one(const struct p2p_req *r, size_t len)
+{
+    struct comm *comm = r->channel->comm;
+
+    return progress_is_oversubscribed() && r->channel == channel_of(comm, P2P_COLL) && len <= ALONE_END &&
+           (len >= ALONE_MIN || progress.local_ranks > FEW_SHARING * progress.cpus_given);
+}
+
 /* Shall the system copy it? If there are lists to be made for that, they are. */
 static bool choose_copy(struct p2p_req *r)
 {
@@ -215,6 +229,8 @@ static bool choose_copy(struct p2p_req *r)
     if (is_plain(r)) {
         if (!r->peer->ops->can_copy(r->peer->ep))
             return false;
+        if (is_for_one(r, len))
+            return true;
         is_stream = speed_prefers_stream(speed, len);
         r->started = r->moved ? 0 : speed_long_start(speed, len);
         return !is_stream;
@@ -286,9 +302,26 @@ void rndv_stream(struct p2p_req *r)
     control_send(r, WIRE_CTS_STREAM, sizeof r->control.cts, THEN_NOTHING);
 }
 
+/* Where ranks share processors, who offers has to get one once more before it may go on: what fits into one record
+ * comes at once from now on, however it is copied. Not with many ranks for each: their cells do not fit into the
+ * caches. */
+static void ask_where_crowded(struct p2p_req *r)
+{
+    struct peer *peer = r->peer;
+    const struct net_ops *ops = peer->ops;
+
+    if (!progress_is_oversubscribed() || progress.local_ranks > MOST_SHARING * progress.cpus_given || !is_plain(r) ||
+        !ops->wants_parts || r->wanted <= ops->eager_max || r->wanted > ops->parts_max)
+        return;
+    peer->is_asked_far = peer->pace->is_far;
+    speed_longer(&peer->speed, ops->parts_max, ops->eager_max);
+    ask_limit(peer);
+}
+
 void rndv_begin(struct p2p_req *r)
 {
     r->state = P2P_MOVING;
+    ask_where_crowded(r);
     if (unlikely(r->peer->lost)) { /* it was offered before that */
         r->req.error = lost_error(r->peer);
         p2p_complete(r);
@@ -298,7 +331,7 @@ void rndv_begin(struct p2p_req *r)
         r->control.reply = (struct wire_reply){ r->remote_id };
         control_send(r, WIRE_FIN, sizeof r->control.reply, THEN_COMPLETE);
     } else if (choose_copy(r)) {
-        if (r->wanted - r->moved < SPEED_TOGETHER)
+        if (r->wanted - r->moved < SPEED_TOGETHER || (is_plain(r) && is_for_one(r, r->wanted - r->moved)))
             copies_alone(r);
         else if (!copies_begin(r))
             work_add(r->channel->lane, &r->channel->lane->no_record, &r->link);
