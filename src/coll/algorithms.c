@@ -48,6 +48,7 @@ const struct coll_algorithm coll_algorithms[] = {
     { "doubling", coll_allgather_doubling, FOR(ALLGATHER), POWER, NO_PARAMETER },
     { "neighbors", coll_allgather_neighbors, FOR(ALLGATHER) | FOR(ALLGATHERV), EVEN, NO_PARAMETER },
     { "packed", coll_allgather_packed, FOR(ALLGATHER) | FOR(ALLGATHERV), 0, NO_PARAMETER },
+    { "pairs", coll_alltoall_pairs, FOR(ALLGATHER) | FOR(ALLGATHERV), 0, WINDOW(16) },
     { "two_level", coll_allgather_levels, FOR(ALLGATHER) | FOR(ALLGATHERV), 0, NO_PARAMETER },
 
     { "pairs", coll_alltoall_pairs, FOR(ALLTOALL) | FOR(ALLTOALLV) | FOR(ALLTOALLW), APART, WINDOW(16) },

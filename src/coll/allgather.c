@@ -9,7 +9,8 @@
  *                   equal blocks only
  *   ring            n - 1 rounds of one block from the left to the right
  *   neighbors       n / 2 rounds: with the neighbors on both sides in turn, two blocks each after the first round. n
- *                   even */
+ *                   even
+ *   pairs           alltoall.c */
 #include "coll/algorithms.h"
 
 static int put_own(struct sched *s, const struct coll_args *args)

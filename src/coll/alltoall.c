@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: coll. MPI_Alltoall(v, w) (MPI 5.0 §6.8).
+/* Room: coll. MPI_Alltoall(v, w) (MPI 5.0 §6.8), and a way for MPI_Allgather(v).
  *
  *   pairs:window  a message to each process ahead and from each behind, in the order of their distance, `window` at a
- *              time; n - 1 messages of m bytes out and in. With window 1: rounds of one exchange each
+ *              time, 2 where lengths vary and are more than 32 KB on average; n - 1 messages of m bytes out and in.
+ *              With window 1: rounds of one exchange each. With a wide one no message waits for another, and where
+ *              ranks share processors, time is the number of times that one must get a processor: so for
+ *              allgather(v), too
  *   bruck      blocks travel by the binary digits of their distance, all those with the same digit together; ceil(log2
  *              n) rounds of up to (n + 1) / 2 blocks, about 4 n copies, temporary memory for 2 n blocks. Equal blocks
  *              only
@@ -10,9 +13,29 @@
  *              rounds, a temporary block */
 #include "coll/algorithms.h"
 
+enum { LONG_BLOCK = 32768 };
+
+/* Where only this process knows the lengths of its blocks. */
+static bool has_long_blocks(const struct sched *s, const struct coll_args *args)
+{
+    size_t len = 0;
+
+    if (args->operation != COLL_ALLTOALLV && args->operation != COLL_ALLTOALLW)
+        return false;
+    for (int i = 0; i < s->comm->size; i++) {
+        const struct coll_block in = coll_data_block(&args->recv, i), out = coll_data_block(&args->send, i);
+
+        len += size_max(coll_bytes(&in), coll_bytes(&out));
+    }
+    return len / LONG_BLOCK > (size_t)s->comm->size;
+}
+
 void coll_alltoall_pairs(struct sched *s, const struct coll_args *args)
 {
-    const int size = s->comm->size, rank = s->comm->rank, window = (int)s->parameter;
+    const bool is_same = args->operation == COLL_ALLGATHER || args->operation == COLL_ALLGATHERV;
+    const bool is_in_place = coll_is_in_place(args->send.buf);
+    const int size = s->comm->size, rank = s->comm->rank;
+    const int window = has_long_blocks(s, args) && s->parameter > 2 ? 2 : (int)s->parameter;
     int few[16], *over = window <= (int)ARRAY_LEN(few) ? few : sched_bytes(s, (size_t)window * sizeof *over);
 
     for (int i = 0; over && i < window; i++)
@@ -20,12 +43,15 @@ void coll_alltoall_pairs(struct sched *s, const struct coll_args *args)
     for (int distance = 1; over && distance < size; distance++) {
         const int dest = (rank + distance) % size, source = (rank - distance + size) % size;
         int *turn = &over[distance % window];
+        const struct coll_block block = is_in_place ? coll_data_block(&args->recv, rank)
+                                                    : coll_data_block(&args->send, is_same ? 0 : dest);
         const int in = sched_recv(s, coll_data_block(&args->recv, source), source, 0, AFTER(*turn));
-        const int out = sched_send(s, coll_data_block(&args->send, dest), dest, 0, AFTER(*turn));
+        const int out = sched_send(s, block, dest, 0, AFTER(*turn));
 
         *turn = distance + window < size ? sched_join(s, AFTER(in, out)) : SCHED_NONE;
     }
-    sched_copy(s, coll_data_block(&args->send, rank), coll_data_block(&args->recv, rank), AT_ONCE);
+    if (!is_in_place)
+        sched_copy(s, coll_data_block(&args->send, is_same ? 0 : rank), coll_data_block(&args->recv, rank), AT_ONCE);
 }
 
 /* In round k the ranks whose sum is k (modulo size) are partners: each pair meets once. */

@@ -581,6 +581,7 @@ static void test_counts(int n)
     CHECK_INT(counts_of("throttled", COLL_GATHER, n, 1).messages, 2 * (n - 1));
     CHECK_COUNTS("binomial", GATHER, n, 1, n - 1, log2n);
     CHECK_COUNTS("binomial", SCATTER, n, 1, n - 1, log2n);
+    CHECK_COUNTS("pairs:1", ALLGATHER, n, 1, (long)n * (n - 1), n - 1);
     CHECK_COUNTS("ring", ALLGATHER, n, 1, (long)n * (n - 1), n - 1);
     CHECK_COUNTS("packed", ALLGATHERV, n, 1, (long)n * log2n, log2n);
     CHECK_COUNTS("pairs:1", ALLTOALL, n, 1, (long)n * (n - 1), n - 1);
@@ -592,6 +593,7 @@ static void test_counts(int n)
     CHECK_COUNTS("pairs", REDUCE_SCATTER_BLOCK, n, 1, (long)n * (n - 1), n > 1 ? n - 1 : 0);
     CHECK_COUNTS("ring", REDUCE_SCATTER_BLOCK, n, 1, (long)n * (n - 1), n - 1);
     CHECK_COUNTS("chain", SCAN, n, 1, n - 1, n - 1);
+    CHECK_COUNTS("chain:8", EXSCAN, n, 20, 20 * (n - 1), n > 1 ? n - 2 + 20 : 0);
     CHECK(counts_of("doubling", COLL_SCAN, n, 1).depth <= log2n);
     CHECK(counts_of("dissemination", COLL_ALLGATHER, n, 1).depth == log2n);
     if (n % 2 == 0)

@@ -42,36 +42,89 @@ void coll_scan_doubling(struct sched *s, const struct coll_args *args)
         sched_recv(s, result, rank - 1, SCHED_SUBS - 1, AFTER(last)); /* the operand may have lain there */
 }
 
-/* A segment of what this rank hands on is made in a room of its own, and what has come is the result of exscan. */
+/* --- in segments --- */
+
+struct chain {
+    struct coll_block own, result;
+    int segments;
+    bool is_in_place, is_exclusive;
+    struct coll_block room[COLL_STREAM]; /* for what comes, or goes on; no items where not needed */
+};
+
+/* In a scan what comes is combined into the operand's copy, in the place of the result; if the order does not matter,
+ * the operand into what has come there, and neither a copy nor a room is needed. In an exclusive one what has come is
+ * the result, and what goes on is made in a room. */
+static bool takes_straight(const struct sched *s, const struct chain *c)
+{
+    return c->is_exclusive || (s->op->is_commutative && !c->is_in_place);
+}
+
+static bool needs_room(const struct sched *s, const struct chain *c)
+{
+    const int rank = s->comm->rank;
+
+    return c->is_exclusive ? rank && rank + 1 < s->comm->size : rank && !takes_straight(s, c);
+}
+
+/* The result of segment `i`, and in *value what goes on; after `over`. */
+static int link_inclusive(struct sched *s, const struct chain *c, int i, int over, struct coll_block *value)
+{
+    const struct coll_block mine = coll_pieces(c->own, i, i + 1, c->segments);
+    const struct coll_block to = coll_pieces(c->result, i, i + 1, c->segments);
+    const int left = s->comm->rank - 1, turn = i % COLL_STREAM;
+    int kept = SCHED_NONE, got;
+
+    *value = to;
+    if (left >= 0 && takes_straight(s, c)) {
+        got = sched_recv(s, to, left, turn, AFTER(over));
+        return sched_reduce(s, mine, to, AFTER(got));
+    }
+    if (!c->is_in_place)
+        kept = sched_copy(s, mine, to, AFTER(over));
+    if (left < 0)
+        return sched_join(s, AFTER(over, kept));
+    got = sched_recv(s, coll_part(c->room[turn], 0, mine.count), left, turn, AFTER(over));
+    return sched_reduce(s, coll_part(c->room[turn], 0, mine.count), to, AFTER(got, kept));
+}
+
+/* The last rank needs no operand. Where it lies in place, it is read before what comes is written there. */
+static int link_exclusive(struct sched *s, const struct chain *c, int i, int over, struct coll_block *value)
+{
+    const struct coll_block mine = coll_pieces(c->own, i, i + 1, c->segments);
+    const struct coll_block to = coll_pieces(c->result, i, i + 1, c->segments);
+    const int left = s->comm->rank - 1, turn = i % COLL_STREAM;
+    int kept, got;
+
+    *value = mine;
+    if (left < 0)
+        return over;
+    if (s->comm->rank + 1 == s->comm->size)
+        return sched_recv(s, to, left, turn, AFTER(over));
+    *value = coll_part(c->room[turn], 0, mine.count);
+    kept = sched_copy(s, mine, *value, AFTER(over));
+    got = sched_recv(s, to, left, turn, AFTER(over, c->is_in_place ? kept : SCHED_NONE));
+    return sched_reduce(s, to, *value, AFTER(got, kept));
+}
+
 void coll_scan_chain(struct sched *s, const struct coll_args *args)
 {
-    const struct coll_block own = coll_operand(args, coll_own(args)), result = coll_operand(args, args->recv.buf);
-    const int rank = s->comm->rank, size = s->comm->size, n = coll_segments(s, own);
-    const bool is_exclusive = args->operation == COLL_EXSCAN;
-    const MPI_Count most = coll_pieces(own, 0, 1, n).count;
-    struct coll_block in[COLL_STREAM], sum[COLL_STREAM];
+    struct chain c = { .own = coll_operand(args, coll_own(args)), .result = coll_operand(args, args->recv.buf),
+                       .is_exclusive = args->operation == COLL_EXSCAN };
     int over[COLL_STREAM];
 
+    c.segments = coll_segments(s, c.own);
+    c.is_in_place = coll_is_in_place(args->send.buf);
     for (int turn = 0; turn < COLL_STREAM; turn++) {
         over[turn] = SCHED_NONE;
-        in[turn] = sched_items(s, own.type, turn < n ? most : 0);
-        sum[turn] = sched_items(s, own.type, turn < n ? most : 0);
+        if (needs_room(s, &c) && turn < c.segments)
+            c.room[turn] = sched_items(s, c.own.type, coll_pieces(c.own, 0, 1, c.segments).count);
     }
-    for (int i = 0; i < n; i++) {
-        const struct coll_block mine = coll_pieces(own, i, i + 1, n), to = coll_pieces(result, i, i + 1, n);
-        const int turn = i % COLL_STREAM;
-        const struct coll_block come = coll_part(in[turn], 0, mine.count), value = coll_part(sum[turn], 0, mine.count);
-        int last = sched_copy(s, mine, value, AFTER(over[turn])), kept = SCHED_NONE;
+    for (int i = 0; i < c.segments; i++) {
+        int *last = &over[i % COLL_STREAM];
+        struct coll_block value;
 
-        if (rank)
-            last = sched_reduce(s, come, value,
-                                AFTER(last, sched_recv(s, come, rank - 1, turn, AFTER(over[turn]))));
-        if (!is_exclusive)
-            kept = sched_copy(s, value, to, AFTER(last));
-        else if (rank)
-            kept = sched_copy(s, come, to, AFTER(last));
-        if (rank + 1 < size)
-            last = sched_send(s, value, rank + 1, turn, AFTER(last));
-        over[turn] = sched_join(s, AFTER(last, kept));
+        *last = (c.is_exclusive ? link_exclusive : link_inclusive)(s, &c, i, *last, &value);
+        if (s->comm->rank + 1 < s->comm->size)
+            *last = sched_send(s, value, s->comm->rank + 1, i % COLL_STREAM, AFTER(*last));
     }
 }
