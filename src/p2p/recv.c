@@ -9,6 +9,8 @@
 enum {
     PREPARE_MIN = 833,        /* shorter messages gain nothing from what a transport can prepare … */
     PREPARE_UNEVEN_MIN = 513, /* … nor do these with gaps */
+    SHORT_UNEVEN_MAX = 40,    /* longer ones with gaps, up to P2P_PACK_ON_STACK, come in several lines: far they are
+                               * faster by a request */
 };
 
 /* What came is told in the receiver's datatype, since only its bytes are known, if it is so many of them. */
@@ -241,7 +243,7 @@ static void read_gaps(void *arg, size_t at, const void *from, size_t len)
  * transport's, perhaps read while it is written. */
 static ALWAYS_INLINE int take_uneven(struct p2p_req *r, const struct peer *peer, struct net_head head)
 {
-    char packed[P2P_PACK_ON_STACK];
+    char packed[SHORT_UNEVEN_MAX];
     int len;
 
     if (r->len > sizeof packed)
@@ -287,7 +289,8 @@ static NOINLINE int recv_request(struct channel *channel, void *buf, MPI_Count c
         return 0;
     request_init(&r, channel, type);
     recv_prepare(&r, buf, count);
-    if (!type->is_contig && recv_uneven(&r, source, tag, status))
+    if (!type->is_contig && (r.len <= SHORT_UNEVEN_MAX || r.len > P2P_PACK_ON_STACK) &&
+        recv_uneven(&r, source, tag, status))
         return 0;
     lane_lock(channel->lane);
     recv_begin(&r, source, tag);
