@@ -22,6 +22,7 @@ enum {
     NET_KEPT = 1,
     NET_NOT_YET = -1,
     NET_NOT_THIS = -2,
+    NET_TAKEN = -3,
     NET_WISHES = 2,
     NET_LANES = 8, /* a process may open a transport so often, each time for another lane */
 };
@@ -152,7 +153,8 @@ struct net_ops {
     int (*send_soon)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
     /* As send, for who has seen that ep->room is above 0. NULL if it never is. */
     int (*send_in_room)(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len);
-    /* A buffer of eager_max bytes: 0 or NET_AGAIN. */
+    /* A buffer of eager_max bytes: 0, NET_AGAIN, or NET_TAKEN: others have all of them, and none is on its way to this
+     * process. They may not read them for long, so who must get on goes another way. */
     int (*alloc)(struct net_ep *ep, struct net_buffer *buffer);
     /* Send `len` bytes of the buffer and forget it. 0 or NET_AGAIN: still the caller's. */
     int (*commit)(struct net_ep *ep, struct net_head head, const struct net_buffer *buffer, uint32_t len);
@@ -160,7 +162,7 @@ struct net_ops {
     void (*release)(struct net_ep *ep, const struct net_buffer *buffer);
 
     /* alloc, copying the payload and commit in one, by which the receiver may read the first bytes while the last ones
-     * are written; `len` is from parts_min to parts_max. 0, NET_AGAIN, or NET_NOT_THIS: nothing has been
+     * are written; `len` is from parts_min to parts_max. 0, NET_AGAIN, NET_TAKEN, or NET_NOT_THIS: nothing has been
      * done, since it would bring nothing. `is_asked_for`: the receiver has said that it would bring something (as its
      * wants_parts told it), and its sink's `land` has a place for the record, or its `read` takes it. NULL: no such
      * way. */

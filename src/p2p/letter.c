@@ -141,29 +141,23 @@ static void moving_init(struct moving *m, struct p2p_box *box, struct peer *peer
 
 /* --- out --- */
 
-static bool send_record(struct peer *peer, struct net_head head, const void *data, size_t len)
+/* 0, NET_AGAIN or NET_TAKEN. */
+static int send_record(struct peer *peer, struct net_head head, const void *data, size_t len)
 {
     struct net_buffer buffer;
 
+    int rc;
+
     if (likely(len <= peer->ops->short_max))
-        return !peer->ops->send(peer->ep, head, data, (uint32_t)len);
-    if (peer->ops->alloc(peer->ep, &buffer))
-        return false;
+        return peer->ops->send(peer->ep, head, data, (uint32_t)len);
+    rc = peer->ops->alloc(peer->ep, &buffer);
+    if (rc)
+        return rc;
     memcpy(buffer.data, data, len);
-    if (!peer->ops->commit(peer->ep, head, &buffer, (uint32_t)len))
-        return true;
-    peer->ops->release(peer->ep, &buffer);
-    return false;
-}
-
-static int push_record(struct outgoing *out, struct peer *peer)
-{
-    struct p2p_req *r = CONTAINER_OF(out, struct p2p_req, out);
-
-    if (!send_record(peer, r->head, r->buf, r->len))
-        return NET_AGAIN;
-    p2p_complete(r);
-    return 0;
+    rc = peer->ops->commit(peer->ep, head, &buffer, (uint32_t)len);
+    if (rc)
+        peer->ops->release(peer->ep, &buffer);
+    return rc;
 }
 
 /* Entered as offered first: within the process the answer may come during the call. */
@@ -179,6 +173,27 @@ static int push_offer(struct outgoing *out, struct peer *peer)
         r->state = P2P_QUEUED;
         list_remove(&r->link);
     }
+    return rc;
+}
+
+static void prepare_offer(struct p2p_req *r)
+{
+    r->head = offer_head(r->head);
+    r->control.rts = (struct wire_rts){ (uintptr_t)r, r->len, (uintptr_t)r->buf, 0 };
+    r->out.push = push_offer;
+}
+
+static int push_record(struct outgoing *out, struct peer *peer)
+{
+    struct p2p_req *r = CONTAINER_OF(out, struct p2p_req, out);
+    const int rc = send_record(peer, r->head, r->buf, r->len);
+
+    if (unlikely(rc == NET_TAKEN)) {
+        prepare_offer(r);
+        return push_offer(out, peer);
+    }
+    if (!rc)
+        p2p_complete(r);
     return rc;
 }
 
@@ -204,11 +219,8 @@ static int send_later(struct p2p_box *box, struct peer *peer, struct net_head he
     m->r.state = P2P_QUEUED;
     m->r.head = head;
     m->r.out.push = push_record;
-    if (!fits_record(peer, len)) {
-        m->r.head = offer_head(head);
-        m->r.control.rts = (struct wire_rts){ (uintptr_t)&m->r, len, (uintptr_t)data, 0 };
-        m->r.out.push = push_offer;
-    }
+    if (!fits_record(peer, len))
+        prepare_offer(&m->r);
     outgoing_control(&m->r.out, peer);
     return 0;
 }
@@ -218,7 +230,7 @@ static ALWAYS_INLINE int send_out(struct p2p_box *box, struct peer *peer, struct
                                   size_t len, p2p_letter_gone *gone, void *arg)
 {
     if (unlikely(!list_is_empty(&peer->controls) || !fits_record(peer, len)) ||
-        unlikely(!send_record(peer, head, data, len)))
+        unlikely(send_record(peer, head, data, len)))
         return send_later(box, peer, head, data, len, gone, arg);
     if (gone)
         gone(arg);

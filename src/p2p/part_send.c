@@ -18,23 +18,25 @@ void part_send_setup(struct part_req *s)
                       sizeof s->control.setup);
 }
 
-/* --- pieces; false: no room now --- */
+/* --- pieces: in one record 0, NET_AGAIN or NET_TAKEN --- */
 
-static bool send_in_buffer(const struct part_req *s, struct net_head head, size_t offset, size_t len)
+static int send_in_buffer(const struct part_req *s, struct net_head head, size_t offset, size_t len)
 {
     const struct net_ops *ops = s->peer->ops;
     struct net_buffer buffer;
 
-    if (ops->alloc(s->peer->ep, &buffer))
-        return false;
+    int rc = ops->alloc(s->peer->ep, &buffer);
+
+    if (rc)
+        return rc;
     type_pack(s->type, s->buf, s->count, offset, buffer.data, len);
-    if (!ops->commit(s->peer->ep, head, &buffer, (uint32_t)len))
-        return true;
-    ops->release(s->peer->ep, &buffer);
-    return false;
+    rc = ops->commit(s->peer->ep, head, &buffer, (uint32_t)len);
+    if (rc)
+        ops->release(s->peer->ep, &buffer);
+    return rc;
 }
 
-static bool send_record(const struct part_req *s, size_t offset, size_t len)
+static int send_record(const struct part_req *s, size_t offset, size_t len)
 {
     const struct net_ops *ops = s->peer->ops;
     const struct net_head head = wire_part_head(offset, s->remote_id);
@@ -43,11 +45,12 @@ static bool send_record(const struct part_req *s, size_t offset, size_t len)
     if (len > ops->short_max || (!s->type->is_contig && len > sizeof packed))
         return send_in_buffer(s, head, offset, len);
     if (s->type->is_contig)
-        return !ops->send(s->peer->ep, head, (char *)s->buf + offset, (uint32_t)len);
+        return ops->send(s->peer->ep, head, (char *)s->buf + offset, (uint32_t)len);
     type_pack(s->type, s->buf, s->count, offset, packed, len);
-    return !ops->send(s->peer->ep, head, packed, (uint32_t)len);
+    return ops->send(s->peer->ep, head, packed, (uint32_t)len);
 }
 
+/* False: no room now. */
 static bool offer(struct part_req *s, size_t offset, size_t len)
 {
     struct part_piece *piece = part_piece_open(s, offset, len);
@@ -71,7 +74,9 @@ static bool send_run(struct part_req *s, struct part_run run)
 {
     const size_t offset = (size_t)run.first * s->part_len, len = (size_t)run.count * s->part_len;
 
-    return len <= s->peer->ops->eager_max ? send_record(s, offset, len) : offer(s, offset, len);
+    const int rc = len <= s->peer->ops->eager_max ? send_record(s, offset, len) : NET_TAKEN;
+
+    return rc == NET_TAKEN ? offer(s, offset, len) : !rc;
 }
 
 /* --- rounds --- */

@@ -81,15 +81,31 @@ static int push_run(struct p2p_req *s, struct net_head head)
     return rc;
 }
 
+/* Others have all buffers, and this receiver must not wait for them to read. */
+static COLD int push_short(struct p2p_req *s, struct net_head head)
+{
+    const struct net_ops *ops = s->peer->ops;
+    char packed[P2P_PACK_ON_STACK];
+    const size_t len = size_min(size_min(ops->short_max, sizeof packed), s->wanted - s->moved);
+    int rc;
+
+    type_pack(s->type, s->buf, s->count, s->moved, packed, len);
+    rc = ops->send(s->peer->ep, head, packed, (uint32_t)len);
+    if (!rc)
+        s->moved += len;
+    return rc;
+}
+
 /* The same of any message, in a buffer of the transport's. */
 static int push_packed(struct p2p_req *s, struct net_head head)
 {
     const struct net_ops *ops = s->peer->ops;
     const size_t len = size_min(ops->eager_max, s->wanted - s->moved);
     struct net_buffer buffer;
+    const int rc = ops->alloc(s->peer->ep, &buffer);
 
-    if (ops->alloc(s->peer->ep, &buffer))
-        return NET_AGAIN;
+    if (unlikely(rc))
+        return rc == NET_TAKEN ? push_short(s, head) : NET_AGAIN;
     type_pack_far(s->type, s->buf, s->count, s->moved, buffer.data, len, pace_is_far_to(s->peer->pace));
     if (ops->commit(s->peer->ep, head, &buffer, (uint32_t)len)) {
         ops->release(s->peer->ep, &buffer);
@@ -123,6 +139,8 @@ static int push_parts(struct p2p_req *s, struct net_head head)
     if (len < ops->parts_min)
         return push_packed(s, head);
     rc = ops->send_parts(s->peer->ep, head, rndv_source(s), (uint32_t)len, true);
+    if (unlikely(rc == NET_TAKEN))
+        return push_packed(s, head);
     if (!rc)
         s->moved += len;
     return rc;

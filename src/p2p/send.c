@@ -125,7 +125,7 @@ static void prepare_rts(struct p2p_req *r)
     r->out.push = push_rts;
 }
 
-/* Into a record of the transport, by the shortest way. 0 or NET_AGAIN. */
+/* Into a record of the transport, by the shortest way. 0, NET_AGAIN or NET_TAKEN. */
 static int send_eager(struct p2p_req *r, struct peer *peer)
 {
     struct net_buffer buffer;
@@ -154,7 +154,7 @@ static int send_eager(struct p2p_req *r, struct peer *peer)
     return rc;
 }
 
-/* What waited for room may find the receiver full by now: then it is offered after all. */
+/* What waited for room may find the receiver full by now, or all buffers with others: then it is offered after all. */
 static int push_eager(struct outgoing *out, struct peer *peer)
 {
     struct p2p_req *r = CONTAINER_OF(out, struct p2p_req, out);
@@ -174,7 +174,10 @@ static int push_eager(struct outgoing *out, struct peer *peer)
         not_offered(r);
     else if (!rc && !is_sync)
         p2p_complete(r);
-    return rc;
+    if (likely(rc != NET_TAKEN))
+        return rc;
+    prepare_rts(r);
+    return push_rts(out, peer);
 }
 
 int (*const send_pushes[])(struct outgoing *out, struct peer *peer) = { push_rts, push_eager, foreign_push,

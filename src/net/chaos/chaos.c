@@ -231,6 +231,8 @@ static int chaos_alloc(struct net_ep *ep, struct net_buffer *buffer)
 {
     struct chaos *chaos = chaos_of(ep);
 
+    if (refuses(chaos, 8))
+        return NET_TAKEN;
     return refuses(chaos, 4) ? NET_AGAIN : wrap_alloc(ep, buffer);
 }
 

@@ -34,6 +34,11 @@ struct shm_peer {
     struct pace pace;               /* of reading its cells */
 } ALIGNED(CACHE_LINE);
 
+enum {
+    SHM_LAST = 8,       /* cells that are for peers … */
+    SHM_LAST_EACH = 2,  /* … to whom fewer than that are on their way: whoever does not read leaves some to others */
+};
+
 enum shm_copy { SHM_COPY_UNTRIED, SHM_COPY_WORKS, SHM_COPY_REFUSED };
 
 /* An own cell that is not free: on loan to the caller, or on its way. */

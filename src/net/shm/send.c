@@ -11,6 +11,9 @@
 
 enum { COLLECT_EVERY = 1 << 30 };
 
+/* All but the last cells. */
+#define MOST (UINT32_MAX >> SHM_LAST)
+
 /* Ask all receivers how far they have come. */
 static NOINLINE void collect_cells(struct shm *shm)
 {
@@ -163,6 +166,31 @@ int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint3
     return shm_send_in_room(ep, head, payload, len);
 }
 
+/* Cells on their way to this peer, as far as is known. */
+static uint32_t count_sent(const struct shm *shm, const struct shm_peer *peer)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < SHM_CELLS; i++)
+        count += shm->cells[i].peer == peer;
+    return count;
+}
+
+/* Only the last cells, or pairs, seem to be free: may this peer have one? */
+static NOINLINE bool may_take_last(struct shm *shm, const struct shm_peer *peer, bool is_pair)
+{
+    if (shm->spare.peer)
+        shm_drop_spare(shm);
+    collect_cells(shm);
+    return (is_pair ? shm_free_pairs(shm) : shm->cells_free) & MOST || count_sent(shm, peer) < SHM_LAST_EACH;
+}
+
+/* There is no cell for this peer. Will there be one when it has read what is on its way to it? */
+static COLD int no_cell(const struct shm *shm, const struct shm_peer *peer)
+{
+    return count_sent(shm, peer) ? NET_AGAIN : NET_TAKEN;
+}
+
 /* The cell that the same peer had before is warm on both sides, and an answer has mostly told that it has been read:
  * asking the receiver's line would take as long as a short message. */
 static uint32_t choose_cell(struct shm *shm, const struct shm_peer *peer)
@@ -176,9 +204,9 @@ static uint32_t choose_cell(struct shm *shm, const struct shm_peer *peer)
         return index;
     if (!(shm->cells_free & touched)) /* before memory is touched for the first time, which takes longer */
         collect_cells(shm);
-    if (unlikely(!shm->cells_free))
-        return shm->spare.peer ? shm_take_spare(shm, false) : SHM_CELLS;
-    return shm_take_free(shm);
+    if (unlikely(!(shm->cells_free & MOST)) && !may_take_last(shm, peer, false))
+        return SHM_CELLS;
+    return likely(shm->cells_free) ? shm_take_free(shm) : SHM_CELLS;
 }
 
 /* Two cells that are one: those that the peer had before, or any two. */
@@ -193,6 +221,8 @@ static uint32_t choose_pair(struct shm *shm, const struct shm_peer *peer)
         return index;
     if (!(shm_free_pairs(shm) & touched))
         collect_cells(shm);
+    if (unlikely(!(shm_free_pairs(shm) & MOST)) && !may_take_last(shm, peer, true))
+        return SHM_CELLS;
     return shm_free_pairs(shm) ? shm_take_pair(shm) : SHM_CELLS;
 }
 
@@ -202,7 +232,7 @@ int shm_alloc(struct net_ep *ep, struct net_buffer *buffer)
 
     buffer->index = choose_cell(shm, (struct shm_peer *)(void *)ep);
     if (unlikely(buffer->index == SHM_CELLS))
-        return NET_AGAIN;
+        return no_cell(shm, (struct shm_peer *)(void *)ep);
     shm->cells[buffer->index].peer = NULL;
     buffer->data = shm_cell(shm->area, shm->proc, buffer->index);
     return 0;
@@ -281,7 +311,7 @@ int shm_send_parts(struct net_ep *ep, struct net_head head, struct net_source so
         return NET_AGAIN;
     index = take_for_parts(shm, peer, len);
     if (unlikely(index == SHM_CELLS))
-        return NET_AGAIN;
+        return no_cell(shm, peer);
     cell = shm_cell(shm->area, shm->proc, index);
     parts = shm_parts(shm->area, shm->proc, index);
     write_part(source, 0, cell, size);

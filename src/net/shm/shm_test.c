@@ -185,6 +185,41 @@ static void test_full_ring(void)
     segment_destroy(segment, 2);
 }
 
+/* Processes that do not read leave cells to others; who has none on its way to it hears that, too. */
+static void test_last_cells(void)
+{
+    enum { PROCS = 3 + SHM_LAST / SHM_LAST_EACH };
+    struct job_head *segment = segment_create(PROCS);
+    const struct net_head head = { { 1, 2 } };
+    struct net_config config = config_of(segment, 0, PROCS, 0);
+    struct net_buffer buffer;
+    struct net_ep *ep[PROCS];
+    struct suite_end reader;
+    struct net *net;
+    int rc, sent = 0;
+
+    CHECK(!shm_ops.open(&config, &net));
+    for (int proc = 1; proc < PROCS; proc++)
+        CHECK(!shm_ops.connect(net, proc, &ep[proc]));
+    for (int proc = 1; proc < PROCS - 1; proc++, sent = 0) {
+        while (!(rc = shm_ops.alloc(ep[proc], &buffer)) && !shm_ops.commit(ep[proc], head, &buffer, 1000))
+            sent++;
+        CHECK_INT(rc, NET_AGAIN);
+        CHECK_INT(sent, proc == 1 ? SHM_CELLS - SHM_LAST : SHM_LAST_EACH);
+    }
+    CHECK_INT(shm_ops.alloc(ep[PROCS - 1], &buffer), NET_TAKEN);
+    CHECK_INT(shm_ops.send_parts(ep[PROCS - 1], head, net_source_at(segment), SHM_PARTS_MIN, true), NET_TAKEN);
+    suite_open(&reader, &shm_ops, config_of(segment, 2, PROCS, 0), 0);
+    reader.net->sink = (struct net_sink){ .arrive = refuse, .arg = &(bool){ false } };
+    while (shm_ops.poll(reader.net))
+        ;
+    CHECK_INT(shm_ops.alloc(ep[1], &buffer), NET_AGAIN);
+    CHECK(!shm_ops.alloc(ep[PROCS - 1], &buffer));
+    shm_ops.close(net);
+    shm_ops.close(reader.net);
+    segment_destroy(segment, PROCS);
+}
+
 static int note_arrival(void *arg, int proc, struct net_head head, const void *payload, uint32_t len)
 {
     (void)proc, (void)payload, (void)len;
@@ -385,7 +420,7 @@ static void test_pairs(void)
     CHECK(!shm_ops.alloc(a, &buffer));
     while (!send_pair(a, 4 + (uint64_t)sent % 2, sent))
         sent++;
-    CHECK_INT(sent, SHM_CELLS / 2 - 1);
+    CHECK_INT(sent, (SHM_CELLS - SHM_LAST) / 2 - 1);
     CHECK_INT(shm_ops.poll(to), sent);
     CHECK_INT(send_pair(a, 5, 7), 0);
     shm_ops.release(a, &buffer);
@@ -420,7 +455,7 @@ static void test_wrap(void)
     suite_open(&a, &shm_ops, config_of(segment, 0, 2, 0), 1);
     suite_open(&b, &shm_ops, config_of(segment, 1, 2, 0), 0);
     b.net->sink = (struct net_sink){ .arrive = refuse, .arg = &(bool){ false } };
-    for (int i = 0; i < SHM_CELLS; i++)
+    for (int i = 0; i < SHM_CELLS - SHM_LAST; i++)
         CHECK(!shm_ops.alloc(a.ep, &buffer) && !shm_ops.commit(a.ep, head, &buffer, 1000));
     while (shm_ops.poll(b.net))
         ;
@@ -658,6 +693,7 @@ int main(void)
     test_wrap();
     test_old_word();
     test_full_ring();
+    test_last_cells();
     test_failures();
     return 0;
 }
