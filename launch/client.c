@@ -269,7 +269,8 @@ static void join(struct job *job)
 /* Names must differ from those of clients on any machine, in any container. The lower bits count the ranks. */
 static uint64_t first_pid(const struct job *job)
 {
-    return (uint64_t)JOINT_MARK << 48 | (job->head->token[0] >> 16) / (2 * JOINT_PROCS_MAX) * (2 * JOINT_PROCS_MAX);
+    return (uint64_t)JOINT_MARK << 48 | (uint64_t)joint_dialect() << 40 |
+           (job->head->token[0] >> 24) / (2 * JOINT_PROCS_MAX) * (2 * JOINT_PROCS_MAX);
 }
 
 static void meet(struct job *job)

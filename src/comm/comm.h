@@ -187,6 +187,10 @@ bool comm_describe_wait(const struct progress_long *wait, struct blocked *out) C
 /* §7.4.1 */
 int comm_compare(const struct comm *comm1, const struct comm *comm2, int *result);
 
+/* Number of the machine that a member is on, for comparing. Over several clients of
+ * IMPI each client stands for one. */
+int comm_machine_of(const struct comm *comm, int rank);
+
 /* §7.8. Longer names are cut; `name` has room for MPI_MAX_OBJECT_NAME. NULL stands for MPI_COMM_NULL. */
 void comm_set_name(struct comm *comm, const char *name);
 void comm_get_name(const struct comm *comm, char *name, int *len);

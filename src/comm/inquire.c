@@ -8,6 +8,7 @@
 #include "comm/int_comm.h"
 #include "obj/session.h"
 #include "obj/attr.h"
+#include "p2p/p2p.h"
 
 int comm_compare(const struct comm *comm1, const struct comm *comm2, int *result)
 {
@@ -27,6 +28,15 @@ int comm_compare(const struct comm *comm1, const struct comm *comm2, int *result
     else
         *result = *result == MPI_IDENT && remote == MPI_IDENT ? MPI_CONGRUENT : MPI_SIMILAR;
     return 0;
+}
+
+int comm_machine_of(const struct comm *comm, int rank)
+{
+    const int proc = group_proc(comm->group, rank);
+
+    if (likely(!p2p_is_foreign_ctx(comm->ctx)))
+        return place_node(proc);
+    return (int)joint_proc(comm_world.joint, joint_rank(comm_world.joint, proc))->client;
 }
 
 void comm_set_name(struct comm *comm, const char *name)

@@ -201,7 +201,7 @@ static int find_machines(struct file *file, const struct comm *comm)
     int rc = io_machines_init(&file->machines, comm->size);
 
     for (int rank = 0; rank < comm->size && !rc; rank++)
-        io_machines_add(&file->machines, rank, place_node(group_proc(comm->group, rank)));
+        io_machines_add(&file->machines, rank, comm_machine_of(comm, rank));
     return rc;
 }
 
@@ -236,7 +236,7 @@ int io_open(struct comm *comm, const char *filename, int amode, struct info *inf
 {
     const char *const name = without_prefix(filename);
     struct file *file;
-    int rc = p2p_check_within(comm, "MPI_File_open");
+    int rc = p2p_check_kin(comm, "MPI_File_open");
 
     if (rc)
         return rc;
@@ -259,7 +259,7 @@ int io_open(struct comm *comm, const char *filename, int amode, struct info *inf
 
 void io_refuse_open(struct comm *comm, int rc)
 {
-    if (!p2p_check_within(comm, "MPI_File_open"))
+    if (!p2p_check_kin(comm, "MPI_File_open"))
         io_agree(comm, "MPI_File_open", "", rc, 0, "");
 }
 

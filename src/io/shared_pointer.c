@@ -138,7 +138,7 @@ int io_shared_prepare(struct file *file)
 {
     const int machine = file->machines.of[file->comm->rank];
     bool is_apart = false;
-    int rc = file->machines.count > 1 ? attend_wanted(&is_apart) : 0;
+    int rc = file->machines.count > 1 ? attend_wanted(file->comm, &is_apart) : 0;
 
     if (!rc && is_apart)
         rc = comm_create_apart(file->comm, "MPI_File_open", &file->asking);

@@ -138,6 +138,11 @@ uint64_t foreign_next_id(struct lane *lane)
     return ++lane->foreign->last_id;
 }
 
+const struct joint *foreign_joint(const struct comm *comm)
+{
+    return comm->p2p->channel[0].lane->foreign->joint;
+}
+
 bool foreign_is_parley(const struct peer *peer)
 {
     const struct joint *joint = peer->lane->foreign->joint;
@@ -527,6 +532,8 @@ int foreign_packet(void *arg, int proc, const struct impi_packet *packet, const 
         return NET_AGAIN;
     if (part_is_abroad(packet) && foreign_is_parley(peer))
         return part_on_packet(peer, packet, data, wrong);
+    if (parcel_is_abroad(packet) && foreign_is_parley(peer))
+        return parcel_on_packet(peer, packet, data, wrong);
     switch (packet->type) {
     case IMPI_DATA:
         if (impi_packet_continues(packet))

@@ -32,11 +32,11 @@ _Atomic uint32_t attend_looks;
 _Atomic unsigned attend_unfinished;
 static _Atomic(attend_again_fn *) again;
 
-int attend_wanted(bool *is)
+int attend_wanted(const struct comm *comm, bool *is)
 {
     const int rc = setting_read(&helper_setting);
 
-    *is = helper_setting.value;
+    *is = helper_setting.value && !p2p_is_foreign_ctx(comm->ctx);
     return rc;
 }
 

@@ -10,8 +10,9 @@
 
 struct comm;
 
-/* Shall far processes be served so? The same in all processes. Error: the setting cannot be read. */
-int attend_wanted(bool *is);
+/* Shall far processes of the communicator be served so? The same in all processes. Those of other clients of IMPI are
+ * not: there is one way to them, in the first lane. Error: the setting cannot be read. */
+int attend_wanted(const struct comm *comm, bool *is);
 /* A communicator of that lane is there that is to be served; it goes, and none of its locks is held. */
 void attend_begin(const struct comm *comm);
 void attend_end(void);

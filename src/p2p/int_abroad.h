@@ -15,13 +15,19 @@ void foreign_close(struct lane *lane); /* the net has been closed */
 /* The sink of that net. */
 int foreign_packet(void *lane, int proc, const struct impi_packet *packet, const void *data, const char **wrong);
 
-/* Is it of this library? Bytes in a packet to it; an id of ours on the wire. */
+/* All processes of all clients, for a communicator over several. Is a process of this library? Bytes in a packet to it;
+ * an id of ours on the wire. */
+const struct joint *foreign_joint(const struct comm *comm);
 bool foreign_is_parley(const struct peer *peer);
 size_t foreign_maxlen(const struct peer *peer);
 uint64_t foreign_next_id(struct lane *lane);
 /* part_abroad.c: is the packet, of another process of this library, of a partitioned message? It has come. */
 bool part_is_abroad(const struct impi_packet *packet);
 int part_on_packet(const struct peer *peer, const struct impi_packet *packet, const void *data, const char **wrong);
+
+/* parcel_abroad.c: the same of parcels. */
+bool parcel_is_abroad(const struct impi_packet *packet);
+int parcel_on_packet(struct peer *peer, const struct impi_packet *packet, const void *data, const char **wrong);
 
 /* within.c: does all that is to go to a rank of another client fit external32? Error: MPI_ERR_CONVERSION, E1242. */
 int foreign_check_fit(const struct channel *channel, const struct type *type, const void *buf, MPI_Count count,

@@ -72,6 +72,8 @@ struct peer {
     struct {
         struct p2p_box *box;   /* of the parcel that is being read to where it belongs; NULL: none is */
         void *token;
+        char *place;           /* from another client: where it goes, … */
+        size_t at, len;        /* … what has come, of so much */
     } landing;
 };
 

@@ -10,19 +10,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "p2p/int_p2p.h"
-#include "p2p/parcel.h"
-
-/* Guarded by the lane's lock. */
-struct p2p_box {
-    struct channel *channel;      /* NULL: nobody wants letters yet */
-    struct list moving;
-    struct list offered;          /* where requests stand that wait for the receiver */
-    unsigned *count;              /* of moving */
-    unsigned parcels_moving;      /* that, but for letters */
-    const struct p2p_parcel_sink *parcels; /* NULL: the box of letters */
-    void *arg;
-};
+#include "p2p/int_parcel.h"
 
 /* A letter or parcel that moves, or waits for it. */
 struct moving {
@@ -271,7 +259,9 @@ int p2p_parcel_send(struct comm *comm, int rank, uint32_t word, const void *data
 
     lane_lock(channel->lane);
     rc = peer_get_rank(channel, rank, &peer);
-    if (likely(!rc))
+    if (unlikely(!rc && peer->is_foreign))
+        rc = parcel_send_abroad(comm->p2p->box, peer, word, data, len, gone, arg);
+    else if (likely(!rc))
         rc = send_out(comm->p2p->box, peer, head, data, len, gone, arg);
     lane_unlock(channel->lane);
     return rc;
@@ -441,6 +431,7 @@ void box_fail(struct p2p_box *box, struct peer *peer)
 
     if (peer->landing.box == box) {
         peer->landing.box = NULL;
+        box->parcels_moving -= peer->is_foreign;
         end(box, peer->landing.token, lost_error(peer));
     }
     LIST_FOR_EACH_SAFE(link, &box->offered) {

@@ -150,9 +150,9 @@ static inline bool p2p_is_foreign_ctx(uint32_t ctx)
 
 /* Between clients: tags of collective calls from here on are this library's own. And how a note (struct comm_notes)
  * begins, above so many bits; FAILED: the message is empty, since its sender could not send what it should; PART: it
- * is of a partitioned one. */
+ * is of a partitioned one, PARCEL: of a parcel. */
 enum { P2P_OWN_TAGS = 999, P2P_NOTE_BITS = 56, P2P_NOTE_MARK = 0xb2, P2P_NOTE_FAILED = 0xb3,
-       P2P_NOTE_PART = 0xb4 };
+       P2P_NOTE_PART = 0xb4, P2P_NOTE_PARCEL = 0xb5 };
 
 /* The lane of communicators that the library polls by a thread of its own, whatever the level of threads. */
 enum { P2P_LANE_APART = NET_LANES - 1 };
@@ -164,6 +164,9 @@ int p2p_be_reachable(void);
 /* For a call that IMPI does not have: is all of the communicator within this client? Error:
  * MPI_ERR_UNSUPPORTED_OPERATION, E1213. */
 int p2p_check_within(const struct comm *comm, const char *call);
+/* For one that this library has between its own clients: are all of the communicator of this library, and data the same
+ * in the memory of all? Error: as before. */
+int p2p_check_kin(const struct comm *comm, const char *call);
 
 /* Over how many lanes this process is to spread the communicators that it makes; 1 below MPI_THREAD_MULTIPLE. */
 int p2p_lanes(void);

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "p2p/int_abroad.h"
+#include "sys/joint.h"
 
 int p2p_check_within(const struct comm *comm, const char *call)
 {
@@ -14,6 +15,36 @@ int p2p_check_within(const struct comm *comm, const char *call)
     return err(MPI_ERR_UNSUPPORTED_OPERATION,
                "E1213: %s does not work over several clients of IMPI, and %s has processes in others than this one",
                call, obj_comm_label(comm, label));
+}
+
+/* The first rank of a group with which parcels cannot be exchanged, which is the same for all with whom they can; -1:
+ * there is none. */
+static int find_stranger(const struct joint *joint, const struct group *group)
+{
+    for (int rank = 0; rank < group->size; rank++) {
+        const int proc = group_proc(group, rank);
+
+        if (proc >= (int)joint->slots && !joint_is_kin(joint, joint_rank(joint, proc)))
+            return rank;
+    }
+    return -1;
+}
+
+int p2p_check_kin(const struct comm *comm, const char *call)
+{
+    const struct joint *joint = p2p_is_joint(comm) ? foreign_joint(comm) : NULL;
+    const int rank = joint ? find_stranger(joint, comm->remote_group) : -1;
+    char label[COMM_LABEL_SIZE];
+    int other;
+
+    if (likely(rank < 0))
+        return 0;
+    other = joint_rank(joint, group_proc(comm->remote_group, rank));
+    return err(MPI_ERR_UNSUPPORTED_OPERATION,
+               "E1213: %s does not work over several clients of IMPI unless all are of this library: rank %d of %s is in "
+               "client %u, %s", call, rank, obj_comm_label(comm, label), joint_proc(joint, other)->client,
+               joint_is_parley(joint, other) ? "of another version of it, or where data lie otherwise in memory"
+                                             : "which is of another MPI implementation");
 }
 
 int foreign_check_fit(const struct channel *channel, const struct type *type, const void *buf, MPI_Count count,

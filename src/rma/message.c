@@ -592,7 +592,7 @@ int win_message_open(struct win *win)
     }
     win->messages = m;
     win_serve_open(m);
-    if (win->has_far)
+    if (win->is_attended)
         attend_begin(win->comm);
     return 0;
 }
@@ -617,7 +617,7 @@ void win_message_close(struct win *win)
         return;
     if (!is_empty(&wait))
         win_wait_for_messages(&wait, -1);
-    if (win->has_far)
+    if (win->is_attended)
         attend_end();
     win_serve_close(m);
     p2p_box_close(win->comm);

@@ -88,28 +88,32 @@ static int make_arrays(struct win *win)
     return 0;
 }
 
+static bool is_far(const struct comm *comm, int rank)
+{
+    return p2p_is_foreign(comm, rank) ||
+           place_node(group_proc(comm->group, rank)) != place_node(group_proc(comm->group, comm->rank));
+}
+
 /* Who is near. */
 static void look_around(struct win *win, const struct comm *comm)
 {
-    const int node = place_node(group_proc(comm->group, win->rank));
-
     win->home = win->rank;
     for (int rank = win->size - 1; rank >= 0; rank--) {
-        win->target[rank].is_far = place_node(group_proc(comm->group, rank)) != node;
+        win->target[rank].is_far = is_far(comm, rank);
         win->has_far |= win->target[rank].is_far;
         if (!win->target[rank].is_far)
             win->home = rank;
     }
 }
 
-static int cannot_share(const struct win *win)
+static int cannot_share(const struct win *win, const struct comm *comm)
 {
     int rank = 0;
 
     while (!win->target[rank].is_far)
         rank++;
-    return err(MPI_ERR_RMA_SHARED, "E0807: rank %d is on another machine than rank %d, so they have no memory together",
-               rank, win->rank);
+    return err(MPI_ERR_RMA_SHARED, "E0807: rank %d is %s than rank %d, so they have no memory together", rank,
+               p2p_is_foreign(comm, rank) ? "in another client of IMPI" : "on another machine", win->rank);
 }
 
 static int prepare(struct making *making, const struct comm *comm)
@@ -137,7 +141,7 @@ static int prepare(struct making *making, const struct comm *comm)
         return rc;
     win_first_info(win, making->wish->info);
     look_around(win, comm);
-    return win->has_far && win->create_flavor == MPI_WIN_FLAVOR_SHARED ? cannot_share(win) : 0;
+    return win->has_far && win->create_flavor == MPI_WIN_FLAVOR_SHARED ? cannot_share(win, comm) : 0;
 }
 
 static int fill_card(struct making *making)
@@ -403,10 +407,8 @@ static void finish(struct making *making)
 /* The same in all processes, whatever else goes wrong. */
 static bool has_far(const struct comm *comm)
 {
-    const int node = place_node(group_proc(comm->group, comm->rank));
-
     for (int rank = 0; rank < comm->size; rank++)
-        if (place_node(group_proc(comm->group, rank)) != node)
+        if (is_far(comm, rank))
             return true;
     return false;
 }
@@ -414,8 +416,8 @@ static bool has_far(const struct comm *comm)
 static int build(struct making *making, struct comm *comm, int rc)
 {
     const char *const call = making->wish->call;
-    bool is_apart = false;
-    int failed = has_far(comm) ? attend_wanted(&is_apart) : 0;
+    bool is_apart = false; /* the library's helper serves the window */
+    int failed = has_far(comm) ? attend_wanted(comm, &is_apart) : 0;
 
     if (!failed && is_apart)
         failed = comm_create_apart(comm, call, &making->comm);
@@ -424,8 +426,10 @@ static int build(struct making *making, struct comm *comm, int rc)
     if (failed)
         return rc ? rc : failed;
     making->comm->coll_outer = making->wish->call;
-    if (!rc)
+    if (!rc) {
+        making->win->is_attended = is_apart;
         rc = fill_card(making);
+    }
     rc = all_well(making, rc);
     if (!rc)
         rc = share(making);
@@ -438,7 +442,7 @@ static int build(struct making *making, struct comm *comm, int rc)
 static int make(const struct wish *wish, struct comm *comm, struct win **out)
 {
     struct making making = { .wish = wish };
-    int rc = p2p_check_within(comm, wish->call);
+    int rc = p2p_check_kin(comm, wish->call);
 
     if (rc)
         return rc;

@@ -16,6 +16,7 @@
 #ifndef SYS_JOINT_H
 #define SYS_JOINT_H
 
+#include <float.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -113,6 +114,23 @@ static inline bool joint_is_parley(const struct joint *joint, int rank)
     const unsigned char *pid = joint_proc(joint, rank)->name + JOINT_ADDRESS_SIZE;
 
     return ((unsigned)pid[0] << 8 | pid[1]) == JOINT_MARK;
+}
+
+/* The byte after the mark says of what the messages are made that have no form in IMPI, such as those of windows: their
+ * version, and how this library's data lie in memory. */
+enum { JOINT_DIALECT = 1 };
+static inline unsigned joint_dialect(void)
+{
+    const union { unsigned number; unsigned char bytes[sizeof(unsigned)]; } look = { 1 };
+    const unsigned long_double = LDBL_MANT_DIG == DBL_MANT_DIG ? 0 : LDBL_MANT_DIG == 64 ? 1 : 2;
+
+    return (look.bytes[0] ? 0 : 1u << 7) | (sizeof(void *) == 8 ? 1u << 6 : 0) | long_double << 4 | JOINT_DIALECT;
+}
+
+/* Is it of this library, and understands such messages? */
+static inline bool joint_is_kin(const struct joint *joint, int rank)
+{
+    return joint_is_parley(joint, rank) && joint_proc(joint, rank)->name[JOINT_ADDRESS_SIZE + 2] == joint_dialect();
 }
 
 /* Joint rank of the process with that name; -1: there is none. */

@@ -26,6 +26,7 @@ static inline void hand_name(int rank, unsigned char name[IMPI_NAME_SIZE])
     if (hand_is_parley) {
         name[JOINT_ADDRESS_SIZE] = JOINT_MARK >> 8;
         name[JOINT_ADDRESS_SIZE + 1] = JOINT_MARK & 0xff;
+        name[JOINT_ADDRESS_SIZE + 2] = (unsigned char)joint_dialect();
     }
 }
 
