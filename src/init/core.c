@@ -18,6 +18,7 @@
 #include "obj/info.h"
 #include "obj/memory_kinds.h"
 #include "op/op.h"
+#include "p2p/attend.h"
 #include "p2p/lane.h"
 #include "progress/progress.h"
 #include "rma/rma.h"
@@ -266,6 +267,7 @@ static int core_open(bool is_threaded)
         rc = err(MPI_ERR_NO_MEM, "no memory to be told of forks");
     if (rc)
         return rc;
+    is_threaded = is_threaded || attend_is_for_clients(process.job.joint);
     init_objects();
     dyn_init(&process.job, begin_job);
     rc = start_transports(is_threaded);
@@ -341,6 +343,7 @@ static int core_prepare(bool is_threaded)
 {
     if (!core.is_open)
         return core_open(is_threaded);
+    is_threaded = is_threaded || attend_is_for_clients(process.job.joint);
     if (is_threaded != core.is_threaded && (is_threaded || !core.users) && is_alone() &&
         p2p_set_threaded(is_threaded)) {
         progress_set_threaded(is_threaded);

@@ -48,6 +48,12 @@ static inline bool init_is_threaded(void)
     return progress.is_threaded;
 }
 
+/* Of the program? Those of a client of IMPI are not; there the library has one of its own. */
+static inline bool init_has_threads(void)
+{
+    return progress.is_threaded && !process.job.joint;
+}
+
 /* Between MPI_Init and MPI_Finalize. */
 static inline bool init_has_world(void)
 {

@@ -126,7 +126,7 @@ static void enter_thread(void)
 {
     if (own_waits++)
         return;
-    if (atomic_fetch_add_explicit(&waiting_threads, 1, memory_order_relaxed) && !progress.is_threaded)
+    if (atomic_fetch_add_explicit(&waiting_threads, 1, memory_order_relaxed) && !init_has_threads())
         notice_threads();
 }
 

@@ -176,7 +176,7 @@ void watch_fill_rest(struct job_status *page, const struct progress_long *wait, 
         fill_peers_of_first(&rest, b);
     if (rest.is_outside)
         page->flags |= JOB_WAIT_OUTSIDE;
-    if (progress.is_threaded)
+    if (init_has_threads())
         page->flags |= JOB_WAIT_THREADS;
     page->flags |= JOB_WAIT_WHOLE;
 }

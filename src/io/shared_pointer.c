@@ -133,18 +133,19 @@ static _Atomic int64_t *find_word(struct file *file, struct comm *comm)
 }
 
 /* Rank 0 is to answer while it computes, too: by a communicator that the library's helper looks after. That one sees
- * only what comes from other machines, so those of its own share the word with it. */
+ * only what comes from other machines, or other clients of IMPI, so those of its own share the word with it. */
 int io_shared_prepare(struct file *file)
 {
     const int machine = file->machines.of[file->comm->rank];
-    bool is_apart = false;
+    bool is_apart = false, is_served;
     int rc = file->machines.count > 1 ? attend_wanted(file->comm, &is_apart) : 0;
 
+    is_served = is_apart || (file->machines.count > 1 && p2p_is_joint(file->comm));
     if (!rc && is_apart)
         rc = comm_create_apart(file->comm, "MPI_File_open", &file->asking);
-    if (!rc && is_apart)
+    if (!rc && is_served)
         rc = comm_split(file->comm, machine, file->comm->rank, &file->home);
-    if (!rc && is_apart && machine == file->machines.of[0]) {
+    if (!rc && is_served && machine == file->machines.of[0]) {
         file->home->coll_outer = "MPI_File_open";
         file->pointer = find_word(file, file->home);
         file->home->coll_outer = NULL;
@@ -166,7 +167,7 @@ int io_shared_open(struct file *file)
     if (!file->comm->rank && !file->pointer)
         file->pointer = &file->own_pointer;
     rc = p2p_box_open(file->asking, &sink, file);
-    file->is_attended = !rc && !file->comm->rank && file->asking != file->comm;
+    file->is_attended = !rc && !file->comm->rank && file->home;
     if (file->is_attended)
         attend_begin(file->asking);
     return rc;
@@ -175,7 +176,7 @@ int io_shared_open(struct file *file)
 void io_shared_close(struct file *file)
 {
     if (file->is_attended)
-        attend_end();
+        attend_end(file->asking);
     if (file->is_boxed)
         p2p_box_close(file->asking);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: p2p. A thread of the library's that polls the lane P2P_LANE_APART while the program computes, so that what
- * others ask for by parcels there is done. */
+/* Room: p2p. A thread of the library's that polls the lane P2P_LANE_APART while the program computes, and in a joint
+ * job (IMPI) the first one, so that what others ask for by parcels there is done. */
 #ifndef P2P_ATTEND_H
 #define P2P_ATTEND_H
 
@@ -9,13 +9,18 @@
 #include <stdint.h>
 
 struct comm;
+struct joint;
 
-/* Shall far processes of the communicator be served so? The same in all processes. Those of other clients of IMPI are
- * not: there is one way to them, in the first lane. Error: the setting cannot be read. */
-int attend_wanted(const struct comm *comm, bool *is);
-/* A communicator of that lane is there that is to be served; it goes, and none of its locks is held. */
+/* Shall far processes of the communicator be served so by a communicator of that lane? The same in all processes. Error:
+ * the setting cannot be read. */
+int attend_wanted(const struct comm *comm, bool *is_apart);
+/* To processes of other clients of IMPI there is one way, in the first lane. Shall they be served so, too? Then several
+ * threads are in that lane, and so in the engine. The setting has been read. */
+bool attend_is_for_clients(const struct joint *joint);
+/* A communicator of that lane, or of several clients, is there that is to be served; it goes, and none of its locks is
+ * held. */
 void attend_begin(const struct comm *comm);
-void attend_end(void);
+void attend_end(const struct comm *comm);
 /* Nobody is left, or none will end any more. */
 void attend_fini(void);
 

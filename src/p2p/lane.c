@@ -488,16 +488,16 @@ bool p2p_set_threaded(bool is_threaded)
     return true;
 }
 
-/* Of TCP alone, or of both nets, also if that to other jobs is opened later. */
+/* Of TCP alone, or of all nets, also if that to other jobs is opened later. */
 static int source_descriptor(struct lane *lane)
 {
-    if (!lane->nets[TO_FAR])
+    if (!lane->nets[TO_FAR] && !lane->nets[TO_FOREIGN])
         return -1;
-    if (lane->far_is_tcp)
+    if (lane->far_is_tcp && !lane->nets[TO_FOREIGN])
         return lane->ops[TO_FAR]->wait_fd(lane->nets[TO_FAR]);
     if (lane->joined < 0) {
         lane->joined = descriptor_apart(epoll_create1(EPOLL_CLOEXEC));
-        for (int way = TO_FAR; way <= TO_ABROAD; way++)
+        for (int way = TO_FAR; way < P2P_WAYS; way++)
             join_descriptor(lane, way);
     }
     return lane->joined;
@@ -517,7 +517,7 @@ bool p2p_source_of(const struct comm *comm, struct p2p_source *source)
 
 int p2p_lanes(void)
 {
-    return lanes.config.is_threaded ? (int)lanes_setting.value : 1;
+    return lanes.config.is_threaded && !lanes.config.joint ? (int)lanes_setting.value : 1;
 }
 
 /* Whom we hold back or have lost, and what the user has not marked ready, is not our work. */

@@ -592,7 +592,7 @@ int win_message_open(struct win *win)
     }
     win->messages = m;
     win_serve_open(m);
-    if (win->is_attended)
+    if (win->has_far)
         attend_begin(win->comm);
     return 0;
 }
@@ -617,8 +617,8 @@ void win_message_close(struct win *win)
         return;
     if (!is_empty(&wait))
         win_wait_for_messages(&wait, -1);
-    if (win->is_attended)
-        attend_end();
+    if (win->has_far)
+        attend_end(win->comm);
     win_serve_close(m);
     p2p_box_close(win->comm);
     for (int rank = 0; rank < win->size; rank++)

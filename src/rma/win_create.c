@@ -416,7 +416,7 @@ static bool has_far(const struct comm *comm)
 static int build(struct making *making, struct comm *comm, int rc)
 {
     const char *const call = making->wish->call;
-    bool is_apart = false; /* the library's helper serves the window */
+    bool is_apart = false;
     int failed = has_far(comm) ? attend_wanted(comm, &is_apart) : 0;
 
     if (!failed && is_apart)
@@ -426,10 +426,8 @@ static int build(struct making *making, struct comm *comm, int rc)
     if (failed)
         return rc ? rc : failed;
     making->comm->coll_outer = making->wish->call;
-    if (!rc) {
-        making->win->is_attended = is_apart;
+    if (!rc)
         rc = fill_card(making);
-    }
     rc = all_well(making, rc);
     if (!rc)
         rc = share(making);

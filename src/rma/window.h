@@ -107,7 +107,6 @@ struct win {
                      * operations serve all; else whoever combines, the target included, holds the stripe: that costs
                      * less for many elements, and who is alone here does all that comes from other machines himself */
     bool has_far;   /* the members are on several machines, or in several clients of IMPI */
-    bool is_attended; /* the library's helper serves far ones */
     uint8_t flavor; /* MPI_WIN_FLAVOR_CREATE + this */
     uint8_t epoch;  /* enum win_epoch: of access */
     struct win_target *target; /* of each rank; owned */
