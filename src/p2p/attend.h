@@ -11,8 +11,8 @@
 struct comm;
 struct joint;
 
-/* Shall far processes of the communicator be served so by a communicator of that lane? The same in all processes. Error:
- * the setting cannot be read. */
+/* Shall far processes of the communicator be served so by one of that lane? The same in all processes. Error: the
+ * setting cannot be read. */
 int attend_wanted(const struct comm *comm, bool *is_apart);
 /* To processes of other clients of IMPI there is one way, in the first lane. Shall they be served so, too? Then several
  * threads are in that lane, and so in the engine. The setting has been read. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room: p2p. Parcels between clients of IMPI, which has none: only between processes of this library whose data are the
- * same in memory (p2p_check_kin), for their bytes go as they are. A parcel is short messages of the protocol in the
- * context of collective calls, one behind the other and marked where IMPI has the sender's datatype: srqid is the user's
- * word, count the bytes of the parcel, seqnum where in it these begin. So the credit of the protocol counts for them; who
- * has no memory for a parcel leaves its first packet in the transport.
+/* Room: p2p. Parcels between clients of IMPI, which has none: only between processes of this library whose data are
+ * the same in memory (p2p_check_kin), for their bytes go as they are. A parcel is short messages of the protocol in the
+ * context of collective calls, one behind the other and marked where IMPI has the sender's datatype: srqid is the
+ * user's word, count the bytes of the parcel, seqnum where in it these begin. So the credit of the protocol counts for
+ * them; who has no memory for a parcel leaves its first packet in the transport.
  * Knows: net/impi. Does not know: what parcels say. */
 #include <string.h>
 

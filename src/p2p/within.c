@@ -41,8 +41,8 @@ int p2p_check_kin(const struct comm *comm, const char *call)
         return 0;
     other = joint_rank(joint, group_proc(comm->remote_group, rank));
     return err(MPI_ERR_UNSUPPORTED_OPERATION,
-               "E1213: %s does not work over several clients of IMPI unless all are of this library: rank %d of %s is in "
-               "client %u, %s", call, rank, obj_comm_label(comm, label), joint_proc(joint, other)->client,
+               "E1213: %s does not work over several clients of IMPI unless all are of this library: rank %d of %s is "
+               "in client %u, %s", call, rank, obj_comm_label(comm, label), joint_proc(joint, other)->client,
                joint_is_parley(joint, other) ? "of another version of it, or where data lie otherwise in memory"
                                              : "which is of another MPI implementation");
 }

@@ -297,14 +297,15 @@ def compiled(name):
 
 def job(ranks, *args, options=(), name='joint', **more):
     """(codes, stdout of all, stderr of all, code of the server) of clients with so many ranks each; the last one has
-    options of its own."""
+    options of its own. A name with a chapter is of one of those programs."""
     env = environment(IMPI_AUTH_KEY=KEY, **more)
+    program = os.path.join(launch.build, 'tests', name) if '/' in name else compiled(name)
     server = subprocess.Popen([os.path.join(launch.build, 'impi', 'impi-server'), '-server', str(len(ranks)),
                                '-interface', '127.0.0.1', '-timeout', '60'], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, env=env, text=True)
     address = server.stdout.readline().strip()
     clients = [launch.start(*(options if i == len(ranks) - 1 else ()), '-client', i, address, '-n', count,
-                            compiled(name), *args, env=env) for i, count in reversed(list(enumerate(ranks)))]
+                            program, *args, env=env) for i, count in reversed(list(enumerate(ranks)))]
     came = [launch.finish(client) for client in clients]
     codes = [client.returncode for client in clients]
     return codes[::-1], ''.join(out for out, _ in came), ''.join(err for _, err in came), server.wait(launch.STOP_AFTER)
@@ -363,6 +364,21 @@ def test_library_parts():
                                                  'PARLEY_IMPI_HIWATER': 1}), ([2, 2], 'longer', {})):
         codes, out, err, server = job(ranks, what, name='parts', **more)
         equal((codes, out, err, server), ([0] * len(ranks), '', '', 0), (ranks, what, more))
+
+
+def test_library_windows():
+    """Programs of windows and files as they are: several ranks each, packets of a few bytes with little credit, nobody
+    who serves while the program computes, clients that are on several machines."""
+    for name, ranks, more in (('rma/fence', [2, 1, 2], {}), ('rma/pscw', [1, 3], {}), ('rma/dynamic', [2, 2], {}),
+                              ('rma/lock', [2, 1, 1], {'PARLEY_NODES': 2}), ('rma/windows', [3, 2], {}),
+                              ('rma/accumulate', [1, 2, 1], {'PARLEY_IMPI_MAXLEN': 10, 'PARLEY_IMPI_ACKMARK': 1,
+                                                             'PARLEY_IMPI_HIWATER': 1}),
+                              ('rma/requests', [2, 2], {'PARLEY_NET': 'chaos'}), ('rma/computing', [2, 1, 1], {}),
+                              ('rma/lock_all_crossed', [2, 2], {'PARLEY_RMA_HELPER': 0}),
+                              ('io/model', [2, 1], {}), ('io/shared', [1, 2, 1], {'PARLEY_IMPI_MAXLEN': 999}),
+                              ('io/shared_alone', [2, 2], {'PARLEY_NODES': 2}), ('io/together', [2, 2], {})):
+        codes, out, err, server = job(ranks, name=name, **more)
+        equal((codes, out, err, server), ([0] * len(ranks), '', '', 0), (ranks, name, more))
 
 
 def test_library_failures():
