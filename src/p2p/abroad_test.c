@@ -1,203 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Unit test of room p2p: messages from and to another client of a joint job, which is played by hand: rank 0 is this
  * process, ranks 1 and 2 are the other client's. What goes over the wire is looked at packet by packet. */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/check.h"
-#include "base/err.h"
-#include "net/impi/hand.h"
-#include "net/net.h"
-#include "p2p/lane.h"
-#include "p2p/parcel.h"
+#include "p2p/abroad_hand.h"
 #include "p2p/part.h"
-#include "p2p/int_abroad.h"
-#include "sys/joint.h"
 
-enum { LONGEST = 100000, PATIENCE = 50000 };
-
-static struct joint *joint;
-static int listener;
-static struct comm comm = { .size = 3, .remote_size = 3, .ctx = P2P_CTX_FOREIGN, .obj = { .predefined = 1 } };
-static unsigned char data[LONGEST], in[LONGEST], seen[LONGEST];
-
-/* --- the job --- */
-
-static int make_listener(void)
-{
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000001) };
-    socklen_t size = sizeof at;
-
-    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(listener >= 0 && !bind(listener, (struct sockaddr *)&at, sizeof at));
-    CHECK(!listen(listener, 4) && !getsockname(listener, (struct sockaddr *)&at, &size));
-    return ntohs(at.sin_port);
-}
-
-static void make_joint(uint32_t maxlen, uint32_t ackmark, uint32_t hiwater, int port)
-{
-    int twin;
-
-    joint = joint_create(2, 2, 3);
-    CHECK(joint != NULL);
-    joint->count = joint->slots = 1;
-    joint->maxlen = maxlen;
-    joint->ackmark = ackmark;
-    joint->hiwater = hiwater;
-    for (uint32_t host = 0; host < 2; host++)
-        *(struct joint_host *)(uintptr_t)joint_host(joint, (int)host) = (struct joint_host){
-            .address = { [12] = 127, [15] = (unsigned char)(host + 1) }, .port = (uint32_t)port, .client = host,
-            .procs = host + 1, .first_rank = host,
-        };
-    for (int rank = 0; rank < 3; rank++) {
-        struct joint_proc *proc = (struct joint_proc *)(uintptr_t)joint_proc(joint, rank);
-        hand_name(rank, proc->name);
-        proc->host = proc->client = rank > 0;
-    }
-    CHECK(joint_index(joint, &twin));
-}
-
-static void job_open(uint32_t maxlen, uint32_t ackmark, uint32_t hiwater)
-{
-    struct p2p_config config = { .procs = 1, .ranks = 1 };
-    const int port = make_listener();
-
-    make_joint(maxlen, ackmark, hiwater, port);
-    config.joint = joint;
-    config.listener_fd = listener;
-    hand = hand_dial(port);
-    hand_index(1);
-    CHECK_INT(p2p_init(&config), 0);
-    CHECK_INT(group_create_stride(3, 0, 1, 0, &comm.group), 0);
-    comm.remote_group = comm.group;
-    CHECK_INT(p2p_comm_open(&comm), 0);
-    CHECK_INT(p2p_foreign_connect(), 0);
-}
-
-static void job_close(void)
-{
-    p2p_comm_close(&comm);
-    group_unref(comm.group);
-    p2p_fini();
-    close(hand);
-    close(listener);
-    mem_free(joint);
-}
-
-static void poll(void)
+static void poll_once(void)
 {
     if (!progress_poll())
         usleep(50);
-}
-
-#define POLL_UNTIL(condition) \
-    do { \
-        for (int polls_ = 0; !(condition); polls_++) { \
-            CHECK(polls_ < PATIENCE); \
-            poll(); \
-        } \
-    } while (0)
-
-static void poll_some(void)
-{
-    for (int i = 0; i < 50; i++)
-        poll();
-}
-
-static struct type *byte_type(void)
-{
-    return obj_type(MPI_BYTE);
-}
-
-/* --- this process --- */
-
-static struct req *start_send(size_t len, int dest, int tag, int mode)
-{
-    struct req *req;
-
-    CHECK_INT(p2p_isend(&comm, data, (MPI_Count)len, byte_type(), dest, tag, mode, &req), 0);
-    return req;
-}
-
-static struct req *start_recv(size_t len, int source, int tag)
-{
-    struct req *req;
-
-    memset(in, 0xee, sizeof in);
-    CHECK_INT(p2p_irecv(&comm, in, (MPI_Count)len, byte_type(), source, tag, P2P_STANDARD, &req), 0);
-    return req;
-}
-
-static void end(struct req *req)
-{
-    POLL_UNTIL(req_is_done(req));
-    CHECK_INT(req->error, 0);
-    req->ops->release(req);
-}
-
-static void end_recv(struct req *req, int source, int tag, size_t len)
-{
-    POLL_UNTIL(req_is_done(req));
-    CHECK(req->source == source && req->tag == tag);
-    CHECK_INT(req->bytes, len);
-    CHECK(!memcmp(in, data, len) && (len == LONGEST || in[len] == 0xee));
-    end(req);
-}
-
-/* --- the other one --- */
-
-static struct impi_packet message(enum impi_type type, int rank, int tag, size_t len, size_t msglen, uint64_t srqid)
-{
-    struct impi_packet packet = hand_packet(type, rank);
-
-    packet.tag = tag;
-    packet.lsrank = rank;
-    packet.len = (uint32_t)len;
-    packet.msglen = msglen;
-    packet.srqid = srqid;
-    return packet;
-}
-
-static void hand_message(enum impi_type type, int rank, int tag, size_t len, uint64_t srqid)
-{
-    const struct impi_packet packet = message(type, rank, tag, len, len, srqid);
-
-    hand_send_packet(&packet, data);
-}
-
-static void hand_answer(enum impi_type type, int rank, uint64_t srqid, uint64_t drqid)
-{
-    struct impi_packet packet = hand_packet(type, rank);
-
-    packet.srqid = srqid;
-    packet.drqid = drqid;
-    hand_send_packet(&packet, "");
-}
-
-/* The next packet that is no PROTOACK, with its data in `seen` from `at` on. */
-static struct impi_packet expect(enum impi_type type, int rank, size_t at)
-{
-    struct impi_packet packet;
-
-    do {
-        POLL_UNTIL(hand_read(&packet, seen + at, poll));
-    } while (packet.type == IMPI_PROTOACK);
-    CHECK_INT(packet.type, type);
-    CHECK(packet.dest[0] == rank + 1 && packet.src[0] == 1);
-    return packet;
-}
-
-static bool has_come(void)
-{
-    struct impi_packet packet;
-
-    poll_some();
-    while (hand_read(&packet, NULL, poll)) {
-        if (packet.type != IMPI_PROTOACK)
-            return true;
-    }
-    return false;
 }
 
 /* Take a message of `len` bytes, as a receiver in the other client would. */
@@ -239,7 +49,7 @@ static void hand_give(int rank, int tag, size_t len, uint64_t srqid)
     for (; at < len; at += packet.len) {
         packet.len = (uint32_t)size_min(len - at, joint->maxlen);
         hand_send_packet(&packet, data + at);
-        poll();
+        look();
     }
 }
 
@@ -419,7 +229,7 @@ static void test_unexpected(void)
     for (int i = 0; i < MANY; i++) {
         hand_message(IMPI_DATA, 1, i, (size_t)i, 0);
         hand_message(IMPI_DATA, 2, i, 1, 0);
-        poll();
+        look();
     }
     for (int i = MANY - 1; i >= 0; i--)
         end_recv(start_recv(100, 1, i), 1, i, (size_t)i);
@@ -444,7 +254,7 @@ static void test_probe(void)
     job_open(100, 10, 20);
     hand_send_packet(&packet, data);
     do {
-        poll();
+        look();
         CHECK_INT(p2p_iprobe(&comm, MPI_ANY_SOURCE, MPI_ANY_TAG, &flag, &status), 0);
     } while (!flag);
     CHECK(status.MPI_SOURCE == 1 && status.MPI_TAG == 9);
@@ -595,20 +405,6 @@ static void test_later(void)
 }
 
 /* --- faults --- */
-
-static void expect_lost(struct req *req, const char *text)
-{
-    char said[ERR_TEXT_SIZE];
-
-    POLL_UNTIL(req_is_done(req));
-    CHECK_INT(err_id(req->error), 1241);
-    err_text(req->error, said, sizeof said);
-    if (!strstr(said, text))
-        fprintf(stderr, "\"%s\" is not in \"%s\"\n", text, said);
-    CHECK(strstr(said, text));
-    req->error = 0;
-    end(req);
-}
 
 static void expect_wrong(const struct impi_packet *packet, int times, const char *text)
 {
@@ -900,7 +696,7 @@ static void test_close(void)
     hand_send(IMPI_FINI, 1);
     CHECK_INT(p2p_foreign_close(), 0);
     do
-        POLL_UNTIL(hand_read(&packet, NULL, poll));
+        POLL_UNTIL(hand_read(&packet, NULL, look));
     while (packet.type != IMPI_FINI);
     job_close();
 }
@@ -923,192 +719,9 @@ static void test_memory(void)
     job_close();
 }
 
-/* --- parcels --- */
-
-static struct {
-    int refuse;            /* so many times there is no memory */
-    int begun, ended, rc, lost;
-    uint32_t word;
-    size_t len;
-    unsigned char bytes[LONGEST];
-} parcel;
-
-static void *parcel_begin(void *arg, int rank, uint32_t word, size_t len, void **token)
-{
-    CHECK(arg == &parcel && rank == 1);
-    if (parcel.refuse && parcel.refuse--)
-        return NULL;
-    parcel.begun++;
-    parcel.word = word;
-    parcel.len = len;
-    *token = &parcel.len;
-    return parcel.bytes;
-}
-
-static void parcel_end(void *arg, void *token, int rc)
-{
-    CHECK(arg == &parcel && token == &parcel.len);
-    parcel.ended++;
-    parcel.rc = rc;
-}
-
-static void parcel_lost(void *arg, int rank)
-{
-    CHECK(arg == &parcel);
-    parcel.lost |= 1 << rank;
-}
-
-static void parcel_job(uint32_t maxlen, uint32_t hiwater)
-{
-    static const struct p2p_parcel_sink sink = { parcel_begin, parcel_end, parcel_lost };
-
-    hand_is_parley = true;
-    job_open(maxlen, 1, hiwater);
-    memset(&parcel, 0, sizeof parcel);
-    CHECK_INT(p2p_box_open(&comm, &sink, &parcel), 0);
-}
-
-static void parcel_job_close(void)
-{
-    CHECK_INT(p2p_box_pending(&comm), 0);
-    p2p_box_close(&comm);
-    job_close();
-    hand_is_parley = false;
-}
-
-static void expect_parcel(uint32_t word, size_t at, size_t len, size_t whole)
-{
-    const struct impi_packet packet = expect(IMPI_DATA, 1, 0);
-
-    CHECK(packet.dtype == (uint64_t)P2P_NOTE_PARCEL << P2P_NOTE_BITS && packet.cid == 1 && !packet.lsrank);
-    CHECK(packet.srqid == word && packet.count == (int64_t)whole && packet.seqnum == at && packet.msglen == len);
-    CHECK_INT(packet.len, len);
-    CHECK(!len || !memcmp(seen, data + at, len));
-}
-
-static void hand_parcel(uint32_t word, size_t at, size_t len, size_t whole)
-{
-    struct impi_packet packet = message(IMPI_DATA, 1, 0, len, len, word);
-
-    packet.cid = 1;
-    packet.count = (int64_t)whole;
-    packet.seqnum = at;
-    packet.dtype = (uint64_t)P2P_NOTE_PARCEL << P2P_NOTE_BITS;
-    hand_send_packet(&packet, data + at);
-}
-
-static void count_gone(void *arg)
-{
-    ++*(int *)arg;
-}
-
-/* Cut where packets end, in order, no faster than there is credit; bytes that are not copied stay until all are out. */
-static void test_parcel_send(void)
-{
-    int gone = 0;
-
-    parcel_job(100, 2);
-    CHECK_INT(p2p_parcel_send(&comm, 1, 7, data, 40, count_gone, &gone), 0);
-    CHECK_INT(gone, 1);
-    CHECK_INT(p2p_parcel_send(&comm, 1, UINT32_MAX, data, 250, count_gone, &gone), 0);
-    CHECK_INT(p2p_parcel_send(&comm, 1, 9, NULL, 0, NULL, NULL), 0);
-    expect_parcel(7, 0, 40, 40);
-    expect_parcel(UINT32_MAX, 0, 100, 250);
-    CHECK(!has_come());
-    CHECK_INT(gone, 1);
-    CHECK_INT(p2p_box_pending(&comm), 2);
-    hand_send(IMPI_PROTOACK, 1);
-    hand_send(IMPI_PROTOACK, 1);
-    expect_parcel(UINT32_MAX, 100, 100, 250);
-    expect_parcel(UINT32_MAX, 200, 50, 250);
-    hand_send(IMPI_PROTOACK, 1);
-    expect_parcel(9, 0, 0, 0);
-    CHECK_INT(gone, 2);
-    parcel_job_close();
-}
-
-/* To its place as it comes; what there is no memory for waits in the connection. */
-static void test_parcel_recv(void)
-{
-    parcel_job(100, 20);
-    parcel.refuse = 3;
-    hand_parcel(5, 0, 100, 250);
-    hand_parcel(5, 100, 100, 250);
-    POLL_UNTIL(parcel.begun);
-    poll_some();
-    CHECK(!parcel.ended && !parcel.refuse && parcel.word == 5 && parcel.len == 250);
-    CHECK_INT(p2p_box_pending(&comm), 1);
-    hand_parcel(5, 200, 50, 250);
-    hand_parcel(6, 0, 0, 0);
-    POLL_UNTIL(parcel.ended == 2);
-    CHECK(parcel.begun == 2 && !parcel.rc && parcel.word == 6 && !memcmp(parcel.bytes, data, 250));
-    parcel_job_close();
-}
-
-/* The connection ends in the middle of one in each direction. */
-static void test_parcel_lost(void)
-{
-    int gone = 0;
-
-    parcel_job(100, 1);
-    CHECK_INT(p2p_parcel_send(&comm, 1, 1, data, 250, count_gone, &gone), 0);
-    hand_parcel(5, 0, 100, 250);
-    POLL_UNTIL(parcel.begun);
-    shutdown(hand, SHUT_WR);
-    POLL_UNTIL(gone && (parcel.lost & 2));
-    CHECK_INT(parcel.ended, 1);
-    CHECK_INT(err_id(parcel.rc), 1241);
-    CHECK_INT(p2p_parcel_send(&comm, 1, 1, data, 250, count_gone, &gone), 0);
-    CHECK_INT(gone, 2);
-    parcel_job_close();
-}
-
-static void expect_parcel_wrong(size_t at, size_t len, size_t whole, bool has_begun)
-{
-    parcel_job(100, 20);
-    if (has_begun)
-        hand_parcel(5, 0, 100, 250);
-    hand_parcel(5, at, len, whole);
-    expect_lost(start_recv(8, 1, 1), "a part of a parcel that makes no sense");
-    parcel_job_close();
-}
-
-static void test_parcel_wrong(void)
-{
-    expect_parcel_wrong(100, 100, 250, false);
-    expect_parcel_wrong(0, 100, 250, true);
-    expect_parcel_wrong(200, 50, 250, true);
-    expect_parcel_wrong(100, 100, 300, true);
-    expect_parcel_wrong(0, 100, 99, false);
-    expect_parcel_wrong(0, 0, 8, false);
-    parcel_job(100, 20);
-    p2p_box_close(&comm);
-    hand_parcel(5, 0, 8, 8);
-    expect_lost(start_recv(8, 1, 1), "a part of a parcel that makes no sense");
-    job_close();
-    hand_is_parley = false;
-}
-
-/* Who has parcels: processes of this library with the same data in memory. */
-static void test_kin(void)
-{
-    parcel_job(100, 20);
-    CHECK_INT(p2p_check_kin(&comm, "it"), 0);
-    ((struct joint_proc *)(uintptr_t)joint_proc(joint, 2))->name[JOINT_ADDRESS_SIZE + 2] ^= 1;
-    CHECK_INT(err_id(p2p_check_kin(&comm, "it")), 1213);
-    parcel_job_close();
-    job_open(100, 10, 20);
-    CHECK_INT(err_id(p2p_check_kin(&comm, "it")), 1213);
-    job_close();
-}
-
 int main(void)
 {
-    for (int i = 0; i < LONGEST; i++)
-        data[i] = (unsigned char)(i * 7 + i / 251);
-    group_init();
-    type_init();
-    progress_init(&(struct progress_config){ .local_ranks = 1 });
+    hand_init(poll_once);
     test_bytes();
     test_notes();
     test_unfit();
@@ -1130,11 +743,6 @@ int main(void)
     test_part_unfit();
     test_part_recv();
     test_part_wrong();
-    test_parcel_send();
-    test_parcel_recv();
-    test_parcel_lost();
-    test_parcel_wrong();
-    test_kin();
     test_close();
     test_memory();
     return 0;
