@@ -57,6 +57,7 @@ const struct coll_algorithm coll_algorithms[] = {
     { "two_level", coll_alltoall_levels, FOR(ALLTOALL), 0, NO_PARAMETER },
     { "two_level", coll_alltoall_vary_levels, FOR(ALLTOALLV) | FOR(ALLTOALLW), APART, MOST(2048) },
 
+    { "linear", coll_reduce_linear, FOR(REDUCE), 0, NO_PARAMETER },
     { "binomial", coll_reduce_binomial, FOR(REDUCE), 0, NO_PARAMETER },
     { "ordered", coll_reduce_ordered, FOR(REDUCE), 0, NO_PARAMETER },
     { "halving", coll_reduce_halving, FOR(REDUCE), 0, NO_PARAMETER },
@@ -70,6 +71,7 @@ const struct coll_algorithm coll_algorithms[] = {
     { "reduce_bcast", coll_allreduce_reduce_bcast, FOR(ALLREDUCE), 0, NO_PARAMETER },
     { "two_level", coll_allreduce_levels, FOR(ALLREDUCE), RUNS, NO_PARAMETER },
 
+    { "linear", coll_reduce_scatter_linear, FOR(REDUCE_SCATTER) | FOR(REDUCE_SCATTER_BLOCK), 0, NO_PARAMETER },
     { "tree", coll_reduce_scatter_tree, FOR(REDUCE_SCATTER) | FOR(REDUCE_SCATTER_BLOCK), 0, NO_PARAMETER },
     { "halving", coll_reduce_scatter_halving, FOR(REDUCE_SCATTER) | FOR(REDUCE_SCATTER_BLOCK), COMMUTATIVE,
       NO_PARAMETER },

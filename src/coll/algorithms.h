@@ -17,12 +17,12 @@ coll_build_fn coll_scatter_linear, coll_scatter_throttled, coll_scatter_binomial
 coll_build_fn coll_allgather_dissemination, coll_allgather_ring, coll_allgather_doubling, coll_allgather_neighbors,
     coll_allgather_packed, coll_allgather_levels;
 coll_build_fn coll_alltoall_pairs, coll_alltoall_in_place, coll_alltoall_bruck, coll_alltoall_levels;
-coll_build_fn coll_reduce_binomial, coll_reduce_ordered, coll_reduce_halving, coll_reduce_chain, coll_reduce_pipelined,
-    coll_reduce_levels;
+coll_build_fn coll_reduce_linear, coll_reduce_binomial, coll_reduce_ordered, coll_reduce_halving, coll_reduce_chain,
+    coll_reduce_pipelined, coll_reduce_levels;
 coll_build_fn coll_allreduce_doubling, coll_allreduce_halving, coll_allreduce_ring, coll_allreduce_reduce_bcast,
     coll_allreduce_levels;
-coll_build_fn coll_reduce_scatter_tree, coll_reduce_scatter_halving, coll_reduce_scatter_pairs,
-    coll_reduce_scatter_ring, coll_reduce_scatter_levels;
+coll_build_fn coll_reduce_scatter_linear, coll_reduce_scatter_tree, coll_reduce_scatter_halving,
+    coll_reduce_scatter_pairs, coll_reduce_scatter_ring, coll_reduce_scatter_levels;
 coll_build_fn coll_scan_doubling, coll_scan_chain, coll_scan_levels;
 coll_build_fn coll_gather_vary_levels, coll_scatter_vary_levels, coll_alltoall_vary_levels;
 

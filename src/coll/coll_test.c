@@ -586,10 +586,12 @@ static void test_counts(int n)
     CHECK_COUNTS("packed", ALLGATHERV, n, 1, (long)n * log2n, log2n);
     CHECK_COUNTS("pairs:1", ALLTOALL, n, 1, (long)n * (n - 1), n - 1);
     CHECK_COUNTS("bruck", ALLTOALL, n, 1, (long)n * log2n, log2n);
+    CHECK_COUNTS("linear", REDUCE, n, 1, n - 1, n - 1);
     CHECK_COUNTS("binomial", REDUCE, n, 1, n - 1, log2n);
     CHECK_COUNTS("chain:8", REDUCE, n, 20, 20 * (n - 1), n > 1 ? n - 2 + 20 : 0);
     CHECK_COUNTS("ring", ALLREDUCE, n, m, 2L * n * (n - 1), 2 * (n - 1));
     CHECK_COUNTS("reduce_bcast", ALLREDUCE, n, 1, 2 * (n - 1), 2 * log2n);
+    CHECK_INT(counts_of("linear", COLL_REDUCE_SCATTER_BLOCK, n, 1).messages, (long)n * (n - 1));
     CHECK_COUNTS("pairs", REDUCE_SCATTER_BLOCK, n, 1, (long)n * (n - 1), n > 1 ? n - 1 : 0);
     CHECK_COUNTS("ring", REDUCE_SCATTER_BLOCK, n, 1, (long)n * (n - 1), n - 1);
     CHECK_COUNTS("chain", SCAN, n, 1, n - 1, n - 1);

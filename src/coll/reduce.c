@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: coll. MPI_Reduce (MPI 5.0 §6.9.1). If the operator commutes, ranks are counted from the root, else from 0.
  *
+ *   linear     the root gets all operands and combines them from the last rank to the first: n - 1 messages of m bytes,
+ *              of which none waits for another, and as much temporary memory
  *   binomial   a tree in which each process holds the result of a run of neighbouring ranks, so that the order of
  *              operands is kept; ceil(log2 n) rounds of m bytes, and of one combination. If the operator does not
  *              commute, the root of the tree is rank 0, and the result goes on from there: one round more
@@ -15,6 +17,34 @@
 #include "coll/algorithms.h"
 
 enum { SUB_UP = 0, SUB_ON = 2 * COLL_STREAM };
+
+/* The result begins as the operand of the last rank. In place, the root's own is put by before that one comes. */
+void coll_reduce_linear(struct sched *s, const struct coll_args *args)
+{
+    const struct coll_block own = coll_operand(args, coll_own(args)), result = coll_operand(args, args->recv.buf);
+    const int rank = s->comm->rank, size = s->comm->size, end = size - 1;
+    struct coll_block mine = own;
+    int last = SCHED_NONE;
+
+    if (rank != args->root) {
+        sched_send(s, own, args->root, SUB_UP, AT_ONCE);
+        return;
+    }
+    if (rank == end && !coll_is_in_place(args->send.buf))
+        last = sched_copy(s, own, result, AT_ONCE);
+    if (rank != end && coll_is_in_place(args->send.buf)) {
+        mine = sched_items(s, own.type, own.count);
+        last = sched_copy(s, own, mine, AT_ONCE);
+    }
+    if (rank != end)
+        last = sched_recv(s, result, end, SUB_UP, AFTER(last));
+    for (int from = end - 1; from >= 0; from--) {
+        const bool is_own = from == rank;
+        const struct coll_block in = is_own ? mine : sched_items(s, own.type, own.count);
+
+        last = sched_reduce(s, in, result, AFTER(last, is_own ? SCHED_NONE : sched_recv(s, in, from, SUB_UP, AT_ONCE)));
+    }
+}
 
 static void from_tree(struct sched *s, const struct coll_args *args, int top)
 {

@@ -6,6 +6,9 @@
  *   halving    partners at half the distance each time send each other the half that the other one needs: ceil(log2 n)
  *              rounds (+ 2 if n is no power of two) and m bytes out of each process, temporary memory for 2 m. For
  *              operators that commute
+ *   linear     each gets all operands of its block, straight from all who have one, and combines them from the last
+ *              rank to the first: n - 1 messages of a block, of which none waits for another, and as much temporary
+ *              memory
  *   pairs      n - 1 rounds of one block: to the process at each distance the operand for it. (n - 1) / n m bytes out
  *              of each; operands of lower and of higher ranks are combined apart, so that the order is kept
  *   ring       n - 1 rounds of one block, which is combined on its way round to where it belongs; m bytes out of each.
@@ -145,6 +148,40 @@ void coll_reduce_scatter_halving(struct sched *s, const struct coll_args *args)
     if (is_paired)
         sched_send(s, blocks_at(&b, rooms.value, rank - 1, rank), rank - 1, SUB_OUT, AFTER(last));
     sched_copy(s, blocks_at(&b, rooms.value, rank, rank + 1), result_of(&b, rank), AFTER(last));
+}
+
+/* --- all blocks at once --- */
+
+/* Nothing is sent to those who have an empty block. In place, the result lies where blocks for others are sent from. */
+void coll_reduce_scatter_linear(struct sched *s, const struct coll_args *args)
+{
+    const int size = s->comm->size, rank = s->comm->rank, end = size - 1;
+    const bool is_in_place = coll_is_in_place(args->send.buf);
+    const struct blocks b = blocks_of(s, args);
+    const struct coll_block own = blocks_at(&b, b.all, rank, rank + 1);
+    struct coll_block value = result_of(&b, rank);
+    int last, sent = SCHED_NONE;
+
+    for (int distance = 1; distance < size; distance++) {
+        const int dest = (rank + distance) % size;
+        const struct coll_block out = blocks_at(&b, b.all, dest, dest + 1);
+
+        if (out.count)
+            sent = sched_join(s, AFTER(sent, sched_send(s, out, dest, 0, AT_ONCE)));
+    }
+    if (!own.count)
+        return;
+    if (is_in_place)
+        value = sched_items(s, own.type, own.count);
+    last = rank == end ? sched_copy(s, own, value, AT_ONCE) : sched_recv(s, value, end, 0, AT_ONCE);
+    for (int from = end - 1; from >= 0; from--) {
+        const struct coll_block in = from == rank ? own : sched_items(s, own.type, own.count);
+        const int got = from == rank ? SCHED_NONE : sched_recv(s, in, from, 0, AT_ONCE);
+
+        last = sched_reduce(s, in, value, AFTER(got, last));
+    }
+    if (is_in_place)
+        sched_copy(s, value, result_of(&b, rank), AFTER(last, sent));
 }
 
 /* --- a block a round --- */
