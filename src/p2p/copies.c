@@ -186,16 +186,24 @@ int copies_step(struct p2p_req *r)
     return moved;
 }
 
-/* Where bringing the sender in would take longer. */
+static int copy_whole(struct p2p_req *r, size_t len)
+{
+    if (unlikely(r->flags & P2P_LISTS))
+        return lists_copy(r, 0, len);
+    return r->peer->ops->copy_from(r->peer->ep, type_run(r->type, r->buf) + r->moved, r->remote_address, len);
+}
+
+/* Where bringing the sender in would take longer, or there is no record for that. */
 void copies_alone(struct p2p_req *r)
 {
     const uint64_t start = speed_start(&r->peer->speed);
     const size_t len = r->wanted - r->moved;
-    char *const own = type_run(r->type, r->buf) + r->moved;
-    const int failed = r->peer->ops->copy_from(r->peer->ep, own, r->remote_address, len);
+    const int failed = copy_whole(r, len);
 
     if (unlikely(peek_is_refused(failed))) {
         refused(r->peer);
+        if (r->flags & P2P_LISTS)
+            lists_close(r);
         r->started = 0;
         rndv_stream(r);
         return;
@@ -204,6 +212,8 @@ void copies_alone(struct p2p_req *r)
         speed_alone(&r->peer->speed, len, start, r->peer->ops->eager_max);
     if (r->started)
         speed_long(&r->peer->speed, len, r->started, false);
+    if (r->flags & P2P_LISTS)
+        lists_written(r);
     ask_limit(r->peer);
     if (failed && !r->req.error)
         r->req.error = copy_failed(r, failed);

@@ -387,18 +387,41 @@ void rndv_on_cts(struct p2p_req *s, unsigned kind, const struct wire_cts *cts)
     }
 }
 
-int rndv_work(struct lane *lane)
+static bool has_copy_in(const struct lane *lane)
+{
+    LIST_FOR_EACH(link, &lane->copies) {
+        if (!request_at(link)->req.is_send)
+            return true;
+    }
+    return false;
+}
+
+/* Receives that found no record get one when another copy is over. But if none is under way here, all records are with
+ * senders that have begun and left: nobody may wait for those to come back. */
+static int find_records(struct lane *lane)
 {
     int events = 0;
 
     LIST_FOR_EACH_SAFE(link, &lane->no_record) {
         struct p2p_req *r = request_at(link);
         work_remove(lane, link);
-        if (!copies_begin(r)) {
+        if (copies_begin(r))
+            continue;
+        if (has_copy_in(lane)) {
             work_add(lane, &lane->no_record, link);
             break;
         }
+        r->started = 0; /* waiting was no part of the copy */
+        copies_alone(r);
+        events++;
     }
+    return events;
+}
+
+int rndv_work(struct lane *lane)
+{
+    int events = find_records(lane);
+
     LIST_FOR_EACH_SAFE(link, &lane->copies)
         events += copies_step(request_at(link));
     LIST_FOR_EACH_SAFE(link, &lane->streams) {

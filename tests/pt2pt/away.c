@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI 5.0 §3.5, progress: a pair of matching calls completes whatever other processes do. Rank 0 has sent many messages
  * to ranks that are not in MPI, and sends to the last rank, which receives: short, long, with gaps, partitioned. That
- * one says outside of MPI that it has them, by removing a file, and only then the others receive theirs. */
+ * one says outside of MPI that it has them, by removing a file, and only then the others receive theirs. Then the other
+ * way round: rank 0 has asked for many long messages of ranks that have begun to send them and left, and gets some of
+ * the last rank. */
 #include <unistd.h>
 
 #include "mpitest.h"
 
-enum { FLOOD = 60, FLOOD_LEN = 700, LONGEST = 200000, STEP_US = 1000, NAME = 200, TAG = 3 };
+enum {
+    FLOOD = 60, FLOOD_LEN = 700,
+    LONGS = 60, LONGEST = 200000, LOOKS = 2000,
+    BLOCK = 40000, BLOCKS = 4, STRIDE = 50000,
+    STEP_US = 1000, NAME = 200, TAG = 3,
+};
 
 static const int lengths[] = { 8, 200, 5000, 30000, 33000, 65000, 70000, LONGEST };
 
@@ -106,6 +113,74 @@ static void receive_later(void)
     }
 }
 
+/* --- the other way round --- */
+
+static void wait_all(MPI_Request *reqs, int n)
+{
+    CHECK_OK(MPI_Waitall(n, reqs, MPI_STATUSES_IGNORE));
+    free(reqs);
+}
+
+static void receive_in_blocks(int from)
+{
+    MPI_Datatype blocks;
+
+    CHECK_OK(MPI_Type_vector(BLOCKS, BLOCK, STRIDE, MPI_BYTE, &blocks));
+    CHECK_OK(MPI_Type_commit(&blocks));
+    memset(buf, TEST_CANARY, LONGEST);
+    CHECK_OK(MPI_Recv(buf, 1, blocks, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    for (int i = 1; i < BLOCKS; i++) {
+        CHECK_UNTOUCHED(buf + i * STRIDE - (STRIDE - BLOCK), STRIDE - BLOCK);
+        memmove(buf + i * BLOCK, buf + i * STRIDE, BLOCK);
+    }
+    CHECK_BYTES(buf, BLOCKS * BLOCK, test_key(0, 0, TAG));
+    CHECK_OK(MPI_Type_free(&blocks));
+}
+
+static MPI_Request *requests(void)
+{
+    return test_alloc((size_t)(LONGS * test_size) * sizeof(MPI_Request));
+}
+
+static void receive_from_all(int last)
+{
+    unsigned char *dump = test_alloc(LONGEST);
+    MPI_Request *reqs = requests();
+    int n = 0, flag;
+
+    for (int i = 0; i < LONGS; i++)
+        for (int away = 1; away < last; away++) /* nobody looks what is in there */
+            CHECK_OK(MPI_Irecv(dump, LONGEST, MPI_BYTE, away, TAG, MPI_COMM_WORLD, &reqs[n++]));
+    for (int i = 0; i < LOOKS; i++)
+        CHECK_OK(MPI_Iprobe(last, TAG + 1, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Send(NULL, 0, MPI_BYTE, last, TAG, MPI_COMM_WORLD));
+    memset(buf, TEST_CANARY, LONGEST);
+    CHECK_OK(MPI_Recv(buf, LONGEST, MPI_BYTE, last, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK_BYTES(buf, LONGEST, test_key(0, 0, TAG));
+    receive_in_blocks(last);
+    CHECK(!unlink(name), "%s is gone", name);
+    wait_all(reqs, n);
+    free(dump);
+}
+
+static void send_and_leave(void)
+{
+    MPI_Request *reqs = requests();
+
+    for (int i = 0; i < LONGS; i++)
+        CHECK_OK(MPI_Isend(buf, LONGEST, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, &reqs[i]));
+    await_removal();
+    wait_all(reqs, LONGS);
+}
+
+static void send_last(void)
+{
+    test_fill(buf, LONGEST, test_key(0, 0, TAG));
+    CHECK_OK(MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Send(buf, LONGEST, MPI_BYTE, 0, TAG, MPI_COMM_WORLD));
+    CHECK_OK(MPI_Send(buf, BLOCKS * BLOCK, MPI_BYTE, 0, TAG, MPI_COMM_WORLD));
+}
+
 int main(int argc, char **argv)
 {
     test_begin(&argc, &argv);
@@ -119,6 +194,13 @@ int main(int argc, char **argv)
         receive_now();
     else
         receive_later();
+    make_file();
+    if (test_rank == 0)
+        receive_from_all(test_size - 1);
+    else if (test_rank == test_size - 1)
+        send_last();
+    else
+        send_and_leave();
     free(buf);
     return test_end();
 }
