@@ -82,12 +82,16 @@ static void test_ctx(void)
     CHECK_INT(comm_ctx_take(&second), 0);
     CHECK_INT(second, first);
     CHECK_INT(comm_ctx_take(&third), 0);
-    comm_ctx_return(second); /* not the last one: lost */
+    comm_ctx_return(second); /* not the last one: for later */
     CHECK_INT(comm_ctx_take(&first), 0);
     CHECK(first > third);
 
     comm_ctx_limit(1);
     CHECK_INT(comm_ctx_take(&first), 0);
+    CHECK(first > third);
+    comm_ctx_return(third);
+    CHECK_INT(comm_ctx_take(&second), 0);
+    CHECK_INT(second, third);
     CHECK_INT(err_class(comm_ctx_take(&second)), MPI_ERR_OTHER);
     CHECK_INT(second, 0);
     CHECK_INT(err_class(comm_ctx_missing()), MPI_ERR_OTHER);
@@ -651,11 +655,12 @@ static void test_world_without_memory(void)
 }
 
 /* With threads, new communicators go round the lanes, and a lane that cannot be opened is an error (what it leaves,
- * main sees); contexts of the other kind serve when one kind is used up. */
+ * main sees); contexts of the other kind serve when one kind is used up, and then those that are used no more. */
 static void test_lanes(void)
 {
-    struct comm *comms[2 * NET_LANES], *world;
+    struct comm *comms[2 * NET_LANES], *world, *last, *again;
     unsigned used = 0;
+    uint32_t ctx;
     int rc = 1;
 
     CHECK_INT(open_all(), 0);
@@ -670,16 +675,21 @@ static void test_lanes(void)
     }
     for (int i = 2; i < 2 * NET_LANES; i++)
         CHECK_INT(comm_dup(world, &comms[i]), 0);
+    comm_ctx_limit(1);
+    CHECK_INT(comm_dup(world, &last), 0);
+    CHECK_INT(p2p_lane_of(last->ctx), 0);
     for (int i = 0; i < 2 * NET_LANES; i++) {
         used |= 1u << p2p_lane_of(comms[i]->ctx);
+        CHECK_INT(err_class(comm_dup(world, &again)), MPI_ERR_OTHER);
+        ctx = comms[i]->ctx;
         CHECK_INT(comm_free(comms[i]), 0);
+        CHECK_INT(comm_dup(world, &comms[i]), 0);
+        CHECK_INT(comms[i]->ctx, ctx);
     }
     CHECK_INT(used, (1 << NET_LANES) - 2); /* all but the first */
-    comm_ctx_limit(1);
-    CHECK_INT(comm_dup(world, &comms[0]), 0);
-    CHECK_INT(p2p_lane_of(comms[0]->ctx), 0);
-    CHECK_INT(comm_free(comms[0]), 0);
-    CHECK_INT(err_class(comm_dup(world, &comms[0])), MPI_ERR_OTHER);
+    for (int i = 0; i < 2 * NET_LANES; i++)
+        CHECK_INT(comm_free(comms[i]), 0);
+    CHECK_INT(comm_free(last), 0);
     close_all();
 }
 
@@ -744,6 +754,10 @@ static void test_ranges(void)
             const struct comm_place place = { .proc = proc, .ranks = places[i][0], .procs = places[i][1] };
 
             comm_ctx_range(&place, &first, &count);
+            if (!proc)
+                comm_ctx_start(&place);
+            CHECK(comm_ctx_owner(first) == proc && comm_ctx_owner(first + count - 1) == proc);
+            CHECK_INT(comm_ctx_owner((P2P_CTX_SPREAD / 2) + first), proc);
             CHECK(first >= end && count >= 40000 && first + count <= P2P_CTX_FOREIGN / 2);
             CHECK(proc || count >= P2P_CTX_FOREIGN / 16);
             end = first + count;
@@ -758,10 +772,10 @@ int main(void)
     group_init();
     errhandler_init();
     comm_world = (struct comm_world){ .proc = 4, .size = PROCS, .environment = { .appnum = -1, .universe_size = -1 } };
+    test_ranges();
     comm_ctx_start(&(struct comm_place){ .procs = 1, .size = 1, .ranks = 1 });
     test_split_order();
     test_ctx();
-    test_ranges();
     test_random_groups();
     test_picking();
     test_no_memory();

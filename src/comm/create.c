@@ -104,6 +104,7 @@ static void destroy(struct comm *comm)
     count_links(comm, -1);
     coll_comm_close(comm);
     p2p_comm_close(comm);
+    comm_reuse_ended(comm);
     topology_unref(comm->topology);
     if (comm->local && p2p_lane_of(comm->local->ctx) != p2p_lane_of(comm->ctx)) {
         leave_later(comm->local);

@@ -130,8 +130,6 @@ static void begin(struct idup *idup)
 {
     struct comm *old = idup->req.comm;
 
-    if (idup->tree->rank == 0)
-        take(idup);
     if (old->is_inter && idup->tree->rank == 0) {
         idup->step = OFFERING;
         post_recv(idup, old, &idup->offer, 0, comm_clients_leader_tag(old, COLL_SIDES_TAG));
@@ -325,6 +323,8 @@ static int prepare(struct idup *idup, struct comm *old)
 
 static void start(struct idup *idup)
 {
+    if (idup->tree->rank == 0)
+        take(idup);
     pthread_mutex_lock(&idups.lock);
     if (!idups.is_polled)
         progress_add(poll_all, NULL);

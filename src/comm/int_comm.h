@@ -34,10 +34,13 @@ void comm_drop_strays(void);
 
 /* Once, before the others: the range of this process. */
 void comm_ctx_start(const struct comm_place *place);
+/* Whose part has this number; -1: nobody's. */
+int comm_ctx_owner(uint32_t number);
 /* Which numbers below 2^29 a process has; of MPI_COMM_WORLD and its like the first one takes them. */
 void comm_ctx_range(const struct comm_place *place, uint32_t *first, uint32_t *count);
-/* A context for a new communicator, which no other one in the job has or will have: every process has a range
- * of its own. Never reused. Thread safe. Error: MPI_ERR_OTHER when the range is used up; *ctx is then 0. */
+/* A context for a new communicator, which no other one in the job has: every process has a range of its own, and when
+ * that is used up, those of it that are used no more anywhere. May wait for others then, without any lock. Thread
+ * safe. Error: MPI_ERR_OTHER when there are none; *ctx is then 0. */
 int comm_ctx_take(uint32_t *ctx);
 /* The same in the lane P2P_LANE_APART, or in any lane if there are no more of these. */
 int comm_ctx_take_apart(uint32_t *ctx);
@@ -76,8 +79,22 @@ int comm_circle_agree(const struct group *group, const char *name, uint32_t *ctx
 void comm_links_start(_Atomic uint64_t *bits);
 void comm_links_count(const struct group *group, int change);
 
-/* Give back the last one taken, which nobody has used. */
+/* Give back one that was taken and that nobody has used. */
 void comm_ctx_return(uint32_t ctx);
+
+/* reuse.c: contexts that are used again. The library's own communicator is open for so many processes, and this one has
+ * `range` numbers; it is about to be opened anew, or to go for ever. Error: MPI_ERR_NO_MEM. */
+int comm_reuse_open(int procs, uint32_t range);
+void comm_reuse_pause(void);
+void comm_reuse_close(void);
+/* This communicator is closed here, and nothing can come back to it. Perhaps with its lane's lock. */
+void comm_reuse_ended(const struct comm *comm);
+/* So many numbers of ours from this one on were not taken. */
+void comm_reuse_unused(uint32_t number, uint32_t count);
+/* One of ours that nobody uses any more, for the lanes [first, end); 0: none is known of, and others are asked. */
+uint32_t comm_reuse_take(int first, int end);
+/* One for any lane, when others have answered; 0: there is none. */
+uint32_t comm_reuse_await(void);
 /* The error of processes whose leader could not take one. */
 int comm_ctx_missing(void) COLD;
 /* For tests: let this process's range hold `count` contexts from now on. */

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/setting.h"
 #include "coll/coll.h"
 #include "comm/joint_ids.h"
 #include "obj/attr.h"
@@ -42,7 +43,23 @@ static struct numbers {
     uint32_t end;
 } first_lane, spread;
 
-/* A number for one of the lanes [first, end); 0: there is none left. */
+static struct {
+    uint32_t first, share, own, spare; /* numbers of the first process, of another one of its world, of these together,
+                                        * of one that may come later */
+    int ranks, procs;
+} parts;
+
+static struct setting contexts = {
+    .name = "CONTEXTS",
+    .help = "how many contexts each process has before it looks for those that are used no more; 0: all its part",
+    .topic = "testing",
+    .kind = SETTING_INT,
+    .min = 0,
+    .max = CTX_NUMBERS,
+};
+SETTING_LISTED(contexts);
+
+/* A number for one of the lanes [first, end) that has not been used; 0: there is none left. */
 static uint32_t take_number(struct numbers *numbers, int first, int end)
 {
     uint32_t next = atomic_load_explicit(numbers->next, memory_order_relaxed), number;
@@ -56,25 +73,41 @@ static uint32_t take_number(struct numbers *numbers, int first, int end)
             return 0;
     } while (!atomic_compare_exchange_weak_explicit(numbers->next, &next, number + 1, memory_order_relaxed,
                                                     memory_order_relaxed));
+    if (unlikely(number != next))
+        comm_reuse_unused(next, number - next);
     return number;
+}
+
+static NOINLINE int take_used(int lanes, uint32_t *ctx)
+{
+    uint32_t number = comm_reuse_take(0, lanes);
+
+    if (!number)
+        number = take_number(lanes > 1 ? &first_lane : &spread, 0, NET_LANES);
+    if (!number)
+        number = comm_reuse_take(0, NET_LANES);
+    if (!number)
+        number = comm_reuse_await();
+    *ctx = 2 * number;
+    return number ? 0 : err(MPI_ERR_OTHER, "this process has made so many communicators, which have not been freed by "
+                            "all their members, that its contexts are used up");
 }
 
 int comm_ctx_take(uint32_t *ctx)
 {
     const int lanes = p2p_lanes();
-    uint32_t number = take_number(lanes > 1 ? &spread : &first_lane, 0, lanes);
+    const uint32_t number = take_number(lanes > 1 ? &spread : &first_lane, 0, lanes);
 
-    if (!number)
-        number = take_number(lanes > 1 ? &first_lane : &spread, 0, NET_LANES);
     *ctx = 2 * number;
-    return number ? 0 : err(MPI_ERR_OTHER,
-                            "this process has made so many communicators that its contexts are used up");
+    return likely(number) ? 0 : take_used(lanes, ctx);
 }
 
 int comm_ctx_take_apart(uint32_t *ctx)
 {
-    const uint32_t number = take_number(&spread, P2P_LANE_APART, P2P_LANE_APART + 1);
+    uint32_t number = take_number(&spread, P2P_LANE_APART, P2P_LANE_APART + 1);
 
+    if (unlikely(!number))
+        number = comm_reuse_take(P2P_LANE_APART, P2P_LANE_APART + 1);
     *ctx = 2 * number;
     return number ? 0 : comm_ctx_take(ctx);
 }
@@ -88,10 +121,11 @@ void comm_ctx_return(uint32_t ctx)
         comm_circle_return(ctx);
         return;
     }
-    /* If another thread has taken one since, this one is lost. */
-    if (ctx)
-        atomic_compare_exchange_strong_explicit(numbers->next, &after, after - 1, memory_order_relaxed,
-                                                memory_order_relaxed);
+    if (!ctx || atomic_compare_exchange_strong_explicit(numbers->next, &after, after - 1, memory_order_relaxed,
+                                                        memory_order_relaxed))
+        return;
+    if (!p2p_is_foreign_ctx(ctx))
+        comm_reuse_unused(ctx / 2, 1); /* another thread has taken one since, or it has been used before */
 }
 
 int comm_ctx_missing(void)
@@ -104,6 +138,8 @@ void comm_ctx_limit(uint32_t count)
 {
     first_lane.end = atomic_load_explicit(first_lane.next, memory_order_relaxed) + count;
     spread.end = 0;
+    while (comm_reuse_take(0, NET_LANES))
+        ;
 }
 
 void comm_ctx_range(const struct comm_place *place, uint32_t *first, uint32_t *count)
@@ -123,6 +159,38 @@ void comm_ctx_range(const struct comm_place *place, uint32_t *first, uint32_t *c
     }
 }
 
+int comm_ctx_owner(uint32_t number)
+{
+    const uint32_t at = number >= FIRST_SPREAD ? number - FIRST_SPREAD : number;
+    int proc;
+
+    if (at < parts.first)
+        return 0;
+    if (at < parts.own) {
+        proc = parts.share ? 1 + (int)((at - parts.first) / parts.share) : parts.ranks;
+        return proc < parts.ranks ? proc : -1;
+    }
+    proc = parts.spare ? parts.ranks + (int)((at - parts.own) / parts.spare) : parts.procs;
+    return proc < parts.procs ? proc : -1;
+}
+
+static void know_parts(const struct comm_place *place)
+{
+    struct comm_place other = *place;
+    uint32_t first;
+
+    parts.ranks = place->ranks;
+    parts.procs = place->procs;
+    parts.own = CTX_NUMBERS - (place->procs > place->ranks ? CTX_SPARE : 0);
+    parts.share = (parts.own - CTX_FIRST) / (uint32_t)place->ranks;
+    other.proc = 0;
+    comm_ctx_range(&other, &first, &parts.first);
+    other.proc = place->ranks;
+    parts.spare = 0;
+    if (place->procs > place->ranks)
+        comm_ctx_range(&other, &first, &parts.spare);
+}
+
 /* From `start` on, or from where the last process of this number has stopped. */
 static void start_numbers(struct numbers *numbers, _Atomic uint32_t *next, uint32_t start, uint32_t end)
 {
@@ -137,7 +205,10 @@ void comm_ctx_start(const struct comm_place *place)
     _Atomic uint32_t *counters = place->contexts ? place->contexts : own_counters;
     uint32_t first, count;
 
+    know_parts(place);
     comm_ctx_range(place, &first, &count);
+    if (contexts.value && (uint32_t)contexts.value + FIRST_NUMBER < count)
+        count = (uint32_t)contexts.value + FIRST_NUMBER;
     start_numbers(&first_lane, &counters[0], first ? first : FIRST_NUMBER, first + count);
     start_numbers(&spread, &counters[1], FIRST_SPREAD + first, FIRST_SPREAD + first + count);
 }
@@ -206,13 +277,31 @@ static void close_and_empty(struct comm *comm)
     comm->obj.kind = OBJ_FREED;
 }
 
+/* The library's own communicator, and what it is for. */
+static int open_own(const struct comm_place *place)
+{
+    const uint32_t next = atomic_load_explicit(first_lane.next, memory_order_relaxed);
+    int rc = fill_and_open(&comm_own, OWN_NUMBER, "the library's own communicator", 0, place->procs);
+
+    if (rc)
+        return rc;
+    rc = comm_reuse_open(place->procs, first_lane.end - next);
+    if (rc)
+        close_and_empty(&comm_own);
+    return rc;
+}
+
 int comm_init(const struct comm_place *place)
 {
+    const int rc = setting_read(&contexts);
+
+    if (rc)
+        return rc;
     comm_world = (struct comm_world){ place->proc, place->first, place->size, place->world, place->joint, NULL,
                                       { .appnum = -1, .universe_size = -1, .node = 0 } };
     comm_ctx_start(place);
     comm_links_start(place->links);
-    return fill_and_open(&comm_own, OWN_NUMBER, "the library's own communicator", 0, place->procs);
+    return open_own(place);
 }
 
 /* What has been handed out stays so. */
@@ -231,8 +320,9 @@ int comm_grow(const struct comm_place *place)
     go_on_from(first_lane.next, first);
     go_on_from(spread.next, other);
     comm_links_start(place->links);
+    comm_reuse_pause();
     close_and_empty(&comm_own);
-    return fill_and_open(&comm_own, OWN_NUMBER, "the library's own communicator", 0, place->procs);
+    return open_own(place);
 }
 
 void comm_set_environment(const struct comm_environment *environment)
@@ -245,6 +335,7 @@ void comm_fini(void)
     comm_drop_strays();
     comm_idup_fini();
     comm_let_leave();
+    comm_reuse_close();
     close_and_empty(&comm_own);
 }
 

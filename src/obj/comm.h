@@ -66,7 +66,7 @@ struct comm {
     int remote_size;                 /* intercommunicator: of the remote group; else equal to size */
     uint32_t ctx;                    /* even; point-to-point travels in ctx, collectives in ctx + 1 */
     bool is_inter;
-    bool is_ended;                   /* the user has freed it, which was made everywhere: ctx never comes back */
+    bool is_ended;                   /* the user has freed it, which was made everywhere: what comes for ctx is late */
     struct p2p_comm *p2p;            /* matching state, owned by room p2p */
     struct group *group;             /* local group; referenced */
     struct group *remote_group;      /* whom ranks of send and receive mean: intercommunicator the remote group,

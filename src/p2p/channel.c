@@ -249,6 +249,32 @@ static void drop_posted(struct match_entry *entry, void *arg)
     p2p_complete(r);
 }
 
+/* With the lock. */
+static void forget_ended(struct lane *lane, bool (*is_ended)(uint32_t ctx, void *arg), void *arg)
+{
+    for (unsigned i = 0; i < P2P_CLOSED && i < lane->closed_next; i++)
+        if (is_ended(lane->closed[i], arg))
+            lane->closed[i] = UINT32_MAX;
+    LIST_FOR_EACH_SAFE(link, &lane->orphans) {
+        struct message *message = CONTAINER_OF(link, struct message, out.link);
+        if (!is_ended(message->ctx, arg) || message_may_be_cancelled(message->kind, message->sync_id))
+            continue;
+        list_remove(link);
+        message_destroy(message);
+    }
+}
+
+void p2p_forget_ended(bool (*is_ended)(uint32_t ctx, void *arg), void *arg)
+{
+    struct lane *lane;
+
+    for (int number = 0; (lane = lane_next(&number));) {
+        lane_lock(lane);
+        forget_ended(lane, is_ended, arg);
+        lane_unlock(lane);
+    }
+}
+
 void p2p_comm_close(struct comm *comm)
 {
     struct lane *lane = comm->p2p->channel[0].lane;

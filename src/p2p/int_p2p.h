@@ -151,7 +151,7 @@ struct lane {
     struct match_watch watch;
     struct lock lock;
     struct foreign *foreign;       /* of a joint job, in the first lane; else NULL */
-    uint32_t closed[P2P_CLOSED];   /* the last contexts that ended, which never come back */
+    uint32_t closed[P2P_CLOSED];   /* the last contexts that ended; see p2p_forget_ended */
     unsigned closed_next;          /* how many there were */
 };
 

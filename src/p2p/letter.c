@@ -332,10 +332,12 @@ int letter_arrive(struct lane *lane, int proc, struct net_head head, const void 
     return box_arrive(lane, &letters.box, proc, head, payload, len);
 }
 
-/* The box has been opened here before anything was sent. */
+/* The box has been opened here before anything was sent. NULL: it is closed, as the library's own at the end. */
 static struct p2p_box *box_of(const struct lane *lane, struct net_head head)
 {
-    return channel_find((struct lane *)(uintptr_t)lane, wire_ctx(head))->comm->p2p->box;
+    const struct channel *channel = channel_find((struct lane *)(uintptr_t)lane, wire_ctx(head));
+
+    return likely(channel) ? channel->comm->p2p->box : NULL;
 }
 
 /* The bytes that come next are read to where they belong: it begins now. */
@@ -345,7 +347,7 @@ void *parcel_land(struct lane *lane, int proc, struct net_head head, uint32_t le
     struct peer *peer;
     void *place;
 
-    if (peer_get(lane, proc, &peer))
+    if (unlikely(!box) || peer_get(lane, proc, &peer))
         return NULL;
     place = begin(box, proc, head, len, &peer->landing.token);
     peer->landing.box = place ? box : NULL;
@@ -357,6 +359,8 @@ int parcel_arrive(struct lane *lane, int proc, struct net_head head, const void 
     struct peer *peer = atomic_load_explicit(&lane->peers[proc], memory_order_relaxed);
     struct p2p_box *box = box_of(lane, head);
 
+    if (unlikely(!box))
+        return 0;
     if (likely(!peer || !peer->landing.box))
         return box_arrive(lane, box, proc, head, payload, len);
     peer->landing.box = NULL;

@@ -177,6 +177,10 @@ int p2p_comm_open(struct comm *comm);
 /* Close it; posted receives of it must be gone, unexpected messages are dropped. */
 void p2p_comm_close(struct comm *comm);
 
+/* These contexts have ended here, and will be those of other communicators: what has come for them goes, and what
+ * comes from now on is for the next ones. No lock of a lane is held. */
+void p2p_forget_ended(bool (*is_ended)(uint32_t ctx, void *arg), void *arg);
+
 /* Has the communicator members in several clients of a joint job (IMPI)? Is the member with this rank in the remote
  * group of another client? What goes to it does so in external32, and MPI_PACKED data must be that. */
 bool p2p_is_joint(const struct comm *comm);
