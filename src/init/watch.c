@@ -118,22 +118,21 @@ static void answer_question(struct job_proc *proc, uint32_t number)
     atomic_store_explicit(&answer->number, number, memory_order_release); /* pairs with the launcher's look */
 }
 
-/* Threads that wait now; the library's own are there only with MPI_THREAD_MULTIPLE. */
-static _Atomic int waiting_threads;
+/* The page says how many threads wait; the library's own are there only with MPI_THREAD_MULTIPLE. */
 static _Thread_local int own_waits; /* one within another */
 
-static void enter_thread(void)
+static void enter_thread(struct job_status *page)
 {
     if (own_waits++)
         return;
-    if (atomic_fetch_add_explicit(&waiting_threads, 1, memory_order_relaxed) && !init_has_threads())
+    if (atomic_fetch_add_explicit(&page->threads, 1, memory_order_relaxed) && !init_has_threads())
         notice_threads();
 }
 
-static void leave_thread(void)
+static void leave_thread(struct job_status *page)
 {
     if (!--own_waits)
-        atomic_fetch_sub_explicit(&waiting_threads, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&page->threads, 1, memory_order_relaxed);
 }
 
 static void look(struct progress_long *wait)
@@ -146,10 +145,8 @@ static void look(struct progress_long *wait)
     const bool is_asked = asked != atomic_load_explicit(&proc->answer.number, memory_order_relaxed);
     struct progress_long *told = NULL;
 
-    if (!wait->is_known) {
-        atomic_fetch_add_explicit(&page->threads, 1, memory_order_relaxed);
-        enter_thread();
-    }
+    if (!wait->is_known)
+        enter_thread(page);
     wait->is_known = true;
     if (atomic_load_explicit(&process.told, memory_order_relaxed) == wait)
         count_look(page, wait->has_moved || has_changed(page, wait), now);
@@ -169,8 +166,7 @@ static void leave(struct progress_long *wait)
 {
     struct job_status *page = &own_proc()->status;
 
-    atomic_fetch_sub_explicit(&page->threads, 1, memory_order_relaxed);
-    leave_thread();
+    leave_thread(page);
     if (atomic_load_explicit(&process.told, memory_order_relaxed) != wait)
         return;
     begin_writing(page);

@@ -160,8 +160,13 @@ void attend_fini(void)
     memset(attending.of, 0, sizeof attending.of);
 }
 
+bool attend_is_there(void)
+{
+    return atomic_load_explicit(&attending.is_there, memory_order_relaxed);
+}
+
 void attend_soon(void)
 {
-    if (atomic_load_explicit(&attending.is_there, memory_order_relaxed))
+    if (attend_is_there())
         progress_help_soon();
 }

@@ -24,6 +24,9 @@ void attend_end(const struct comm *comm);
 /* Nobody is left, or none will end any more. */
 void attend_fini(void);
 
+/* Is there such a thread now? */
+bool attend_is_there(void);
+
 /* How often the program has looked for what comes there. */
 extern _Atomic uint32_t attend_looks;
 static inline void attend_look(void)

@@ -2,6 +2,7 @@
 /* Room: rma. MPI_Win_fence (MPI 5.0 §12.5.1): a barrier on the window's communicator. What goes without messages is
  * done by then anyway; assertions would save nothing else that counts, but that the next epoch is not opened. */
 #include "coll/coll.h"
+#include "p2p/attend.h"
 #include "p2p/parcel.h"
 #include "rma/int_rma.h"
 
@@ -9,7 +10,7 @@
  * the barrier in between they know by other processes, which no tool that looks at threads sees. */
 static void meet_helper(const struct win *win)
 {
-    if (likely(!win->has_far))
+    if (likely(!win->has_far) || !attend_is_there())
         return;
     p2p_box_lock(win->comm);
     p2p_box_unlock(win->comm);

@@ -409,8 +409,10 @@ int win_flush(struct win *win, int rank, bool is_local)
 
     if (unlikely(rc))
         return rc;
-    if (unlikely(win->epoch < WIN_EPOCH_LOCK || !(win->is_open || rank < 0 || win->target[rank].access)))
+    if (unlikely(win->epoch < WIN_EPOCH_LOCK))
         return win_bad_epoch(win, call);
+    if (unlikely(!(win->is_open || rank < 0 || win->target[rank].access)))
+        return err(MPI_ERR_RMA_SYNC, "E0801: rank %d is not locked by this process", rank);
     if (rank >= 0)
         rc = win_complete_messages(win, rank, is_local, call);
     win_order();

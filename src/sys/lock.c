@@ -209,21 +209,18 @@ static bool is_active(struct lock *lock, uint32_t favourite)
     return is_favoured && passes < PASSES;
 }
 
-/* For passers-by: is the lock left to that thread? */
-static bool refuses(struct lock *lock)
+/* For passers-by: is the lock left to that thread, or to one that waits to take it? */
+static bool is_refused(struct lock *lock)
 {
     const uint32_t refused = atomic_load_explicit(&lock->refused, memory_order_relaxed);
+    const bool is_left = (atomic_load_explicit(&lock->last, memory_order_relaxed) != self() &&
+                          is_active(lock, atomic_load_explicit(&lock->favourite, memory_order_relaxed))) ||
+                         atomic_load_explicit(&lock->takers, memory_order_relaxed);
 
-    if (!is_active(lock, atomic_load_explicit(&lock->favourite, memory_order_relaxed)) || refused >= REFUSALS)
+    if (!is_left || refused >= REFUSALS)
         return false;
     atomic_store_explicit(&lock->refused, refused + 1, memory_order_relaxed);
     return true;
-}
-
-/* For passers-by: another thread waits to take it. */
-static bool leaves_it(struct lock *lock)
-{
-    return atomic_fetch_add_explicit(&lock->refused, 1, memory_order_relaxed) < REFUSALS;
 }
 
 /* --- both --- */
@@ -243,9 +240,7 @@ bool lock_try_slow(struct lock *lock)
 
     if (lock_again(lock))
         return true;
-    if (was & HELD || (atomic_load_explicit(&lock->last, memory_order_relaxed) != self() && refuses(lock)))
-        return false;
-    if (atomic_load_explicit(&lock->takers, memory_order_relaxed) && leaves_it(lock))
+    if (was & HELD || is_refused(lock))
         return false;
     if (!atomic_compare_exchange_strong_explicit(&lock->word, &was, was | HELD, memory_order_acquire,
                                                  memory_order_relaxed))
