@@ -363,7 +363,10 @@ int core_acquire(int level, bool is_world, int *provided)
     if (!rc && !core.users)
         rc = pm_started(&process.job);
     if (!rc) {
-        process.has_threads = process.has_threads || needs_lock(level, is_world);
+        if (needs_lock(level, is_world)) {
+            atomic_store_explicit(&process.has_threads, true, memory_order_relaxed);
+            rma_expect_threads();
+        }
         /* ids that several clients agree on do not bear agreements at the same time */
         *provided = level == MPI_THREAD_MULTIPLE && (!core.is_threaded || process.job.joint) ? MPI_THREAD_SERIALIZED
                                                                                              : level;

@@ -23,7 +23,7 @@ struct process {
     struct progress_long *_Atomic told; /* the wait that the status page tells of; NULL: none */
     const char *memory_kinds_wanted; /* by the command line (§11.4.3); NULL: nothing is said */
     char memory_kinds[MPI_MAX_INFO_VAL + 1]; /* provided to the world */
-    bool has_threads;        /* some level that was asked for lets several threads be in calls */
+    _Atomic bool has_threads; /* some level that was asked for lets several threads be in calls */
     bool is_forked;          /* this is a child that a process inside MPI has forked; the rest is the parent's */
     bool has_old_world;      /* and that had a world, whose error handlers are here still */
 };
@@ -52,7 +52,8 @@ static inline bool init_is_threaded(void)
 /* Threads of the program? A client of IMPI has one of the library's. */
 static inline bool init_has_threads(void)
 {
-    return progress.is_threaded && (process.has_threads || !process.job.joint);
+    return progress.is_threaded &&
+           (!process.job.joint || atomic_load_explicit(&process.has_threads, memory_order_relaxed));
 }
 
 /* Between MPI_Init and MPI_Finalize. */

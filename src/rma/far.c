@@ -6,6 +6,7 @@
 #include "p2p/p2p.h"
 #include "rma/int_turn.h"
 #include "rma/int_message.h"
+#include "rma/rma.h"
 
 /* --- telling --- */
 
@@ -63,6 +64,13 @@ static struct {
     int rank;
 } late;
 
+static _Atomic bool expects_threads;
+
+void rma_expect_threads(void)
+{
+    atomic_store_explicit(&expects_threads, true, memory_order_relaxed);
+}
+
 bool win_far_is_late(void)
 {
     return late.win;
@@ -113,7 +121,7 @@ int win_far_lock(struct win *win, int rank, bool is_shared, const char *call)
         rc = win_far_await_late(call);
     if (rc)
         return rc;
-    if (progress.is_threaded)
+    if (progress.is_threaded && atomic_load_explicit(&expects_threads, memory_order_relaxed))
         return take_lock(win, rank, is_shared, call);
     want(win, rank, is_shared ? ALSO_SHARED : 0);
     late.win = win;

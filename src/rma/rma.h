@@ -27,6 +27,8 @@ struct rma_config {
 
 void rma_init(const struct rma_config *config);
 void rma_fini(void);
+/* From now on several threads of the program may call at once; until then they are the library's, if there are any. */
+void rma_expect_threads(void);
 
 /* What a long wait waits for. False: nothing of this room. */
 bool rma_describe_wait(const struct progress_long *wait, struct blocked *out) COLD;
