@@ -198,6 +198,17 @@ static ALWAYS_INLINE bool may_take(struct channel *channel, uint64_t key)
            (!channel->match.posted_count || may_overtake(channel) || !match_may_take(&channel->match, key));
 }
 
+/* Are messages kept? One of them may be what is asked for, and then nothing is to be looked for. */
+static bool has_kept(const struct channel *channel)
+{
+    bool has;
+
+    lane_lock(channel->lane);
+    has = channel->match.arrival_count;
+    lane_unlock(channel->lane);
+    return has;
+}
+
 /* The same as recv_at_once with threads: look without the lock, take with it. And with one thread, where other receives
  * are posted. */
 static NOINLINE bool recv_early(struct channel *channel, void *buf, size_t max, const struct type *type,
@@ -210,6 +221,8 @@ static NOINLINE bool recv_early(struct channel *channel, void *buf, size_t max, 
     if (!peer || tag == MPI_ANY_TAG || !type->is_contig)
         return false;
     if (!channel->lane->is_threaded && match_is_empty(&channel->match)) /* then recv_at_once has looked */
+        return false;
+    if (has_kept(channel))
         return false;
     PROGRESS_LOOK_FIRST {
         if (peer->ops->is_silent(peer->ep))
