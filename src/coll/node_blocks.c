@@ -193,20 +193,37 @@ int node_take_blocks(const struct node_blocks *b)
     return longest ? run_rounds(&rest, longest, !b->has_one) : rc;
 }
 
-/* The longest block of all members. */
-static int ask_longest(const struct node_blocks *b, size_t *bytes)
+_Static_assert(NODE_SLOTS_MOST * sizeof(uint64_t) <= SHELF_INLINE, "a length for each member goes into a line");
+
+static size_t size_of_out(const struct node_blocks *b, int rank)
 {
-    const int size = b->call->comm->size;
-    struct node_window window = { .len = 0 };
+    const struct coll_block block = node_out(b, rank);
+
+    return size_of(&block);
+}
+
+/* All tell each other how long their blocks are: those for this member, and the longest of all. */
+static int tell_lengths(const struct node_blocks *b, size_t *told, size_t *longest)
+{
+    const struct comm *comm = b->call->comm;
+    struct shelf_line *line = node_open(b->call, false);
     int rc;
 
-    for (int rank = 0; b->out && rank < size; rank++) {
-        const struct coll_block block = node_out(b, rank);
-        window.len = size_max(window.len, size_of(&block));
+    for (int rank = 0; rank < comm->size; rank++) {
+        const uint64_t len = b->out ? size_of_out(b, rank) : 0;
+
+        memcpy(line->data + (size_t)rank * sizeof len, &len, sizeof len);
     }
-    rc = node_show(b->call, &window);
-    for (int rank = 0; rank < size; rank++)
-        *bytes = size_max(*bytes, node_window(b->call, rank)->len);
+    node_post(b->call, line);
+    rc = node_meet(b->call, b->call->round);
+    for (int rank = 0; rank < comm->size && !rc; rank++) {
+        uint64_t lengths[NODE_SLOTS_MOST];
+
+        memcpy(lengths, shelf_line(comm, rank, b->call->round)->data, (size_t)comm->size * sizeof *lengths);
+        told[rank] = lengths[comm->rank];
+        for (int other = 0; other < comm->size; other++)
+            *longest = size_max(*longest, lengths[other]);
+    }
     return rc;
 }
 
@@ -233,7 +250,8 @@ static int move_blocks(const struct node_blocks *b, size_t bytes, int blocks)
             return failed;
         rest.has_own = rest.has_own && node_is_mutual(b); /* else it is there */
     } else if (!rc && b->varies) {
-        rc = ask_longest(b, &bytes);
+        rest.told = told;
+        rc = tell_lengths(b, told, &bytes);
     } else if (!rc && node_is_long_for(b, bytes, blocks) && !node_is_read_by_all(b) &&
                node_copies(b->call, &rc) && copies_are_better(b, bytes)) {
         return node_copy_blocks(b, &bytes);
