@@ -12,7 +12,7 @@
  *            no sooner.
  *   reading  a processor asks for a few lines only ahead of the one that is read; here it asks for AHEAD bytes.
  *
- * Figures: docs/performance.md. Knows: nothing. */
+ * Figures: docs/speed-notes.md. Knows: nothing. */
 #include "base/copy.h"
 
 #include <stdatomic.h>

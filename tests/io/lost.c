@@ -15,6 +15,8 @@ int main(int argc, char *argv[])
     if (!test_is_parley())
         test_skip("other libraries end the job");
     CHECK_OK(MPI_File_open(MPI_COMM_WORLD, file_path("lost"), MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &fh));
+    if (test_rank) /* now all connections are there that such calls take */
+        CHECK_OK(MPI_File_get_position_shared(fh, &position));
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     if (!test_rank) {
         CHECK(shut_connections() > 0, "there are no connections");
