@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: comm, private. Lists of ranges of contexts, without their lower bit, for `reuse.c`, whose lock guards them. A
- * list begins as zeroes. Where memory ends, or with SPANS_MOST ranges, what is added is forgotten: it is not used again. */
+ * list begins as zeroes. Where memory ends, or with SPANS_MOST ranges, what is added is forgotten: it is not used
+ * again. */
 #ifndef COMM_SPANS_H
 #define COMM_SPANS_H
 
