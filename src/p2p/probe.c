@@ -135,7 +135,7 @@ static NOINLINE bool probe_behind(struct probe *probe)
     return probe_once(probe);
 }
 
-static inline bool look(struct probe *probe)
+static inline bool probe_now(struct probe *probe)
 {
     if (unlikely(atomic_load_explicit(&probe->channel->comm->epochs.begun, memory_order_relaxed)) && probe->is_of_any)
         return probe_behind(probe);
@@ -152,7 +152,7 @@ int p2p_iprobe(struct comm *comm, int source, int tag, int *flag, MPI_Status *st
         return 0;
     }
     probe_init(&probe, comm, source, tag, false, status);
-    *flag = look(&probe);
+    *flag = probe_now(&probe);
     if (!*flag)
         progress_in_vain();
     return probe.error;
@@ -169,7 +169,7 @@ int p2p_improbe(struct comm *comm, int source, int tag, int *flag, struct messag
         return 0;
     }
     probe_init(&probe, comm, source, tag, true, status);
-    *flag = look(&probe);
+    *flag = probe_now(&probe);
     *message = probe.message;
     if (!*flag)
         progress_in_vain();
