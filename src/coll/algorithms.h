@@ -82,6 +82,10 @@ int coll_part_reduce(struct sched *s, const struct coll_team *team, struct coll_
 /* All get the reduction of the operands in `value`, in the order of places; at all of them to the same bits. */
 int coll_part_allreduce(struct sched *s, const struct coll_team *team, struct coll_block value, int sub, int after);
 
+/* `value`, which holds the last rank's operand after `after`, becomes the result of all: each of the other ranks sends
+ * its operand with number `sub`, and this rank's own is `own`. */
+int coll_part_collect(struct sched *s, struct coll_block own, struct coll_block value, int sub, int after);
+
 /* Over at place 0 when all have come, each after its `after`; elsewhere when those below have been told of. */
 int coll_part_meet(struct sched *s, const struct coll_team *team, int radix, int sub, int after);
 

@@ -304,21 +304,30 @@ int coll_run(struct comm *comm, const struct coll_args *args)
     return rc;
 }
 
-static int make_request(struct comm *comm, const struct coll_args *args, enum coll_form form, struct sched **out)
+/* An empty one, or `kept`, as a request. */
+static int new_request(struct comm *comm, struct sched *kept, bool is_persistent, struct sched **out)
 {
-    struct sched *s = form == COLL_NONBLOCKING ? kept_take(comm, args) : NULL;
-    int rc;
-
-    if (!s)
-        s = sched_create(comm);
-    *out = s;
-    if (!s)
+    *out = kept ? kept : sched_create(comm);
+    if (!*out)
         return err(MPI_ERR_NO_MEM, "no memory for a request");
-    sched_make_request(s, form == COLL_PERSISTENT);
-    rc = build(s, args, form);
+    sched_make_request(*out, is_persistent);
+    return 0;
+}
+
+/* It is given up if `rc` is an error, which is returned. */
+static int finish_request(struct sched *s, int rc)
+{
     if (rc)
         s->req.ops->release(&s->req);
     return rc;
+}
+
+static int make_request(struct comm *comm, const struct coll_args *args, enum coll_form form, struct sched **out)
+{
+    struct sched *const kept = form == COLL_NONBLOCKING ? kept_take(comm, args) : NULL;
+    const int rc = new_request(comm, kept, form == COLL_PERSISTENT, out);
+
+    return rc ? rc : finish_request(*out, build(*out, args, form));
 }
 
 int coll_start(struct comm *comm, const struct coll_args *args, struct req **out)
@@ -336,21 +345,16 @@ int coll_start(struct comm *comm, const struct coll_args *args, struct req **out
 /* On a shelf that there is already: this call may not ask the others for one. */
 static int make_ibarrier(struct comm *comm, const struct coll_args *args, struct sched **out)
 {
-    struct sched *s;
     int rc;
 
     if (comm->shelf.number <= 0 || coll_by_messages & 1U << COLL_BARRIER)
         return make_request(comm, args, COLL_NONBLOCKING, out);
-    s = sched_create(comm);
-    if (!s)
-        return err(MPI_ERR_NO_MEM, "no memory for a request");
-    sched_make_request(s, false);
-    rc = count_and_check(s, args, COLL_NONBLOCKING);
-    sched_meet(s, AT_ONCE);
-    *out = s;
+    rc = new_request(comm, NULL, false, out);
     if (rc)
-        s->req.ops->release(&s->req);
-    return rc;
+        return rc;
+    rc = count_and_check(*out, args, COLL_NONBLOCKING);
+    sched_meet(*out, AT_ONCE);
+    return finish_request(*out, rc);
 }
 
 int coll_ibarrier(struct comm *comm, struct req **out)

@@ -19,6 +19,14 @@ static size_t size_of(const struct coll_block *block)
     return type_bytes(block->type, block->count);
 }
 
+/* Of the block for a member. */
+static size_t size_of_out(const struct node_blocks *b, int rank)
+{
+    const struct coll_block block = node_out(b, rank);
+
+    return size_of(&block);
+}
+
 /* How much of a part [at, at + len) a block has. */
 static size_t within(const struct coll_block *block, size_t at, size_t len)
 {
@@ -41,8 +49,7 @@ struct rounds {
 
 static void tell_length(const struct node_blocks *b)
 {
-    const struct coll_block block = node_out(b, b->call->comm->rank);
-    const uint64_t len = size_of(&block);
+    const uint64_t len = size_of_out(b, b->call->comm->rank);
 
     memcpy(shelf_line(b->call->comm, b->call->comm->rank, b->call->round)->data, &len, sizeof len);
 }
@@ -194,13 +201,6 @@ int node_take_blocks(const struct node_blocks *b)
 }
 
 _Static_assert(NODE_SLOTS_MOST * sizeof(uint64_t) <= SHELF_INLINE, "a length for each member goes into a line");
-
-static size_t size_of_out(const struct node_blocks *b, int rank)
-{
-    const struct coll_block block = node_out(b, rank);
-
-    return size_of(&block);
-}
 
 /* All tell each other how long their blocks are: those for this member, and the longest of all. */
 static int tell_lengths(const struct node_blocks *b, size_t *told, size_t *longest)

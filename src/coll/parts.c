@@ -231,3 +231,17 @@ int coll_part_allreduce(struct sched *s, const struct coll_team *team, struct co
         coll_team_send(s, team, rooms.value, team->place - 1, sub, AFTER(last));
     return rooms.value.buf == value.buf ? last : sched_copy(s, rooms.value, value, AFTER(last));
 }
+
+int coll_part_collect(struct sched *s, struct coll_block own, struct coll_block value, int sub, int after)
+{
+    int last = after;
+
+    for (int from = s->comm->size - 2; from >= 0; from--) {
+        const bool is_own = from == s->comm->rank;
+        const struct coll_block in = is_own ? own : sched_items(s, own.type, own.count);
+        const int got = is_own ? SCHED_NONE : sched_recv(s, in, from, sub, AT_ONCE);
+
+        last = sched_reduce(s, in, value, AFTER(got, last));
+    }
+    return last;
+}

@@ -22,7 +22,7 @@ enum { SUB_UP = 0, SUB_ON = 2 * COLL_STREAM };
 void coll_reduce_linear(struct sched *s, const struct coll_args *args)
 {
     const struct coll_block own = coll_operand(args, coll_own(args)), result = coll_operand(args, args->recv.buf);
-    const int rank = s->comm->rank, size = s->comm->size, end = size - 1;
+    const int rank = s->comm->rank, end = s->comm->size - 1;
     struct coll_block mine = own;
     int last = SCHED_NONE;
 
@@ -38,12 +38,7 @@ void coll_reduce_linear(struct sched *s, const struct coll_args *args)
     }
     if (rank != end)
         last = sched_recv(s, result, end, SUB_UP, AFTER(last));
-    for (int from = end - 1; from >= 0; from--) {
-        const bool is_own = from == rank;
-        const struct coll_block in = is_own ? mine : sched_items(s, own.type, own.count);
-
-        last = sched_reduce(s, in, result, AFTER(last, is_own ? SCHED_NONE : sched_recv(s, in, from, SUB_UP, AT_ONCE)));
-    }
+    coll_part_collect(s, mine, result, SUB_UP, last);
 }
 
 static void from_tree(struct sched *s, const struct coll_args *args, int top)

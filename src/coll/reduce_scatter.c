@@ -174,12 +174,7 @@ void coll_reduce_scatter_linear(struct sched *s, const struct coll_args *args)
     if (is_in_place)
         value = sched_items(s, own.type, own.count);
     last = rank == end ? sched_copy(s, own, value, AT_ONCE) : sched_recv(s, value, end, 0, AT_ONCE);
-    for (int from = end - 1; from >= 0; from--) {
-        const struct coll_block in = from == rank ? own : sched_items(s, own.type, own.count);
-        const int got = from == rank ? SCHED_NONE : sched_recv(s, in, from, 0, AT_ONCE);
-
-        last = sched_reduce(s, in, value, AFTER(got, last));
-    }
+    last = coll_part_collect(s, own, value, 0, last);
     if (is_in_place)
         sched_copy(s, value, result_of(&b, rank), AFTER(last, sent));
 }

@@ -84,4 +84,15 @@ static inline MPI_Aint window_disp(const struct window *w, int rank, size_t offs
     return w->at[rank] + (MPI_Aint)offset;
 }
 
+/* Of a rank's two integers, at 0 and 64, which are changed together: they are equal for who has a lock. */
+static inline void window_read_both(const struct window *w, int rank)
+{
+    int first = -1, second = -2;
+
+    CHECK_OK(MPI_Get(&first, 1, MPI_INT, rank, window_disp(w, rank, 0), 1, MPI_INT, w->win));
+    CHECK_OK(MPI_Get(&second, 1, MPI_INT, rank, window_disp(w, rank, 64), 1, MPI_INT, w->win));
+    CHECK_OK(MPI_Win_flush(rank, w->win));
+    CHECK_INT(second, first);
+}
+
 #endif

@@ -12,16 +12,6 @@ static void put_both(struct window *w, int rank, int value)
     CHECK_OK(MPI_Win_flush(rank, w->win));
 }
 
-static void read_both(struct window *w, int rank)
-{
-    int first = -1, second = -2;
-
-    CHECK_OK(MPI_Get(&first, 1, MPI_INT, rank, window_disp(w, rank, 0), 1, MPI_INT, w->win));
-    CHECK_OK(MPI_Get(&second, 1, MPI_INT, rank, window_disp(w, rank, 64), 1, MPI_INT, w->win));
-    CHECK_OK(MPI_Win_flush(rank, w->win));
-    CHECK_INT(second, first);
-}
-
 /* From `first` on, every `step`th. */
 static void one_by_one(struct window *w, int type, int first, int step, int value)
 {
@@ -30,7 +20,7 @@ static void one_by_one(struct window *w, int type, int first, int step, int valu
         if (type == MPI_LOCK_EXCLUSIVE)
             put_both(w, rank, value);
         else
-            read_both(w, rank);
+            window_read_both(w, rank);
     }
     for (int rank = first; rank < w->ranks; rank += step)
         CHECK_OK(MPI_Win_unlock(rank, w->win));
@@ -40,7 +30,7 @@ static void all_at_once(struct window *w)
 {
     CHECK_OK(MPI_Win_lock_all(0, w->win));
     for (int rank = 0; rank < w->ranks; rank++)
-        read_both(w, rank);
+        window_read_both(w, rank);
     CHECK_OK(MPI_Win_unlock_all(w->win));
 }
 

@@ -11,16 +11,6 @@ enum { ROUNDS = 60, QUEUED_US = 4000 };
 
 static struct window one, two; /* each has two words for each rank, equal but for who has it alone */
 
-static void read_both(struct window *w, int rank)
-{
-    int first = -1, second = -2;
-
-    CHECK_OK(MPI_Get(&first, 1, MPI_INT, rank, window_disp(w, rank, 0), 1, MPI_INT, w->win));
-    CHECK_OK(MPI_Get(&second, 1, MPI_INT, rank, window_disp(w, rank, 64), 1, MPI_INT, w->win));
-    CHECK_OK(MPI_Win_flush(rank, w->win));
-    CHECK_INT(second, first);
-}
-
 /* Alone: one more. */
 static void count(struct window *w, int rank)
 {
@@ -42,7 +32,7 @@ static void begin_reading(struct window *w, int rank, int is_all)
         CHECK_OK(MPI_Win_lock_all(0, w->win));
     else
         CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, w->win));
-    read_both(w, rank);
+    window_read_both(w, rank);
 }
 
 static void end_reading(struct window *w, int rank, int is_all)
