@@ -162,6 +162,7 @@ struct meeting {
     const struct group *named; /* it is also to know the names of these, or … */
     const void *data;          /* … so many bytes, which are … */
     size_t size;
+    size_t expected;      /* bytes of the other side; 0: any number */
     bool has_numbers;          /* … int32_t */
     enum meeting_for what_for; /* the same at both leaders */
     bool is_new;          /* it makes the first communicator of the two groups */
@@ -190,6 +191,18 @@ int comm_meet(const struct meeting *meeting, struct agreed *agreed);
 /* meet.c: what follows on a first meeting that is_mixed. All of either side are reachable for the other one, and all of
  * the other group have places in this job. An error here is one of this side; that goes on to comm_settle. */
 int comm_introduce(const struct meeting *meeting);
+/* The way to the mpiexec of a job. */
+struct comm_way {
+    uint64_t job;
+    char text[COMM_WAY_SIZE];
+};
+/* What the other side has told of itself, in `size` bytes that outlive it. False: it makes no sense. */
+struct comm_introduction {
+    const struct comm_way *ways; /* to all jobs in the group */
+    const struct place_card *cards; /* of all members */
+    int way_count, card_count;
+};
+bool comm_read_introduction(const void *data, size_t size, struct comm_introduction *out);
 /* `rc` tells the other side how it has gone. All of both are ready then; agreed->ctx is the context for a communicator
  * of both, and its circle, if it has one, has been entered. After an error `remote`, which may be NULL, has lost its
  * reference. */

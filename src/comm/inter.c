@@ -4,6 +4,7 @@
  * its own side. Both sides use the same context: a process hears there only from the other side. For this, for its
  * duplicates and for what else is collective, an intercommunicator has a communicator of its local group (comm->local).
  * Knows: coll, p2p. */
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct offer {
 };
 
 enum { WORDS_OF_OFFER = sizeof(struct offer) / sizeof(uint64_t),
+       MOST_DATA = INT_MAX, /* more is none that another job of this library would tell */
        WORDS_OF_AGREED = offsetof(struct agreed, data) / sizeof(uint64_t) };
 
 static struct type *type_of_words(void)
@@ -68,7 +70,7 @@ static int swap(const struct meeting *m, struct type *type, const void *mine, MP
 
 static int alloc_data(struct agreed *agreed)
 {
-    agreed->data = mem_alloc(agreed->size + 1);
+    agreed->data = mem_zalloc(agreed->size + 1); /* less may come than has been announced */
     return agreed->data ? 0 : err(MPI_ERR_NO_MEM, "no memory for %zu bytes from the other group", (size_t)agreed->size);
 }
 
@@ -150,6 +152,10 @@ static int conclude(const struct meeting *m, const struct offer *mine, const str
     agreed->size = theirs->size;
     agreed->is_joint = mine->is_named && theirs->is_named;
     agreed->ctx = spans ? mine->id | theirs->id : mine->ctx | theirs->ctx;
+    if (theirs->size > MOST_DATA || (m->named && (theirs->size % COMM_NAME_SIZE)) ||
+        (m->expected && theirs->size != m->expected))
+        return err(MPI_ERR_OTHER, "the leader of the other group tells of it in %" PRIu64 " bytes, which makes no "
+                   "sense", theirs->size);
     if (spans && !agreed->is_joint)
         return err(MPI_ERR_UNSUPPORTED_OPERATION, "E1213: %s does not work over several clients of IMPI with processes "
                    "that were started later, and there are such in one of the groups", m->call);
@@ -190,7 +196,8 @@ static int lead(const struct meeting *m, struct agreed *agreed)
     if (failed || rc)
         return failed ? failed : rc;
     if (theirs.error)
-        return err((int)theirs.error, "the leader of the other group has failed");
+        return err(theirs.error <= ERR_CLASS_MASK ? (int)theirs.error : MPI_ERR_OTHER,
+                   "the leader of the other group has failed");
     rc = conclude(m, &mine, &theirs, agreed);
     return rc ? rc : swap_data(m, agreed);
 }
@@ -530,6 +537,7 @@ static int swap_of_split(struct comm *comm, const void *data, size_t size, bool 
 
     m.data = data;
     m.size = size;
+    m.expected = size / (size_t)comm->size * (size_t)comm->remote_size; /* as much of each member */
     m.has_numbers = has_numbers;
     m.what_for = MEET_FOR_NONE;
     rc = comm_meet(&m, &agreed);

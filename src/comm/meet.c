@@ -6,6 +6,7 @@
  * there is none (launch/bond_meet.c). Nobody sends to the other side before both are done with that.
  * Knows: progress, coll, p2p, sys (places). */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,14 +23,8 @@ void comm_set_outside(const struct comm_outside *functions)
     outside = functions;
 }
 
-/* The way to the mpiexec of a job. */
-struct way {
-    uint64_t job;
-    char text[COMM_WAY_SIZE];
-};
-
 /* What the leaders exchange: this, the ways of all jobs in the group, the cards of all members. */
-struct introduction {
+struct introduction_head {
     uint32_t ways, cards;
 };
 
@@ -46,7 +41,7 @@ static int agree(const struct meeting *m, int rc)
 /* --- ways --- */
 
 /* The first member of each job, in the order of ranks; how many jobs there are. */
-static int list_jobs(const struct group *group, struct way *ways, int *first)
+static int list_jobs(const struct group *group, struct comm_way *ways, int *first)
 {
     int count = 0;
 
@@ -64,7 +59,7 @@ static int list_jobs(const struct group *group, struct way *ways, int *first)
 }
 
 /* Each is told by the first member of its job. */
-static int share_ways(const struct meeting *m, struct way *ways, const int *first, int count)
+static int share_ways(const struct meeting *m, struct comm_way *ways, const int *first, int count)
 {
     struct type *bytes = obj_type(MPI_BYTE);
     int rc = 0;
@@ -96,19 +91,19 @@ static bool has_cards(void *arg)
 static int introduce_side(const struct meeting *m, void **out, size_t *size)
 {
     const struct group *group = m->local->group;
-    const size_t most = sizeof(struct introduction) + (size_t)group->size * (sizeof(struct way) +
-                                                                              sizeof(struct place_card));
+    const size_t most = sizeof(struct introduction_head) +
+                        (size_t)group->size * (sizeof(struct comm_way) + sizeof(struct place_card));
     char *data = mem_zalloc(most);
     int *first = mem_alloc((size_t)group->size * sizeof *first), rc;
-    struct introduction *head = (struct introduction *)(void *)data;
-    struct way *ways = (struct way *)(void *)(data + sizeof *head);
+    struct introduction_head *head = (struct introduction_head *)(void *)data;
+    struct comm_way *ways = (struct comm_way *)(void *)(data + sizeof *head);
 
     *out = data;
     rc = data && first ? outside->get_ready()
                        : err(MPI_ERR_NO_MEM, "no memory for the addresses of %d processes", group->size);
     rc = agree(m, rc);
     if (!rc) {
-        *head = (struct introduction){ (uint32_t)list_jobs(group, ways, first), (uint32_t)group->size };
+        *head = (struct introduction_head){ (uint32_t)list_jobs(group, ways, first), (uint32_t)group->size };
         rc = share_ways(m, ways, first, (int)head->ways);
     }
     mem_free(first);
@@ -139,7 +134,7 @@ static bool is_first_of_job(const struct group *group)
 }
 
 /* Those of one job that have no place here. */
-static int learn_job(const struct way *way, const struct place_card *cards, int count)
+static int learn_job(const struct comm_way *way, const struct place_card *cards, int count)
 {
     struct place_card *unknown = mem_alloc((size_t)count * sizeof *unknown);
     int fresh = 0, rc = 0;
@@ -155,17 +150,38 @@ static int learn_job(const struct way *way, const struct place_card *cards, int 
     return rc;
 }
 
-static int learn(const void *data)
+/* It comes from another job. */
+bool comm_read_introduction(const void *data, size_t size, struct comm_introduction *out)
 {
-    const struct introduction *head = data;
-    const struct way *ways = (const struct way *)(const void *)(head + 1);
-    const struct place_card *cards = (const struct place_card *)(const void *)(ways + head->ways);
+    const struct introduction_head *head = data;
+
+    if (size < sizeof *head || !head->cards || head->cards > INT_MAX || head->ways > head->cards ||
+        size != sizeof *head + head->ways * sizeof *out->ways + head->cards * sizeof *out->cards)
+        return false;
+    out->way_count = (int)head->ways;
+    out->card_count = (int)head->cards;
+    out->ways = (const struct comm_way *)(const void *)(head + 1);
+    out->cards = (const struct place_card *)(const void *)(out->ways + head->ways);
+    for (int i = 0; i < out->way_count; i++)
+        if (!memchr(out->ways[i].text, 0, sizeof out->ways[i].text))
+            return false;
+    for (int i = 0; i < out->card_count; i++)
+        if (!out->cards[i].size || out->cards[i].size > sizeof out->cards[i].address)
+            return false;
+    return true;
+}
+
+static int learn(const struct agreed *agreed)
+{
     const uint64_t own = place_card(comm_world.proc).job;
+    struct comm_introduction theirs;
     int rc = 0;
 
-    for (uint32_t i = 0; i < head->ways && !rc; i++)
-        if (ways[i].job != own)
-            rc = learn_job(&ways[i], cards, (int)head->cards);
+    if (!comm_read_introduction(agreed->data, agreed->size, &theirs))
+        return err(MPI_ERR_OTHER, "what the other group tells of its processes makes no sense");
+    for (int i = 0; i < theirs.way_count && !rc; i++)
+        if (theirs.ways[i].job != own)
+            rc = learn_job(&theirs.ways[i], theirs.cards, theirs.card_count);
     return rc;
 }
 
@@ -185,7 +201,7 @@ int comm_introduce(const struct meeting *meeting)
     mem_free(data);
     if (m.failed || rc)
         return m.failed ? m.failed : rc;
-    rc = agree(&m, is_first_of_job(m.local->group) ? learn(agreed.data) : 0);
+    rc = agree(&m, is_first_of_job(m.local->group) ? learn(&agreed) : 0);
     mem_free(agreed.data);
     return rc;
 }

@@ -112,13 +112,20 @@ static int check_socket(int fd)
     return err(MPI_ERR_ARG, "E1012: descriptor %d is no connected socket: %s", fd, strerror(errno));
 }
 
+/* Are these words of the library's, and of a process that there can be? */
+static bool make_sense(const struct words *theirs)
+{
+    return theirs->magic == JOIN_MAGIC &&
+           (memcmp(theirs->token, dyn_job->token, sizeof theirs->token) || theirs->proc < dyn_job->procs);
+}
+
 static int exchange(int fd, const struct words *own, struct words *theirs)
 {
     struct join join = { .fd = fd, .own = own, .theirs = theirs, .own_size = sizeof *own,
                          .their_size = sizeof *theirs };
     const int rc = pass(&join);
 
-    if (!rc && theirs->magic != own->magic)
+    if (!rc && !make_sense(theirs))
         return err(MPI_ERR_OTHER, "E1012: what comes from the other end of descriptor %d is not from MPI_Comm_join of "
                    "this library", fd);
     return rc;

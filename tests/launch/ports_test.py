@@ -629,5 +629,21 @@ def test_joins_with_strangers():
             none_left(path)
 
 
+def test_joins_with_impostors():
+    """Who is at the other end says that it is of the same job: a process that there is not."""
+    for number in 1000, 1 << 20, (1 << 31) - 1:
+        path = place()
+        process = joiner('listen', 1, path, 1)
+        launch_test.wait_until(lambda: os.path.exists(path + '.0'), 20, 'the listener')
+        with open(path + '.0') as file:
+            partner = socket.create_connection(('127.0.0.1', int(file.read())), 20)
+        magic, low, high, _, _ = JOIN.unpack(partner.recv(JOIN.size, socket.MSG_WAITALL))
+        partner.sendall(JOIN.pack(magic, low, high, number, 0))
+        _, err = finish(process)
+        contains(err, 'E1012: ')
+        partner.close()
+        none_left(path)
+
+
 if __name__ == '__main__':
     sys.exit(launch_test.main(globals(), __doc__))
