@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For the tests of dying: rank 1 leaves in the way that the argument says, the others wait for it in MPI.
- *   dies exit|_exit|exec|abort|thread|thread_exit|handler|malloc|comm|finalised|late */
+ *   dies exit|_exit|exec|abort|thread|thread_exit|handler|malloc|comm|finalised|late|late_many */
 #include <mpi.h>
 
 #include <pthread.h>
@@ -77,13 +77,24 @@ static void leave(const char *how)
         MPI_Finalize();
         raise(SIGKILL);
     }
-    if (!strcmp(how, "late")) { /* the others see it sooner than mpiexec, as when a large core is written */
+    if (!strncmp(how, "late", 4)) { /* the others see it sooner than mpiexec, as when a large core is written */
         MPI_Barrier(MPI_COMM_WORLD);
         for (int fd = STDERR_FILENO + 1; fd < 90; fd++)
             close(fd);
         usleep(200000);
         raise(SIGSEGV);
     }
+}
+
+/* The error is that of one of several requests, and fatal. */
+static void wait_for_many(void)
+{
+    MPI_Request requests[2];
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 2; i++)
+        MPI_Irecv(NULL, 0, MPI_INT, 1, 97 + i, MPI_COMM_WORLD, &requests[i]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
 int main(int argc, char **argv)
@@ -98,6 +109,8 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return 0;
     }
+    if (!strcmp(argv[1], "late_many"))
+        wait_for_many();
     if (!strcmp(argv[1], "late")) {
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         MPI_Barrier(MPI_COMM_WORLD);

@@ -48,7 +48,8 @@ def test_library_signals():
 def test_library_consequences():
     """Ranks that MPI has told of the end of another one, and that leave because of it before mpiexec knows of that end:
     it is what is told of, and what decides."""
-    expect_end('late', 128 + 11, 'E0110', env={**os.environ, 'PARLEY_NODES': '3'})
+    for how in 'late', 'late_many':
+        expect_end(how, 128 + 11, 'E0110', env={**os.environ, 'PARLEY_NODES': '3'})
 
 
 def test_library_aborts():

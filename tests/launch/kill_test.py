@@ -3,15 +3,18 @@
 """Kills ranks and mpiexec at random moments of a running job: while it starts, while messages move, while it ends. Then
 there is no process and no file of it, and the exit code is right.
 
-    kill_test.py --build DIR [--full] [NAME ...]         --full: 1000 times; PARLEY_SEED=N repeats a run
+    kill_test.py --build DIR [--full] [NAME ...]         --full: some thousand times; PARLEY_SEED=N repeats a run
 
 So that everything that is left is ours, the test runs in name spaces of its own, with empty /tmp, /dev/shm and /run and
 without other sockets. Where that is not allowed only processes are looked for, and it says so."""
 
+import fcntl
 import os
 import random
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -56,6 +59,12 @@ def go_alone(arguments):
         os.execvp(command[0], [*command, sys.executable, os.path.abspath(__file__), *arguments])
 
 
+def raise_loopback():
+    """Ours is down at first, and ranks that act as if they were on several machines need it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as some:
+        fcntl.ioctl(some, 0x8914, struct.pack('16sh22x', b'lo', 1))  # SIOCSIFFLAGS, IFF_UP
+
+
 def files():
     """Names in the directories where something could be left, and of sockets."""
     names = {os.path.join(directory, name) for directory in DIRECTORIES for name in os.listdir(directory)}
@@ -79,10 +88,10 @@ def marked(mark):
     return found
 
 
-def start(mark, *more):
+def start(mark, *more, **env):
     return subprocess.Popen([launch.mpiexec, '-n', str(RANKS), launch.compiled('busy'), str(BUSY_MS), *more],
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            env=dict(os.environ, **{MARK: mark}))
+                            env=dict(os.environ, **env, **{MARK: mark}))
 
 
 def expected_codes(is_mpiexec, number):
@@ -115,10 +124,10 @@ def signals():
     return [signal.SIGKILL, signal.SIGTERM] + [signal.SIGSEGV] * (not is_sanitized)
 
 
-def kill_once(seed, mark, *more):
+def kill_once(seed, mark, *more, **env):
     dice = random.Random(seed)
     delay, number, is_mpiexec = dice.uniform(0, 0.001 * BUSY_MS + 0.04), dice.choice(signals()), dice.random() < 0.3
-    process = start(mark, *more)
+    process = start(mark, *more, **env)
     time.sleep(delay)
     victim = process.pid
     if not is_mpiexec:
@@ -132,12 +141,12 @@ def kill_once(seed, mark, *more):
     launch.wait_until(lambda: not marked(mark), launch.PATIENCE, f'all processes gone, left {marked(mark)}')
 
 
-def kill_often(times, *more):
+def kill_often(times, *more, **env):
     seed = int(os.environ.get('PARLEY_SEED', time.time()))
     before = files()
     for i in range(times):
         try:
-            kill_once(seed + i, f'{os.getpid()}.{i}', *more)
+            kill_once(seed + i, f'{os.getpid()}.{i}', *more, **env)
         except Failure as why:
             raise Failure(f'PARLEY_SEED={seed + i}: {why}') from None
     if INSIDE in os.environ:
@@ -159,6 +168,18 @@ def test_library_kill_with_children():
     kill_often(300 if launch.SCALE > 1 else 10, 'sleep', '1000')
 
 
+WAYS = ('nonblocking', 'windows', 'files', 'spawn', 'ports', 'communicators', 'threads')
+
+
+def test_library_kill_in_everything():
+    """In other calls than those of messages, on one machine and on two."""
+    for way in WAYS:
+        for nodes in '1', '2':
+            kill_often(4 * launch.SCALE, way, os.path.join(launch.scratch, way), PARLEY_NODES=nodes)
+
+
 if __name__ == '__main__':
     go_alone(sys.argv[1:])
+    if INSIDE in os.environ:
+        raise_loopback()
     sys.exit(launch.main(globals(), __doc__))
