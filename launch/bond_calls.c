@@ -494,7 +494,7 @@ static void write_reach(const struct job *job, int rank, uint16_t port, char *he
 static void be_reachable(struct job *job, int rank)
 {
     const uint64_t *key = NULL;
-    const uint16_t port = job->client ? 0 : bonds_listen(job, &key);
+    const uint16_t port = bonds_listen(job, &key);
     char text[64 + 2 * REACH_SIZE] = "", reach[2 * REACH_SIZE + 1] = "";
 
     if (port && is_far(job, rank))

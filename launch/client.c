@@ -266,13 +266,6 @@ static void join(struct job *job)
     client->joint = joint;
 }
 
-/* Names must differ from those of clients on any machine, in any container. The lower bits count the ranks. */
-static uint64_t first_pid(const struct job *job)
-{
-    return (uint64_t)JOINT_MARK << 48 | (uint64_t)joint_dialect() << 40 |
-           (job->head->token[0] >> 24) / (2 * JOINT_PROCS_MAX) * (2 * JOINT_PROCS_MAX);
-}
-
 static void meet(struct job *job)
 {
     if (job->options.launch_limit > 0)
@@ -299,7 +292,7 @@ void client_start(struct job *job)
         die(EXIT_USAGE, "E1207: a client has at most %d ranks, not %d", JOINT_PROCS_MAX, job->size);
     client = job->client = need(sizeof *client);
     client->rank = job->options.client_rank;
-    client->own = (struct labels_own){ .procs = job->size, .first_pid = first_pid(job) };
+    client->own = (struct labels_own){ .procs = job->size, .first_pid = joint_first_pid(job->head->token[0]) };
     mask = client_methods(&client->key);
     client_limits(&client->own);
     fd = client_dial(job->options.client_server, client->server);

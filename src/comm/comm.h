@@ -146,6 +146,10 @@ int comm_inter_create_from_groups(const struct comm_sides *sides, const char *st
 int comm_inter_with(struct comm *local, int leader, int proc, int tag, const char *call, struct comm **out);
 /* The same if that one is of another job. `tag`: of the call, as the mpiexecs have agreed on it. */
 int comm_inter_abroad(struct comm *local, int leader, int proc, int tag, const char *call, struct comm **out);
+/* For a call that makes a communicator with others than the members of `comm`, collective: over several clients of IMPI
+ * a communicator of the same processes as members of their jobs, which are connected for that; else `comm`. The
+ * caller's reference. Error: MPI_ERR_UNSUPPORTED_OPERATION, E1213, if some are of another implementation. */
+int comm_as_jobs(struct comm *comm, const char *call, struct comm **out);
 /* What room dyn does for groups of several jobs that are about to have a communicator. */
 struct comm_outside {
     /* This process can be reached by TCP from now on, by those of other jobs. */
@@ -204,6 +208,8 @@ void comm_set_last_code(int code);
  * the first callback that fails, which is also the last one called. */
 int comm_end_world_attrs(void);
 
+/* Rank of a process in the local group, or MPI_UNDEFINED; of another client of IMPI by either number that it has. */
+int comm_rank_of(const struct comm *comm, int proc);
 /* The groups, with a reference for the caller. */
 struct group *comm_group(struct comm *comm);
 struct group *comm_remote_group(struct comm *comm);

@@ -235,17 +235,34 @@ int comm_create_apart(struct comm *comm, const char *call, struct comm **out)
     return create(comm, comm->group, call, comm_ctx_take_apart, out);
 }
 
-static int check_subgroup(const struct comm *comm, const struct group *group)
+/* With the numbers that its members have in the communicator; the caller's. */
+static int find_subgroup(const struct comm *comm, struct group *group, struct group **out)
 {
+    int *procs = unlikely(comm_world.joint) ? mem_alloc((size_t)group->size * sizeof *procs + 1) : NULL;
     struct group_index index;
     int rc = group_index_open(&index, comm->group);
 
+    if (!rc && comm_world.joint && !procs)
+        rc = err(MPI_ERR_NO_MEM, "no memory for a group of %d", group->size);
     for (int rank = 0; rank < group->size && !rc; rank++) {
-        if (group_index_find(&index, group_proc(group, rank)) == MPI_UNDEFINED)
+        const int at = group_index_find(&index, group_proc(group, rank));
+
+        if (at == MPI_UNDEFINED)
             rc = err(MPI_ERR_GROUP, "rank %d of the group is process %d, which is not in the communicator",
                      rank, group_proc(group, rank));
+        else if (procs)
+            procs[rank] = group_proc(comm->group, at);
     }
     group_index_close(&index);
+    if (!rc && procs && group->size) {
+        rc = group_create_list(group->size, procs, comm_world.proc, out);
+        if (!rc)
+            (*out)->session = group->session;
+    } else if (!rc) {
+        obj_ref(&group->obj);
+        *out = group;
+    }
+    mem_free(procs);
     return rc;
 }
 
@@ -273,21 +290,29 @@ int comm_dup(struct comm *comm, struct comm **out)
 
 int comm_create(struct comm *comm, struct group *group, struct comm **out)
 {
-    const int rc = check_subgroup(comm, group);
+    struct group *own;
+    int rc = find_subgroup(comm, group, &own);
 
     if (rc)
         return rc;
-    return comm->is_inter ? comm_inter_create_sub(comm, group, out)
-                          : comm_create_for(comm, group, "MPI_Comm_create", out);
+    rc = comm->is_inter ? comm_inter_create_sub(comm, own, out) : comm_create_for(comm, own, "MPI_Comm_create", out);
+    group_unref(own);
+    return rc;
 }
 
 int comm_create_group(struct comm *comm, struct group *group, int tag, struct comm **out)
 {
-    int rc = check_subgroup(comm, group);
+    struct group *own;
+    int rc = find_subgroup(comm, group, &own);
 
-    if (!rc && unlikely(comm_world.joint) && group->rank != MPI_UNDEFINED && comm_clients_has_foreign(group))
-        return comm_clients_create_group(comm, group, tag, out);
-    return rc ? rc : make_of_group(comm, group, tag, comm_ctx_take, out);
+    if (rc)
+        return rc;
+    if (unlikely(comm_world.joint) && own->rank != MPI_UNDEFINED && comm_clients_has_foreign(own))
+        rc = comm_clients_create_group(comm, own, tag, out);
+    else
+        rc = make_of_group(comm, own, tag, comm_ctx_take, out);
+    group_unref(own);
+    return rc;
 }
 
 int comm_free(struct comm *comm)

@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Room: comm. Comparing groups and finding processes in them (MPI 5.0 §7.3.1). A list is hashed once for many
- * searches; a stride needs nothing. */
+ * searches; a stride needs nothing. Where a process may have two numbers (clients_abroad.c), the one in the joint world
+ * counts. */
 #include <string.h>
 
 #include "base/err.h"
 #include "comm/int_comm.h"
+
+static int number_at(const struct group *group, int rank)
+{
+    return comm_number_of(group_proc(group, rank));
+}
+
+/* Is a stride of numbers one of processes? */
+static bool is_plain(const struct group *group)
+{
+    return !group->list && (likely(!comm_world.joint) || !place_has_abroad());
+}
 
 /* Where to look first. Fibonacci's multiplier lays strides of process numbers evenly. */
 static uint32_t slot_of(const struct group_index *index, int proc)
@@ -17,7 +29,7 @@ int group_index_open(struct group_index *index, const struct group *group)
     size_t size = 2;
 
     *index = (struct group_index){ .group = group, .shift = 31 };
-    if (!group->list)
+    if (is_plain(group))
         return 0;
     for (; size < 2 * (size_t)group->size; size *= 2)
         index->shift--;
@@ -27,7 +39,7 @@ int group_index_open(struct group_index *index, const struct group *group)
         return err(MPI_ERR_NO_MEM, "no memory to find processes in a group of %d", group->size);
     memset(index->slots, -1, size * sizeof *index->slots);
     for (int rank = 0; rank < group->size; rank++) {
-        uint32_t slot = slot_of(index, group_proc(group, rank));
+        uint32_t slot = slot_of(index, number_at(group, rank));
 
         while (index->slots[slot] >= 0)
             slot = (slot + 1) & index->mask;
@@ -43,10 +55,12 @@ void group_index_close(struct group_index *index)
 
 int group_index_find(const struct group_index *index, int proc)
 {
+    const int number = comm_number_of(proc);
+
     if (!index->slots)
-        return group_rank_of(index->group, proc);
-    for (uint32_t slot = slot_of(index, proc); index->slots[slot] >= 0; slot = (slot + 1) & index->mask) {
-        if (group_proc(index->group, index->slots[slot]) == proc)
+        return group_rank_of(index->group, number);
+    for (uint32_t slot = slot_of(index, number); index->slots[slot] >= 0; slot = (slot + 1) & index->mask) {
+        if (number_at(index->group, index->slots[slot]) == number)
             return index->slots[slot];
     }
     return MPI_UNDEFINED;
@@ -72,7 +86,7 @@ int comm_group_translate(const struct group *from, int n, const int *ranks, cons
 static bool is_identical(const struct group *group1, const struct group *group2)
 {
     for (int rank = 0; rank < group1->size; rank++) {
-        if (group_proc(group1, rank) != group_proc(group2, rank))
+        if (number_at(group1, rank) != number_at(group2, rank))
             return false;
     }
     return true;

@@ -23,6 +23,16 @@ static inline bool comm_is_foreign(int proc)
     return comm_world.joint && proc >= (int)comm_world.joint->slots;
 }
 
+/* clients_abroad.c: of a process of another client that has a place here, too, its number behind all places; else
+ * `proc`. */
+int comm_number_in_world(int proc) COLD;
+static inline int comm_number_of(int proc)
+{
+    return likely(!comm_world.joint) ? proc : comm_number_in_world(proc);
+}
+/* The same group, all by their places. Error: MPI_ERR_OTHER if one has none. */
+int comm_group_at_places(const struct group *group, struct group **out);
+
 /* The rank of a process in comm_own or comm_clients_own. */
 static inline int comm_rank_in(const struct comm *place, int proc)
 {
@@ -203,6 +213,8 @@ struct comm_introduction {
     int way_count, card_count;
 };
 bool comm_read_introduction(const void *data, size_t size, struct comm_introduction *out);
+/* Of all members of a communicator over several clients: each has a place in the jobs of the others. Collective. */
+int comm_acquaint(struct comm *comm, const char *call);
 /* `rc` tells the other side how it has gone. All of both are ready then; agreed->ctx is the context for a communicator
  * of both, and its circle, if it has one, has been entered. After an error `remote`, which may be NULL, has lost its
  * reference. */

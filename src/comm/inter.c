@@ -146,11 +146,13 @@ static int conclude(const struct meeting *m, const struct offer *mine, const str
     const bool spans = mine->has_foreign || theirs->has_foreign || comm_is_foreign(other_leader(m));
     const bool is_before = comm_is_before(comm_world.proc, other_leader(m));
 
-    agreed->is_mixed = mine->is_mixed || theirs->is_mixed || (m->is_new && place_abroad(other_leader(m)));
+    /* all that are in the joint world, and are called as its members in at least one of the groups */
+    agreed->is_joint = spans && mine->is_named && theirs->is_named;
+    agreed->is_mixed = !agreed->is_joint && (mine->is_mixed || theirs->is_mixed ||
+                                             (m->is_new && place_abroad(other_leader(m))));
     agreed->chief = place_name(is_before ? comm_world.proc : other_leader(m));
     agreed->word = theirs->word;
     agreed->size = theirs->size;
-    agreed->is_joint = mine->is_named && theirs->is_named;
     agreed->ctx = spans ? mine->id | theirs->id : mine->ctx | theirs->ctx;
     if (theirs->size > MOST_DATA || (m->named && (theirs->size % COMM_NAME_SIZE)) ||
         (m->expected && theirs->size != m->expected))

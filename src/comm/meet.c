@@ -3,7 +3,8 @@
  * B and with C, and now there is to be a communicator with processes of all. So that everybody knows all of the other
  * side's, the leaders exchange cards of the members (place, address), and of each job the way to its mpiexec. In each
  * job one of the group asks its own mpiexec for places for those who have none yet; the mpiexecs make a bond where
- * there is none (launch/bond_meet.c). Nobody sends to the other side before both are done with that.
+ * there is none (launch/bond_meet.c). Nobody sends to the other side before both are done with that. A group over
+ * several clients of IMPI does the same in itself (clients_abroad.c).
  * Knows: progress, coll, p2p, sys (places). */
 #include <inttypes.h>
 #include <limits.h>
@@ -13,7 +14,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "coll/coll.h"
-#include "comm/int_comm.h"
+#include "comm/joint_ids.h"
 #include "progress/progress.h"
 
 static const struct comm_outside *outside;
@@ -41,12 +42,12 @@ static int agree(const struct meeting *m, int rc)
 /* --- ways --- */
 
 /* The first member of each job, in the order of ranks; how many jobs there are. */
-static int list_jobs(const struct group *group, struct comm_way *ways, int *first)
+static int list_jobs(const struct place_card *cards, int size, struct comm_way *ways, int *first)
 {
     int count = 0;
 
-    for (int rank = 0; rank < group->size; rank++) {
-        const uint64_t job = place_card(group_proc(group, rank)).job;
+    for (int rank = 0; rank < size; rank++) {
+        const uint64_t job = cards[rank].job;
         int at = 0;
         while (at < count && ways[at].job != job)
             at++;
@@ -87,38 +88,64 @@ static bool has_cards(void *arg)
     return true;
 }
 
-/* What is exchanged; *out is the caller's, but after an error. */
-static int introduce_side(const struct meeting *m, void **out, size_t *size)
+/* Of all members. Those of other clients tell their own; of any others all of this job know them. */
+static int list_cards(const struct meeting *m, struct place_card *cards)
 {
     const struct group *group = m->local->group;
-    const size_t most = sizeof(struct introduction_head) +
-                        (size_t)group->size * (sizeof(struct comm_way) + sizeof(struct place_card));
-    char *data = mem_zalloc(most);
-    int *first = mem_alloc((size_t)group->size * sizeof *first), rc;
-    struct introduction_head *head = (struct introduction_head *)(void *)data;
-    struct comm_way *ways = (struct comm_way *)(void *)(data + sizeof *head);
+    struct type *bytes = obj_type(MPI_BYTE);
+    int rc;
 
-    *out = data;
-    rc = data && first ? outside->get_ready()
-                       : err(MPI_ERR_NO_MEM, "no memory for the addresses of %d processes", group->size);
-    rc = agree(m, rc);
-    if (!rc) {
-        *head = (struct introduction_head){ (uint32_t)list_jobs(group, ways, first), (uint32_t)group->size };
-        rc = share_ways(m, ways, first, (int)head->ways);
-    }
-    mem_free(first);
-    if (rc) {
-        mem_free(data);
-        *out = NULL;
+    if (comm_clients_spans(m->local)) {
+        cards[group->rank] = place_card(comm_world.proc);
+        m->local->coll_outer = m->call;
+        rc = coll_run(m->local, COLL_ARGS(COLL_ALLGATHER, COLL_SAME(MPI_IN_PLACE, 0, bytes),
+                                          COLL_SAME(cards, sizeof *cards, bytes), NULL, 0));
+        m->local->coll_outer = NULL;
         return rc;
     }
     progress_wait_until(has_cards, m->local->group);
-    for (int rank = 0; rank < group->size; rank++) {
-        const struct place_card card = place_card(group_proc(group, rank));
-        memcpy((char *)(ways + head->ways) + (size_t)rank * sizeof card, &card, sizeof card);
-    }
-    *size = sizeof *head + head->ways * sizeof *ways + (size_t)group->size * sizeof(struct place_card);
+    for (int rank = 0; rank < group->size; rank++)
+        cards[rank] = place_card(group_proc(group, rank));
     return 0;
+}
+
+/* What is exchanged, with room for the ways of all jobs, and the cards. */
+static int write_side(const struct meeting *m, struct introduction_head *head, struct place_card *cards, int *first,
+                      size_t *size)
+{
+    struct comm_way *ways = (struct comm_way *)(void *)(head + 1);
+    const int members = m->local->size;
+    int rc = list_cards(m, cards);
+
+    if (rc)
+        return rc;
+    *head = (struct introduction_head){ (uint32_t)list_jobs(cards, members, ways, first), (uint32_t)members };
+    rc = share_ways(m, ways, first, (int)head->ways);
+    memcpy(ways + head->ways, cards, (size_t)members * sizeof *cards);
+    *size = sizeof *head + head->ways * sizeof *ways + (size_t)members * sizeof *cards;
+    return rc;
+}
+
+/* *out is the caller's, but after an error. */
+static int introduce_side(const struct meeting *m, void **out, size_t *size)
+{
+    const size_t members = (size_t)m->local->size;
+    struct introduction_head *head = mem_zalloc(sizeof *head + members * (sizeof(struct comm_way) +
+                                                                          sizeof(struct place_card)));
+    struct place_card *cards = mem_zalloc(members * sizeof *cards);
+    int *first = mem_alloc(members * sizeof *first), rc;
+
+    rc = head && cards && first ? outside->get_ready()
+                                : err(MPI_ERR_NO_MEM, "no memory for the addresses of %zu processes", members);
+    rc = agree(m, rc);
+    if (!rc)
+        rc = write_side(m, head, cards, first, size);
+    mem_free(first);
+    mem_free(cards);
+    *out = rc ? NULL : head;
+    if (rc)
+        mem_free(head);
+    return rc;
 }
 
 /* --- places --- */
@@ -128,7 +155,7 @@ static bool is_first_of_job(const struct group *group)
 {
     int rank = 0;
 
-    while (place_abroad(group_proc(group, rank)))
+    while (place_abroad(group_proc(group, rank)) || comm_is_foreign(group_proc(group, rank)))
         rank++;
     return rank == group->rank;
 }
@@ -171,13 +198,13 @@ bool comm_read_introduction(const void *data, size_t size, struct comm_introduct
     return true;
 }
 
-static int learn(const struct agreed *agreed)
+static int learn(const void *data, size_t size)
 {
     const uint64_t own = place_card(comm_world.proc).job;
     struct comm_introduction theirs;
     int rc = 0;
 
-    if (!comm_read_introduction(agreed->data, agreed->size, &theirs))
+    if (!comm_read_introduction(data, size, &theirs))
         return err(MPI_ERR_OTHER, "what the other group tells of its processes makes no sense");
     for (int i = 0; i < theirs.way_count && !rc; i++)
         if (theirs.ways[i].job != own)
@@ -201,8 +228,22 @@ int comm_introduce(const struct meeting *meeting)
     mem_free(data);
     if (m.failed || rc)
         return m.failed ? m.failed : rc;
-    rc = agree(&m, is_first_of_job(m.local->group) ? learn(&agreed) : 0);
+    rc = agree(&m, is_first_of_job(m.local->group) ? learn(agreed.data, agreed.size) : 0);
     mem_free(agreed.data);
+    return rc;
+}
+
+int comm_acquaint(struct comm *comm, const char *call)
+{
+    const struct meeting m = { .local = comm, .call = call };
+    size_t size;
+    void *data;
+    int rc = introduce_side(&m, &data, &size);
+
+    if (rc)
+        return rc;
+    rc = agree(&m, is_first_of_job(comm->group) ? learn(data, size) : 0);
+    mem_free(data);
     return rc;
 }
 

@@ -177,11 +177,8 @@ static int wait_for_caller(const char *name, int fd, struct finding *finding)
 static int accept_at(const char *name, int fd, int root, struct comm *comm, struct comm **out)
 {
     struct finding finding = { 0 };
-    int rc = p2p_check_within(comm, "MPI_Comm_accept");
+    int rc = comm->rank == root ? wait_for_caller(name, fd, &finding) : 0;
 
-    if (rc)
-        return rc;
-    rc = comm->rank == root ? wait_for_caller(name, fd, &finding) : 0;
     rc = finding_share(comm, root, "MPI_Comm_accept", rc, &finding);
     if (rc || finding.proc < 0)
         return rc;
@@ -192,7 +189,14 @@ static int accept_at(const char *name, int fd, int root, struct comm *comm, stru
 
 int dyn_accept(const char *name, int root, struct comm *comm, struct comm **out)
 {
-    return accept_at(name, -1, root, comm, out);
+    struct comm *known;
+    int rc = comm_as_jobs(comm, "MPI_Comm_accept", &known);
+
+    if (rc)
+        return rc;
+    rc = accept_at(name, -1, root, known, out);
+    comm_unref(known);
+    return rc;
 }
 
 int accept_beside(const char *name, int fd, struct comm **out)

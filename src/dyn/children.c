@@ -185,14 +185,11 @@ static int share_codes(const struct call *call, const struct comm *inter, int to
 
 /* --- the calls --- */
 
-static int spawn(const struct call *call, struct comm **out, int *codes)
+static int start(const struct call *call, struct comm **out, int *codes)
 {
     struct finding finding = { 0 };
-    int rc = p2p_check_within(call->comm, call->name), told = 0;
+    int rc = call->comm->rank == call->root ? ask(call, &finding) : 0, told = 0;
 
-    if (rc)
-        return rc;
-    rc = call->comm->rank == call->root ? ask(call, &finding) : 0;
     rc = finding_share(call->comm, call->root, call->name, rc, &finding);
     if (!rc)
         rc = comm_inter_with(call->comm, call->root, finding.proc, finding.tag, call->name, out);
@@ -201,11 +198,22 @@ static int spawn(const struct call *call, struct comm **out, int *codes)
     return rc ? rc : told;
 }
 
+static int spawn(struct call *call, struct comm **out, int *codes)
+{
+    int rc = comm_as_jobs(call->comm, call->name, &call->comm);
+
+    if (rc)
+        return rc;
+    rc = start(call, out, codes);
+    comm_unref(call->comm);
+    return rc;
+}
+
 int dyn_spawn(const char *command, char *argv[], int maxprocs, struct info *info, int root, struct comm *comm,
               struct comm **out, int codes[])
 {
     const struct program program = { command, argv, maxprocs, info };
-    const struct call call = { "MPI_Comm_spawn", &program, 1, root, comm };
+    struct call call = { "MPI_Comm_spawn", &program, 1, root, comm };
 
     return spawn(&call, out, codes);
 }

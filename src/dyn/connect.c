@@ -277,18 +277,27 @@ static int connect_abroad(const char *name, struct info *info, int root, struct 
     return rc ? rc : comm_inter_abroad(comm, root, finding.proc, finding.tag, "MPI_Comm_connect", out);
 }
 
-int dyn_connect(const char *name, struct info *info, int root, struct comm *comm, struct comm **out)
+static int connect_to(const char *name, struct info *info, int root, struct comm *comm, struct comm **out)
 {
     struct finding finding = { 0 };
-    int rc = p2p_check_within(comm, "MPI_Comm_connect");
+    int rc = comm->rank == root ? wait_for_accept(name, info, &finding) : 0;
 
-    if (rc)
-        return rc;
-    rc = comm->rank == root ? wait_for_accept(name, info, &finding) : 0;
     rc = finding_share(comm, root, "MPI_Comm_connect", rc, &finding);
     if (!rc && finding.is_abroad)
         return connect_abroad(name, info, root, comm, out);
     return rc ? rc : comm_inter_with(comm, root, finding.proc, finding.tag, "MPI_Comm_connect", out);
+}
+
+int dyn_connect(const char *name, struct info *info, int root, struct comm *comm, struct comm **out)
+{
+    struct comm *known;
+    int rc = comm_as_jobs(comm, "MPI_Comm_connect", &known);
+
+    if (rc)
+        return rc;
+    rc = connect_to(name, info, root, known, out);
+    comm_unref(known);
+    return rc;
 }
 
 bool connect_describe_wait(const struct progress_long *wait, struct blocked *out)

@@ -161,11 +161,8 @@ enum { P2P_LANE_APART = NET_LANES - 1 };
  * MPI_ERR_NO_MEM; of the network. */
 int p2p_be_reachable(void);
 
-/* For a call that IMPI does not have: is all of the communicator within this client? Error:
- * MPI_ERR_UNSUPPORTED_OPERATION, E1213. */
-int p2p_check_within(const struct comm *comm, const char *call);
-/* For one that this library has between its own clients: are all of the communicator of this library, and data the same
- * in the memory of all? Error: as before. */
+/* For a call that IMPI does not have and this library has between its own clients: are all of the communicator of this
+ * library, and data the same in the memory of all? Error: MPI_ERR_UNSUPPORTED_OPERATION, E1213. */
 int p2p_check_kin(const struct comm *comm, const char *call);
 
 /* Over how many lanes this process is to spread the communicators that it makes; 1 below MPI_THREAD_MULTIPLE. */

@@ -6,17 +6,6 @@
 #include "p2p/int_abroad.h"
 #include "sys/joint.h"
 
-int p2p_check_within(const struct comm *comm, const char *call)
-{
-    char label[COMM_LABEL_SIZE];
-
-    if (likely(!p2p_is_foreign_ctx(comm->ctx)))
-        return 0;
-    return err(MPI_ERR_UNSUPPORTED_OPERATION,
-               "E1213: %s does not work over several clients of IMPI, and %s has processes in others than this one",
-               call, obj_comm_label(comm, label));
-}
-
 /* The first rank of a group with which parcels cannot be exchanged, which is the same for all with whom they can; -1:
  * there is none. */
 static int find_stranger(const struct joint *joint, const struct group *group)

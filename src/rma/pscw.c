@@ -4,6 +4,7 @@
  * for which MPI_Win_wait waits. Far ones are told to do that themselves, and so are targets of operations by messages,
  * since what comes behind those needs no answer to them. Assertions would save nothing. */
 #include "base/err.h"
+#include "comm/comm.h"
 #include "p2p/p2p.h"
 #include "rma/int_rma.h"
 
@@ -12,7 +13,7 @@ static int translate(const struct win *win, const struct group *group, int *rank
 {
     for (int i = 0; i < group->size; i++) {
         const int proc = group_proc(group, i),
-                  rank = i < win->size ? group_rank_of(win->comm->group, proc) : -1;
+                  rank = i < win->size ? comm_rank_of(win->comm, proc) : -1;
 
         if (rank < 0)
             return err(MPI_ERR_GROUP, "rank %d of the group is process %d, which has no part in the window",

@@ -2,6 +2,7 @@
 /* Room: sys. The joint table: laying it out, finding names in it, mapping it. */
 #include "sys/joint.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,6 +35,25 @@ int joint_find(const struct joint *joint, const unsigned char name[JOINT_NAME_SI
     for (uint32_t at = bucket_of(joint, name); bucket[at]; at = (at + 1) & (joint->buckets - 1))
         if (has_name(joint, bucket[at] - 1, name))
             return (int)bucket[at] - 1;
+    return -1;
+}
+
+static uint64_t pid_of(const struct joint *joint, uint32_t rank)
+{
+    uint64_t pid;
+
+    memcpy(&pid, joint_proc(joint, (int)rank)->name + JOINT_ADDRESS_SIZE, sizeof pid);
+    return be64toh(pid);
+}
+
+int joint_find_home(const struct joint *joint, uint64_t token, uint32_t home)
+{
+    for (uint32_t i = 0; i < joint->clients; i++) {
+        const struct joint_client *client = joint_client(joint, (int)i);
+
+        if (home < client->procs && pid_of(joint, client->first_rank) == joint_first_pid(token))
+            return (int)(client->first_rank + home);
+    }
     return -1;
 }
 

@@ -133,8 +133,19 @@ static inline bool joint_is_kin(const struct joint *joint, int rank)
     return joint_is_parley(joint, rank) && joint_proc(joint, rank)->name[JOINT_ADDRESS_SIZE + 2] == joint_dialect();
 }
 
+/* Last part of the name of process 0 of a job of ours, which has that token; the others count on. Names must differ
+ * from those of clients on any machine, in any container: behind mark and dialect stands a part of the token. */
+static inline uint64_t joint_first_pid(uint64_t token)
+{
+    return (uint64_t)JOINT_MARK << 48 | (uint64_t)joint_dialect() << 40 |
+           (token >> 24) / (2 * JOINT_PROCS_MAX) * (2 * JOINT_PROCS_MAX);
+}
+
 /* Joint rank of the process with that name; -1: there is none. */
 int joint_find(const struct joint *joint, const unsigned char name[JOINT_NAME_SIZE]);
+/* Of the one that has this place in the job with that token, if that is a client whose messages we understand; -1: it
+ * is none, or the process was started later. */
+int joint_find_home(const struct joint *joint, uint64_t token, uint32_t home);
 
 /* Of the maker: a table of so many, zeroed, with its offsets, counts, sizes and magic; the caller's, by mem_free. NULL:
  * no memory. */

@@ -65,6 +65,38 @@ static void test_names(void)
     mem_free(joint);
 }
 
+static void set_pid(const struct joint *joint, int rank, uint64_t pid)
+{
+    unsigned char *name = ((struct joint_proc *)(uintptr_t)joint_proc(joint, rank))->name;
+
+    for (int i = JOINT_NAME_SIZE - 1; i >= JOINT_ADDRESS_SIZE; i--, pid >>= 8)
+        name[i] = (unsigned char)pid;
+}
+
+/* Who a process of another job is, by that job's token and its place there: of clients of this library alone. */
+static void test_homes(void)
+{
+    static const uint32_t first[] = { 0, 3, 5 }, count[] = { 3, 2, 4 };
+    const uint64_t theirs = UINT64_C(0x123456789abcdef0), ours = UINT64_C(0x7edcba9876543210);
+    struct joint *joint = make();
+
+    for (int i = 0; i < 3; i++) {
+        struct joint_client *client = (struct joint_client *)(uintptr_t)joint_client(joint, i);
+        client->first_rank = first[i];
+        client->procs = count[i];
+    }
+    for (int rank = 0; rank < 5; rank++)
+        set_pid(joint, rank, joint_first_pid(rank < 3 ? theirs : ours) + (uint64_t)rank - (rank < 3 ? 0 : 3));
+    CHECK(joint_is_kin(joint, 0) && joint_is_kin(joint, 4) && !joint_is_kin(joint, 5));
+    CHECK_INT(joint_find_home(joint, theirs, 0), 0);
+    CHECK_INT(joint_find_home(joint, theirs, 2), 2);
+    CHECK_INT(joint_find_home(joint, theirs, 3), -1); /* started later */
+    CHECK_INT(joint_find_home(joint, ours, 1), 4);
+    CHECK_INT(joint_find_home(joint, theirs ^ UINT64_C(1) << 50, 0), -1);
+    CHECK_INT(joint_find_home(joint, 0, 0), -1);
+    mem_free(joint);
+}
+
 static void test_map(void)
 {
     static const uint64_t other[2] = { 5, 8 };
@@ -94,6 +126,7 @@ int main(void)
 {
     test_numbers();
     test_names();
+    test_homes();
     test_map();
     return 0;
 }

@@ -338,7 +338,7 @@ def test_library_alone():
 
 
 def test_library_refused():
-    """E1213."""
+    """Shared memory over clients, ports that are none, numbers that do not fit."""
     codes, out, err, server = job([2, 2], 'refused')
     equal((codes, out, err, server), ([0, 0], 'all refused\n', '', 0))
 
@@ -354,6 +354,35 @@ def test_library_sides():
                               ([2, 2], 'unfit', {}), ([2, 1, 3], 'unfit', {'PARLEY_IMPI_MAXLINEAR': 0})):
         codes, out, err, server = job(ranks, what, name='sides', **more)
         equal((codes, out, err, server), ([0] * len(ranks), '', '', 0), (ranks, what, more))
+
+
+def test_library_later():
+    """Processes that are not of the joint world: started by a client, connected at a port, at the end of a socket."""
+    for ranks, what, more in (([1, 1], 'spawn', {}), ([2, 1, 3], 'spawn', {}),
+                              ([2, 2], 'spawn', {'PARLEY_NODES': 2}),
+                              ([1, 3], 'spawn', {'PARLEY_NET': 'chaos'}),
+                              ([1, 1], 'ports', {}), ([3, 1, 2], 'ports', {}),
+                              ([2, 2], 'ports', {'PARLEY_IMPI_MAXLEN': 10}), ([2, 1], 'socket', {})):
+        codes, out, err, server = job(ranks, what, name='later', **more)
+        equal((codes, out, err, server), ([0] * len(ranks), '', '', 0), (ranks, what, more))
+
+
+def test_library_ports():
+    """An ordinary job and one of several clients."""
+    path = os.path.join(launch.scratch, 'later.port')
+    for ranks, other in (([2, 2], 3), ([1, 2, 1], 1)):
+        peer = launch.start('-n', other, compiled('later'), 'connect', path)
+        codes, out, err, server = job(ranks, 'accept', path, name='later')
+        said = launch.finish(peer)
+        equal((codes, out, err, server, said, peer.returncode), ([0] * len(ranks), '', '', 0, ('', ''), 0), ranks)
+
+
+def test_library_later_fails():
+    """All that have a communicator with each other end when a process of it does, one of the clients' or another."""
+    for how in 'child_aborts', 'parent_aborts':
+        codes, out, err, server = job([2, 2], how, name='later')
+        equal((out, server), ('', 1), err)
+        check(all(codes) and 5 in codes, codes, err)
 
 
 def test_library_parts():

@@ -2,7 +2,7 @@
 /* Run as several clients of IMPI by client_test.py. What it prints is looked at there.
  *
  *   joint world [LEVEL]  rank, size, attributes, and what MPI-1 offers over all clients
- *   joint refused        what does not work over clients is an error, and the job goes on
+ *   joint refused        what does not work is an error of all, and the job goes on
  *   joint differ WHAT    calls of MPI_COMM_WORLD that do not belong together: 0 other roots, 1 other operations, 2
  *                        other lengths, 3 one that sends and one that does not, 4 nonblocking, 5 nobody sends
  *   joint ahead          rank 0 has made 12000 calls when the others make the first of them
@@ -120,16 +120,12 @@ static void world(void)
            attribute(IMPI_CLIENT_SIZE), attribute(IMPI_HOST_COLOR), attribute(IMPI_HOST_SIZE), attribute(MPI_TAG_UB));
 }
 
-static void tell(const char *what, int rc)
+static void tell(const char *what, int rc, int expected)
 {
-    char text[MPI_MAX_ERROR_STRING];
-    int class, len;
+    int class;
 
     MPI_Error_class(rc, &class);
-    MPI_Error_string(rc, text, &len);
-    expect(what, class, MPI_ERR_UNSUPPORTED_OPERATION);
-    if (!strstr(text, what) || !strstr(text, "several clients"))
-        fail(text, 0, 1);
+    expect(what, class, expected);
 }
 
 /* A long that external32 has no room for goes nowhere; the next one does. */
@@ -155,16 +151,12 @@ static void refused(void)
     MPI_Comm comm;
     MPI_Win win;
     void *base;
-    int code, class;
 
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    code = MPI_Win_allocate_shared(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-    MPI_Error_class(code, &class);
-    expect("class of MPI_Win_allocate_shared", class, MPI_ERR_RMA_SHARED);
-    tell("MPI_Comm_spawn", MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm,
-                                          MPI_ERRCODES_IGNORE));
-    tell("MPI_Comm_accept", MPI_Comm_accept("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm));
-    tell("MPI_Comm_connect", MPI_Comm_connect("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm));
+    tell("class of MPI_Win_allocate_shared", MPI_Win_allocate_shared(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
+         MPI_ERR_RMA_SHARED);
+    tell("class of MPI_Comm_accept", MPI_Comm_accept("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm), MPI_ERR_PORT);
+    tell("class of MPI_Comm_connect", MPI_Comm_connect("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm), MPI_ERR_PORT);
     test_unfit();
     MPI_Barrier(MPI_COMM_WORLD);
     if (!rank)

@@ -5,7 +5,7 @@
  *   send,DEST,TAG,LEN   ssend     isend,SLOT,DEST,TAG,LEN   issend   recv,SOURCE,TAG,LEN   irecv,SLOT,SOURCE,TAG,LEN
  *   wait,SLOT   test,SLOT   cancel,SLOT   probe,SOURCE,TAG   barrier   bcast,ROOT,LEN   reduce,ROOT,COUNT
  *   ordered,ROOT   allreduce,COUNT   attributes   values,DEST,TAG   comm,SLOT   dup   split,COLOR   free
- *   ibarrier   idup   window   file   abort
+ *   ibarrier   idup   window   file   spawn   accept   connect   abort
  *
  * Byte i of a message is 7 i + its tag. SOURCE and TAG below 0 are any. Errors are returned, and printed. */
 #include <mpi.h>
@@ -247,6 +247,12 @@ static void refused(const char *word)
         say_error(word, MPI_Comm_idup(comm, &copy, &request));
     else if (!strcmp(word, "file"))
         say_error(word, MPI_File_open(comm, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    else if (!strcmp(word, "spawn"))
+        say_error(word, MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, comm, &copy, MPI_ERRCODES_IGNORE));
+    else if (!strcmp(word, "accept"))
+        say_error(word, MPI_Comm_accept("", MPI_INFO_NULL, 0, comm, &copy));
+    else if (!strcmp(word, "connect"))
+        say_error(word, MPI_Comm_connect("", MPI_INFO_NULL, 0, comm, &copy));
     else
         say_error(word, MPI_Win_create(buffers[0], 8, 1, MPI_INFO_NULL, comm, &win));
 }
@@ -270,7 +276,7 @@ static void act(char *line)
         collective(word);
     else if (is_one_of(word, "comm dup split free"))
         make(word, number[0]);
-    else if (is_one_of(word, "ibarrier idup window file"))
+    else if (is_one_of(word, "ibarrier idup window file spawn accept connect"))
         refused(word);
     else if (!strcmp(word, "wait"))
         finish(number[0]);

@@ -340,14 +340,15 @@ def test_ordered():
 
 def test_refused():
     """What others do not have is an error (E1211, E1213), and nothing goes out."""
-    world = World(0, ['ibarrier idup window file'], [Client(1, [1])])
-    world.end('0: ibarrier: class 55', '0: idup: class 55', '0: window: class 55', '0: file: class 55')
+    calls = ['ibarrier', 'idup', 'window', 'file', 'spawn', 'accept', 'connect']
+    world = World(0, [' '.join(calls)], [Client(1, [1])])
+    world.end(*(f'0: {call}: class 55' for call in calls))
 
 
 def test_other_version():
     """A client of this library whose windows are not as ours."""
-    world = World(0, ['window file'], [Client(1, [1], pids=[0x5041 << 48 | 0xff << 40 | 5])])
-    world.end('0: window: class 55', '0: file: class 55')
+    world = World(0, ['window file spawn'], [Client(1, [1], pids=[0x5041 << 48 | 0xff << 40 | 5])])
+    world.end('0: window: class 55', '0: file: class 55', '0: spawn: class 55')
 
 
 def test_communicators():
