@@ -122,7 +122,7 @@ static void all_copied(struct p2p_req *r)
     if (!(r->flags & P2P_LISTS)) {
         memcheck_written(type_run(r->type, r->buf) + r->moved, len);
         if (r->started)
-            speed_long(&r->peer->speed, len, r->started, false);
+            speed_long_end(&r->peer->speed, len);
         return;
     }
     lists_written(r);
@@ -210,10 +210,10 @@ void copies_alone(struct p2p_req *r)
     }
     if (len < SPEED_TOGETHER)
         speed_alone(&r->peer->speed, len, start, r->peer->ops->eager_max);
-    if (r->started)
-        speed_long(&r->peer->speed, len, r->started, false);
     if (r->flags & P2P_LISTS)
         lists_written(r);
+    else if (r->started)
+        speed_long_end(&r->peer->speed, len);
     ask_limit(r->peer);
     if (failed && !r->req.error)
         r->req.error = copy_failed(r, failed);

@@ -21,6 +21,7 @@ enum {
     FEW_SHARING = 2,      /* … among whom only very long messages of collective calls are copied by one side … */
     ALONE_MIN = 524288,   /* … from here on … */
     ALONE_END = 4 << 20,  /* … and no longer ones: nothing else moves meanwhile */
+    IS_COUNTED = 1,       /* in `started` of one run: the model of speeds knows of it */
     PARTS_END = 262144,   /* a longer stream is faster by whole buffers, one read while the next is written */
 };
 
@@ -165,7 +166,7 @@ static void stream_measured(const struct p2p_req *r)
     struct speed *speed = &r->peer->speed;
 
     if (is_plain(r))
-        speed_long(speed, r->wanted, r->started, true);
+        speed_long_end(speed, r->wanted);
     else
         speed_gaps(speed, lists_block(r, r->wanted), r->wanted, r->started, true);
 }
@@ -241,7 +242,6 @@ static bool choose_copy(struct p2p_req *r)
 {
     struct speed *speed = &r->peer->speed;
     const size_t len = r->wanted - r->moved;
-    bool is_stream;
 
     r->started = 0;
     if (is_plain(r)) {
@@ -249,9 +249,10 @@ static bool choose_copy(struct p2p_req *r)
             return false;
         if (is_for_one(r, len))
             return true;
-        is_stream = speed_prefers_stream(speed, len);
-        r->started = r->moved ? 0 : speed_long_start(speed, len);
-        return !is_stream;
+        if (r->moved)
+            return !speed_of_long(speed, len)->is_stream;
+        r->started = IS_COUNTED;
+        return !speed_long_begin(speed, len);
     }
     return has_choice(r) && !speed_prefers_packing(speed, lists_block(r, len)) && prepare_lists(r);
 }
@@ -411,7 +412,8 @@ static int find_records(struct lane *lane)
             work_add(lane, &lane->no_record, link);
             break;
         }
-        r->started = 0; /* waiting was no part of the copy */
+        if (r->flags & P2P_LISTS)
+            r->started = 0; /* waiting was no part of the copy */
         copies_alone(r);
         events++;
     }

@@ -11,14 +11,23 @@ enum {
     TRIAL = 8,            /* … and how many of them are asked for; so the first ones are a trial */
     OFFER_NS = 150,       /* what an offer costs more than an eager message, besides the copy */
     STREAM_MARGIN = 20,   /* per cent by which a stream must be faster: it needs the sender's attention */
-    STREAM_TRIAL = 16,    /* long messages of a trial, of which … */
-    STREAM_COLD = 8,      /* … so many bring memory into the cache, or touch it for the first time */
+    LONG_TRIAL = 16,      /* long messages of a trial, of which … */
+    LONG_COLD = 8,        /* … so many bring memory into the cache, or touch it for the first time */
+    LONG_TRIAL_MAX = 1024, /* … if nothing could be measured */
+    LONG_ROW = 64,        /* after so many the way may change while some are on their way */
+    LONG_PART = 256,      /* of a row without an end, for in shorter ones it matters that several come in at once */
+    LONG_PARTS = 2,       /* that must have been measured in a trial … */
+    LONG_ENOUGH = 32,     /* … or one of so many messages, in which the cold ones count little … */
+    LONG_WEIGHT = 4,      /* … and which tells as much as several */
+    LONG_APART = 4,       /* the second trial comes after so many times as many messages as the first one had … */
+    LONG_APART_MAX = 32,  /* … which doubles up to here: what comes first is disturbed most */
+    LONG_HOPELESS = 16,   /* and this many times further if the other way takes three times as long */
 };
 
 /* Quick to believe that something is fast, slow to believe the contrary: most slow copies were disturbed. */
-static void learn(float *value, size_t len, uint64_t start)
+static void learn_ns(float *value, size_t len, uint64_t ns)
 {
-    const float sample = (float)(clock_ns() - start) / (float)len;
+    const float sample = (float)ns / (float)len;
 
     if (!*value)
         *value = sample;
@@ -26,6 +35,11 @@ static void learn(float *value, size_t len, uint64_t start)
         *value += (sample - *value) / 2;
     else
         *value += ((sample > 2 * *value ? 2 * *value : sample) - *value) / 8;
+}
+
+static void learn(float *value, size_t len, uint64_t start)
+{
+    learn_ns(value, len, clock_ns() - start);
 }
 
 static bool is_trial(const struct speed *speed)
@@ -154,38 +168,116 @@ bool speed_is_streamed(const struct speed_long *known)
     return known->together && known->stream && known->stream * (100 + STREAM_MARGIN) / 100 < known->together;
 }
 
-/* The first row is the way by the system, the second one a trial, and so is one in each 512 messages from there on,
- * unless it has turned out to be hopeless. */
-static bool is_long_trial(const struct speed_long *known)
+/* The way of the trial that is over was much slower: the next one is long in coming. */
+static bool is_hopeless(const struct speed_long *known)
 {
-    const bool is_hopeless = known->together && known->stream > 3 * known->together;
+    const float tried = known->is_stream ? known->stream : known->together;
+    const float other = known->is_stream ? known->together : known->stream;
 
-    return known->offers % TRIAL_EVERY / STREAM_TRIAL == 1 && (!is_hopeless || known->offers < 4 * TRIAL_EVERY);
+    return tried > 3 * other;
 }
 
-bool speed_prefers_stream(struct speed *speed, size_t len)
+/* Long enough, and something was measured, if there is ever anything to be measured. */
+static bool is_trial_over(const struct speed_long *known)
+{
+    return known->offers >= (known->parts >= LONG_PARTS ? LONG_TRIAL : LONG_TRIAL_MAX);
+}
+
+static void begin_trial(struct speed_long *known)
+{
+    known->is_stream = !known->is_stream;
+    known->is_trial = true;
+    known->offers = 0;
+    known->parts = 0;
+}
+
+static void end_trial(struct speed_long *known)
+{
+    known->apart = known->apart ? (uint32_t)size_min(2 * known->apart, LONG_APART_MAX) : LONG_APART;
+    known->wait = known->apart * known->offers;
+    if (known->apart == LONG_APART_MAX && is_hopeless(known))
+        known->wait *= LONG_HOPELESS;
+    known->is_trial = false;
+    known->offers = 0;
+    known->is_stream = speed_is_streamed(known);
+}
+
+/* The first messages are for the way by the system, then the other one is tried, and so is the one not chosen from time
+ * to time from there on. */
+static void choose(struct speed_long *known)
+{
+    const bool was_stream = known->is_stream;
+
+    if (known->is_trial && is_trial_over(known))
+        end_trial(known);
+    else if (!known->is_trial && (known->apart ? known->offers >= known->wait : is_trial_over(known)))
+        begin_trial(known);
+    else if (!known->is_trial)
+        known->is_stream = speed_is_streamed(known);
+    if (known->is_stream == was_stream && (known->offers || known->apart))
+        return;
+    known->row = 0;
+    known->since = 0;
+    known->skip = known->moving + LONG_COLD; /* those that go the other way have to come in, too */
+}
+
+/* What is new, or to be compared, is measured always, the rest sometimes. */
+static void begin_part(struct speed_long *known)
+{
+    const bool is_measured = known->is_trial || !known->apart || is_sample(known->offers);
+
+    known->came = 0;
+    known->bytes = 0;
+    known->is_cold = known->skip > 0;
+    known->since = is_measured ? clock_ns() : 0;
+}
+
+bool speed_long_begin(struct speed *speed, size_t len)
 {
     struct speed_long *const known = &speed->longs[long_class(len)];
+    const bool is_first = !known->moving;
 
+    if (is_first)
+        known->row = 0;
+    if (is_first || known->row >= LONG_ROW)
+        choose(known);
+    if (is_first)
+        begin_part(known);
     known->offers++;
-    return is_long_trial(known) ? !speed_is_streamed(known) : speed_is_streamed(known);
+    known->row++;
+    known->moving++;
+    return known->is_stream;
 }
 
-uint64_t speed_long_start(const struct speed *speed, size_t len)
+void speed_long_end(struct speed *speed, size_t len)
 {
-    const struct speed_long *const known = speed_of_long(speed, len);
-    const bool is_known = known->together && (known->stream || known->offers / STREAM_TRIAL > 1);
+    struct speed_long *const known = &speed->longs[long_class(len)];
+    bool is_mean;
 
-    if (is_long_trial(known) || !is_known)
-        return known->offers % STREAM_TRIAL >= STREAM_COLD ? clock_ns() : 0;
-    return is_sample(known->offers) ? clock_ns() : 0;
+    if (unlikely(!known->moving))
+        return; /* all was forgotten after it had begun */
+    known->moving--;
+    known->skip -= known->skip > 0;
+    known->bytes += len;
+    if (++known->came < LONG_PART && known->moving)
+        return;
+    is_mean = known->came >= LONG_ENOUGH;
+    if (known->since && (is_mean || !known->is_cold)) {
+        const uint64_t ns = clock_ns() - known->since;
+        for (int i = 0; i < (is_mean ? LONG_WEIGHT : 1); i++)
+            learn_ns(known->is_stream ? &known->stream : &known->together, known->bytes, ns);
+        known->parts += is_mean ? LONG_PARTS : 1;
+    }
+    known->since = 0;
+    if (known->moving && known->row >= LONG_PART && !known->skip)
+        begin_part(known);
 }
 
-void speed_long(struct speed *speed, size_t len, uint64_t start, bool is_stream)
+bool speed_long_eager(struct speed *speed, size_t len)
 {
     struct speed_long *const known = &speed->longs[long_class(len)];
 
-    learn(is_stream ? &known->stream : &known->together, len, start);
+    return known->apart && !known->is_trial && ++known->offers >= known->wait;
 }
 
 /* --- with gaps --- */

@@ -30,11 +30,24 @@ struct speed_gaps {
     uint32_t offers;            /* messages that could have gone either way */
 };
 
-/* Of long messages that are one run, of a class of lengths; each from the choice until all is there. */
+/* Of long messages that are one run, of a class of lengths. Several may be on their way at once, and each then waits
+ * for those before it; so what is measured is a row of them: bytes that came in between two moments. In a row all go
+ * the same way, which changes when nothing is on its way, or after so many that there seems to be no such moment. */
 struct speed_long {
     float together;             /* copied by the system, by both processes, or by this one alone */
     float stream;               /* in pieces through shared memory, both sides at work */
-    uint32_t offers;            /* messages that could have gone either way */
+    bool is_stream;             /* they go so now … */
+    bool is_trial;              /* … to find out */
+    bool is_cold;               /* the part that is measured began with cold memory */
+    uint32_t offers;            /* messages since the last trial began or ended */
+    uint32_t wait;              /* so many until the next one … */
+    uint32_t apart;             /* … which is so many times as many as the last one had; 0: there was none */
+    uint32_t moving;            /* begun and not in yet */
+    uint32_t row;               /* begun since nothing was on its way or the way was changed */
+    uint32_t skip;              /* so many are to come in before memory is warm */
+    uint32_t parts;             /* of rows that were measured in this trial */
+    uint32_t came;              /* messages of such a part that are in … */
+    uint64_t bytes, since;      /* … their bytes, and since when; 0: it is not measured */
 };
 
 /* Of one peer, in ns per byte; 0: not seen yet. */
@@ -64,12 +77,16 @@ void speed_streamed(struct speed *speed, size_t len, uint32_t usual);
  * and ends a trial, which only shorter messages would end. */
 void speed_longer(struct speed *speed, uint32_t longer, uint32_t usual);
 
-/* Is an offered message of `len` bytes, which the system could copy, faster in pieces through shared memory? Counts. */
-bool speed_prefers_stream(struct speed *speed, size_t len);
-/* After that, when the message begins to move: the time if it is to be measured, else 0. */
-uint64_t speed_long_start(const struct speed *speed, size_t len);
-/* It is in that began at `start`, not 0: in pieces or by the system. */
-void speed_long(struct speed *speed, size_t len, uint64_t start, bool is_stream);
+/* An offered message of `len` bytes, which the system could copy, begins to move: does it go in pieces through shared
+ * memory, which has been faster or is to be tried? Counts; speed_long_end follows, or it does not matter that it is
+ * missing. */
+bool speed_long_begin(struct speed *speed, size_t len);
+/* It is in. */
+void speed_long_end(struct speed *speed, size_t len);
+
+/* One came without an offer, since pieces are faster, and nobody had waited for it: is the next trial due, for which
+ * some have to be offered? */
+bool speed_long_eager(struct speed *speed, size_t len);
 
 /* Is a message with gaps, of blocks of about this length (not less than SPEED_BLOCK_MIN), faster packed? Counts. */
 bool speed_prefers_packing(struct speed *speed, size_t block);

@@ -94,7 +94,7 @@ static void test_nothing_seen(void)
     struct speed speed = { 0 };
 
     CHECK_INT(speed.limit, 0);
-    CHECK(!speed_prefers_stream(&speed, 1 << 20));
+    CHECK(!speed_long_begin(&speed, 1 << 20));
     CHECK(speed_of_long(&speed, 1 << 20)->together <= 0 && speed_of_long(&speed, 1 << 20)->stream <= 0);
     offered(&speed, &far, 32768, 1000);
     CHECK(speed.limit > 0 && speed.limit <= EAGER_MAX);
@@ -121,45 +121,146 @@ static void test_longer(void)
     CHECK_INT(speed.limit, 8192);
 }
 
-/* `n` long messages, moved as the model says; how many by stream. */
-static int streamed(struct speed *speed, const struct machine *m, size_t len, int n)
+/* `ns` pass. */
+static void pass(struct speed *speed, double ns)
+{
+    for (int class = 0; class < SPEED_LONG_CLASSES; class++)
+        if (speed->longs[class].since)
+            speed->longs[class].since -= (uint64_t)ns;
+}
+
+/* `n` long messages, `window` of them on their way at a time, moved as the model says; how many by stream. None comes
+ * in before those before it have, and several at once. */
+static int in_windows(struct speed *speed, const struct machine *m, size_t len, int n, int window)
 {
     int count = 0;
 
-    for (int i = 0; i < n; i++) {
-        const bool is_stream = speed_prefers_stream(speed, len);
-
-        if (speed_long_start(speed, len))
-            speed_long(speed, len, ago((is_stream ? m->stream : m->byte) * (double)len), is_stream);
-        count += is_stream;
+    for (int i = 0; i < n; i += window) {
+        double ns = 0;
+        for (int w = 0; w < window; w++) {
+            const bool is_stream = speed_long_begin(speed, len);
+            count += is_stream;
+            ns += (is_stream ? m->stream : m->byte) * (double)len;
+        }
+        for (int w = 0; w < window; w++) {
+            if (w % 8 == 0)
+                pass(speed, ns * 8 / (window < 8 ? 8 : window));
+            speed_long_end(speed, len);
+        }
     }
     return count;
+}
+
+/* The same as a row without an end: whenever one comes in, the next one begins. */
+static int in_row(struct speed *speed, const struct machine *m, size_t len, int n, int window)
+{
+    bool way[64];
+    int count = 0;
+
+    for (int i = 0; i < n + window; i++) {
+        if (i >= window) {
+            pass(speed, (way[i % window] ? m->stream : m->byte) * (double)len);
+            speed_long_end(speed, len);
+        }
+        if (i < n)
+            count += way[i % window] = speed_long_begin(speed, len);
+    }
+    return count;
+}
+
+static int streamed(struct speed *speed, const struct machine *m, size_t len, int n)
+{
+    return in_windows(speed, m, len, n, 1);
 }
 
 static void test_stream(void)
 {
     struct speed speed = { 0 };
 
-    CHECK(streamed(&speed, &near, 1 << 20, 20000) > 10000);
+    CHECK(streamed(&speed, &near, 1 << 20, 20000) > 18000);
     CHECK(streamed(&speed, &near, 1 << 20, 5120) > 4900);
     streamed(&speed, &far, 1 << 20, 20000);
     CHECK(streamed(&speed, &far, 1 << 20, 5120) < 200);
 }
 
-/* Lengths of different classes go different ways, and what is hopeless is not tried for ever. */
+/* Who waits for others is not slow. */
+static void test_windows(void)
+{
+    static const int window[] = { 2, 5, 16, 64, 300 };
+
+    for (int i = 0; i < 5; i++) {
+        struct speed speed = { 0 };
+        in_windows(&speed, &near, 1 << 20, 20000, window[i]);
+        CHECK(in_windows(&speed, &near, 1 << 20, 48000, window[i]) > 44000);
+        CHECK(speed.longs[4].stream < 12 && speed.longs[4].together < 45);
+        in_windows(&speed, &far, 1 << 20, 10000 * (window[i] + 10), window[i]);
+        CHECK(in_windows(&speed, &far, 1 << 20, 48000, window[i]) < 4000);
+    }
+}
+
+static void test_row(void)
+{
+    static const int window[] = { 2, 5, 16, 64 };
+
+    for (int i = 0; i < 4; i++) {
+        struct speed speed = { 0 };
+        in_row(&speed, &near, 1 << 20, 20000, window[i]);
+        CHECK(in_row(&speed, &near, 1 << 20, 48000, window[i]) > 44000);
+        in_row(&speed, &far, 1 << 20, 800000, window[i]);
+        CHECK(in_row(&speed, &far, 1 << 20, 48000, window[i]) < 4000);
+    }
+}
+
+/* The first messages of a process are slow for reasons of their own: that is found out soon. */
+static void test_first(void)
+{
+    const struct machine cold = { 8, 400e3, 80, 300 };
+    struct speed speed = { 0 };
+
+    in_windows(&speed, &cold, 65536, 640, 64);
+    CHECK(in_windows(&speed, &near, 65536, 6400, 64) > 4000);
+}
+
+/* What ends after all has been forgotten does not count. */
+static void test_forgotten(void)
+{
+    struct speed speed = { 0 };
+
+    speed_long_begin(&speed, 65536);
+    speed = (struct speed){ 0 };
+    speed_long_end(&speed, 65536);
+    CHECK_INT(speed.longs[0].moving, 0);
+}
+
+/* What comes without an offer is not settled for ever. */
+static void test_long_eager(void)
+{
+    struct speed speed = { 0 };
+    int count = 0;
+
+    CHECK(!speed_long_eager(&speed, 65536)); /* no way was ever chosen */
+    while (!in_windows(&speed, &near, 65536, 1, 1) || speed.longs[0].is_trial)
+        count++;
+    CHECK(count < 1000);
+    for (count = 0; !speed_long_eager(&speed, 65536); count++)
+        CHECK(count < 10000);
+    CHECK_INT(in_windows(&speed, &far, 65536, 16, 1), 0);
+}
+
+/* Lengths of different classes go different ways, and what is hopeless is tried seldom. */
 static void test_long_classes(void)
 {
     const struct machine hopeless = { 8, 400e3, 10, 50 };
     struct speed speed = { 0 };
 
-    for (int i = 0; i < 4000; i++) {
+    for (int i = 0; i < 20000; i++) {
         streamed(&speed, &near, 40000, 1);
         streamed(&speed, &far, 1 << 20, 1);
         streamed(&speed, &hopeless, 100000, 1);
     }
     CHECK(streamed(&speed, &near, 40000, 512) > 400);
     CHECK(streamed(&speed, &far, 1 << 20, 512) < 100);
-    CHECK_INT(streamed(&speed, &hopeless, 100000, 5120), 0);
+    CHECK(streamed(&speed, &hopeless, 100000, 81920) < 200);
 }
 
 /* Messages with gaps go the faster way, by the length of their blocks, also when it becomes another one. */
@@ -195,6 +296,11 @@ int main(void)
     test_nothing_seen();
     test_longer();
     test_stream();
+    test_windows();
+    test_row();
+    test_first();
+    test_forgotten();
+    test_long_eager();
     test_long_classes();
     test_gaps();
     return 0;
