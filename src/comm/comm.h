@@ -64,9 +64,10 @@ void comm_fini(void);
 /* All processes that the job may have, for the library's own messages: in no table of handles, open from comm_init
  * on. */
 extern struct comm comm_own;
-/* The same of the processes of all clients of IMPI, by their joint ranks; open as long as MPI_COMM_WORLD is, in jobs
- * that are clients. */
+/* The same of the processes of all clients of IMPI, by their joint ranks; open from comm_init on in jobs that are
+ * clients, until nothing more is to go to others. */
 extern struct comm comm_clients_own;
+void comm_leave_clients(void);
 
 /* Make MPI_COMM_WORLD and MPI_COMM_SELF, with errhandler_fatal, open for messages. Error: MPI_ERR_NO_MEM. */
 int comm_open_world(void);

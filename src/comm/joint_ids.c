@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "coll/coll.h"
+#include "p2p/lane.h"
 #include "p2p/p2p.h"
 
 enum { FIRST_HIGHEST = 1 }; /* that of MPI_COMM_WORLD */
@@ -108,14 +109,19 @@ int comm_clients_find_place(const struct group *group, const struct group *other
     if (!comm_clients_has_foreign(group) && (!other || !comm_clients_has_foreign(other)))
         return 0;
     if (comm_clients_own.obj.kind != OBJ_COMM)
-        return err(MPI_ERR_UNSUPPORTED_OPERATION, "E1213: %s does not work over several clients of IMPI after "
-                   "MPI_Finalize, and there are processes of others than this one in its groups", call);
+        return err(MPI_ERR_UNSUPPORTED_OPERATION, "E1213: %s does not work over several clients of IMPI once "
+                   "MPI_Finalize has been called without a session, and there are processes of others than this one "
+                   "in its groups", call);
     if (!comm_clients_are_named(group) || (other && !comm_clients_are_named(other)))
         return err(MPI_ERR_UNSUPPORTED_OPERATION, "E1213: %s does not work over several clients of IMPI with processes "
                    "that were started later, and there are such in one of its groups", call);
     rc = comm_clients_check_alike(group, call);
     if (!rc && other)
         rc = comm_clients_check_alike(other, call);
+    if (!rc)
+        rc = p2p_foreign_reach(group);
+    if (!rc && other)
+        rc = p2p_foreign_reach(other);
     *place = &comm_clients_own;
     return rc;
 }

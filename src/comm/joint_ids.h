@@ -6,7 +6,7 @@
 
 #include "comm/int_comm.h"
 
-/* Ids are as at first: only MPI_COMM_WORLD has one. */
+/* Ids are as at first: only that of MPI_COMM_WORLD is taken. */
 void comm_clients_start(void);
 /* The highest id that this process knows to be in use; collective: that any member does. */
 uint64_t comm_clients_highest(void);
@@ -32,8 +32,9 @@ int comm_clients_check_alike(const struct group *group, const char *call);
  * the collective call that has begun there; anywhere else `tag` itself. */
 int comm_clients_leader_tag(const struct comm *comm, int tag);
 int comm_clients_tree_tag(const struct comm *comm, int tag);
-/* *place becomes comm_clients_own if one of the groups, of which `other` may be NULL, has members in other clients.
- * Errors: MPI_ERR_UNSUPPORTED_OPERATION, E1211, and E1213 where not all members can be told of. */
+/* *place becomes comm_clients_own if one of the groups, of which `other` may be NULL, has members in other clients, to
+ * which there are connections then: a session does not wait for those when it begins. Errors:
+ * MPI_ERR_UNSUPPORTED_OPERATION, E1211, and E1213 where not all members can be told of; MPI_ERR_OTHER, E1240. */
 int comm_clients_find_place(const struct group *group, const struct group *other, const char *call,
                             struct comm **place);
 

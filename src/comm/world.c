@@ -291,9 +291,21 @@ static int open_own(const struct comm_place *place)
     return rc;
 }
 
+static void close_own(void)
+{
+    comm_reuse_close();
+    close_and_empty(&comm_own);
+}
+
+void comm_leave_clients(void)
+{
+    if (comm_clients_own.obj.kind == OBJ_COMM)
+        close_and_empty(&comm_clients_own);
+}
+
 int comm_init(const struct comm_place *place)
 {
-    const int rc = setting_read(&contexts);
+    int rc = setting_read(&contexts);
 
     if (rc)
         return rc;
@@ -301,7 +313,14 @@ int comm_init(const struct comm_place *place)
                                       { .appnum = -1, .universe_size = -1, .node = 0 } };
     comm_ctx_start(place);
     comm_links_start(place->links);
-    return open_own(place);
+    rc = open_own(place);
+    if (rc || !place->joint)
+        return rc;
+    comm_clients_start();
+    rc = open_joint(&comm_clients_own, JOINT_OWN_ID, "the library's own communicator of all clients");
+    if (rc)
+        close_own();
+    return rc;
 }
 
 /* What has been handed out stays so. */
@@ -335,38 +354,20 @@ void comm_fini(void)
     comm_drop_strays();
     comm_idup_fini();
     comm_let_leave();
-    comm_reuse_close();
-    close_and_empty(&comm_own);
-}
-
-static void close_clients_own(void)
-{
-    if (comm_clients_own.obj.kind == OBJ_COMM)
-        close_and_empty(&comm_clients_own);
+    comm_leave_clients();
+    close_own();
 }
 
 static int open_world(void)
 {
-    int rc;
-
-    if (comm_world.joint) {
-        rc = open_joint(&comm_clients_own, JOINT_OWN_ID, "the library's own communicator of all clients");
-        if (rc)
-            return rc;
-        rc = open_joint(&world, JOINT_WORLD_ID, "MPI_COMM_WORLD");
-        if (rc)
-            close_clients_own();
-        return rc;
-    }
+    if (comm_world.joint)
+        return open_joint(&world, JOINT_WORLD_ID, "MPI_COMM_WORLD");
     return fill_and_open(&world, world_number(), "MPI_COMM_WORLD", comm_world.first, comm_world.size);
 }
 
 int comm_open_world(void)
 {
-    int rc;
-
-    comm_clients_start();
-    rc = open_world();
+    int rc = open_world();
 
     if (rc)
         return rc;
@@ -376,7 +377,6 @@ int comm_open_world(void)
         rc = fill_and_open(&self, SELF_NUMBER, "MPI_COMM_SELF", comm_world.proc, 1);
     if (rc) {
         close_and_empty(&world);
-        close_clients_own();
         return rc;
     }
     obj_predefine(&world.obj, OBJ_COMM, (uintptr_t)MPI_COMM_WORLD);
@@ -417,5 +417,4 @@ void comm_close_world(void)
     comm_leave_parent();
     close_and_empty(&self);
     close_and_empty(&world);
-    close_clients_own();
 }

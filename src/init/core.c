@@ -35,6 +35,7 @@ static struct {
     bool is_shared;     /* it has been alone, and is part of a job now */
     bool is_threaded;   /* several threads may be in a call */
     int users;          /* the world and sessions */
+    bool has_left_clients; /* not locked */
     int in_threads;     /* of these, those that may be in a call in a thread that is not known */
 } core = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -294,6 +295,23 @@ drop_objects:
     return rc;
 }
 
+bool core_has_sessions(void)
+{
+    bool has;
+
+    pthread_mutex_lock(&core.lock);
+    has = core.users > 1;
+    pthread_mutex_unlock(&core.lock);
+    return has;
+}
+
+int core_leave_clients(void)
+{
+    core.has_left_clients = true;
+    comm_leave_clients();
+    return p2p_foreign_close();
+}
+
 /* A process that leaves without finalising keeps all: its other threads may be in a call. A forked child has nothing
  * to give back. */
 __attribute__((destructor)) static void core_close(void)
@@ -306,6 +324,8 @@ __attribute__((destructor)) static void core_close(void)
     }
     if (core.users)
         return;
+    if (process.job.joint && !core.has_left_clients) /* there have been sessions, of which any may have been the last */
+        (void)core_leave_clients();
     io_fini();
     comm_fini();
     rma_fini();

@@ -175,12 +175,12 @@ release_core:
     return rc;
 }
 
-/* §12 of IMPI: nobody goes before all have come. */
+/* §12 of IMPI: nobody goes before all have come. Sessions may have communicators over clients, too. */
 static int leave_clients(void)
 {
     const int rc = coll_barrier(obj_comm(MPI_COMM_WORLD));
 
-    return rc ? rc : p2p_foreign_close();
+    return rc || core_has_sessions() ? rc : core_leave_clients();
 }
 
 int init_finish(void)

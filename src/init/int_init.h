@@ -12,6 +12,12 @@ int core_acquire(int level, bool is_world, int *provided);
 /* One less; `level` as it was provided. The last one waits for all that has been begun and not been waited for. */
 void core_release(int level, bool is_world);
 
+/* Are there users besides the world? */
+bool core_has_sessions(void);
+/* In a joint job: nothing more goes to other clients; wait until these have said that of themselves. Error: of one that
+ * has gone without it (E1241). */
+int core_leave_clients(void);
+
 /* "MPI_THREAD_SINGLE" */
 const char *init_level_name(int level);
 

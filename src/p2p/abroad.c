@@ -578,6 +578,42 @@ int p2p_foreign_connect(void)
     return state.rc;
 }
 
+/* Of the processes of a group. */
+struct reach {
+    struct lane *lane;
+    const struct group *group;
+    int rank; /* the next one that is looked at */
+    int rc;
+};
+
+static bool is_reached(struct reach *reach)
+{
+    const int proc = group_proc(reach->group, reach->rank);
+
+    return proc < (int)reach->lane->foreign->joint->slots ||
+           impi_is_linked(reach->lane->nets[TO_FOREIGN], proc, &reach->rc);
+}
+
+static bool are_reached(void *arg)
+{
+    struct reach *reach = arg;
+
+    lane_lock(reach->lane);
+    while (reach->rank < reach->group->size && !reach->rc && is_reached(reach))
+        reach->rank++;
+    lane_unlock(reach->lane);
+    return reach->rc || reach->rank == reach->group->size;
+}
+
+int p2p_foreign_reach(const struct group *group)
+{
+    struct reach reach = { .group = group };
+
+    if (!lane_get(0, &reach.lane) && reach.lane->foreign)
+        progress_wait_until(are_reached, &reach);
+    return reach.rc;
+}
+
 int p2p_foreign_close(void)
 {
     struct state state = { .is_it = impi_has_left };

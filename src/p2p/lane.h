@@ -10,6 +10,7 @@
 #include "obj/blocked.h"
 #include "progress/progress.h"
 
+struct group;
 struct job_head;
 struct joint;
 struct type;
@@ -115,6 +116,8 @@ bool p2p_find_calls(uint32_t ctx, uint64_t sequence, uint64_t *begun, const char
 /* In a joint job (p2p_config.joint): wait until this process is connected to those of all other clients, which wait for
  * that, too. Error: MPI_ERR_OTHER (E1240) if this takes too long. Else does nothing. */
 int p2p_foreign_connect(void);
+/* The same, to those of a group. */
+int p2p_foreign_reach(const struct group *group);
 /* There, when all that was to be sent has been begun and nothing more comes: send what waits, tell all other clients
  * that this was the last of it, and wait until they say so. Error: of one that went without it (E1241). */
 int p2p_foreign_close(void);

@@ -385,6 +385,17 @@ def test_library_later_fails():
         check(all(codes) and 5 in codes, codes, err)
 
 
+def test_library_sessions():
+    """With and without MPI_Init."""
+    for ranks, what, more in (([2, 2], 'alone', {}), ([1, 3, 1], 'alone', {'PARLEY_NET': 'chaos'}),
+                              ([2, 1], 'late', {}), ([1, 1, 1], 'late', {}),
+                              ([2, 2], 'beside', {}), ([1, 2, 1], 'beside', {}),
+                              ([2, 2], 'after', {})):
+        options = ('-env', 'COMES_LATE', 'yes') if what == 'late' else ()
+        codes, out, err, server = job(ranks, what, name='sessions', options=options, **more)
+        equal((codes, out, err, server), ([0] * len(ranks), '', '', 0), (ranks, what, more))
+
+
 def test_library_parts():
     """Partitioned messages, also in many packets with little credit."""
     for ranks, what, more in (([2, 2], 'ring', {}), ([1, 2, 1], 'ring', {'PARLEY_IMPI_MAXLEN': 2000}),

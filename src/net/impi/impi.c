@@ -254,6 +254,16 @@ bool impi_is_connected(struct net *net, int *rc)
     return !impi->missing || impi->connect_rc;
 }
 
+bool impi_is_linked(struct net *net, int proc, int *rc)
+{
+    const struct impi *impi = impi_of(net);
+    const int rank = joint_rank(impi->joint, proc);
+    const bool is_linked = impi->hosts[joint_proc(impi->joint, rank)->host]->state >= IMPI_UP;
+
+    *rc = is_linked ? 0 : impi->connect_rc;
+    return is_linked || *rc;
+}
+
 static void leave_step(struct impi *impi)
 {
     for (uint32_t i = 0; i < impi->joint->hosts; i++) {

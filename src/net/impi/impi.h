@@ -36,6 +36,8 @@ struct impi_config {
 int impi_open(const struct impi_config *config, struct net **out);
 /* All connections stand, or this has failed (*rc is an error then, not 0). From then on nobody listens. */
 bool impi_is_connected(struct net *net, int *rc);
+/* The same of the one connection to this process, which may end later. */
+bool impi_is_linked(struct net *net, int proc, int *rc);
 /* Nothing more will be sent: FINI goes out behind what waits. Further calls do nothing. */
 void impi_leave(struct net *net);
 /* All others have said so, too, or are lost: *rc is 0, or the error of one that went without it. */
