@@ -48,7 +48,8 @@ def check_layout(prefix):
                     "lib/libmpi_abi.a", "lib/pkgconfig/*.pc", "bin/mpicc", "bin/mpicxx", "bin/mpiexec",
                     "bin/mpirun", "lib/parley/mpich/libmpi.so.12", "lib/parley/mpich/libmpich.so.12",
                     "lib/parley/ompi/libmpi.so.40", "lib/parley/ompi/libmpi_mpifh.so.40",
-                    "include/mpi_older.h", "include/mpi_cxx.h", "lib/libmpi_older.so.1"):
+                    "include/mpi_older.h", "include/mpi_cxx.h", "lib/libmpi_older.so.1",
+                    "share/man/man1/mpiexec.1", "share/man/man3/MPI_Send.3", "share/man/man3/MPI_Send_c.3"):
         if not glob.glob(os.path.join(prefix, pattern)):
             raise Fault(f"not installed: {pattern}")
 
