@@ -142,7 +142,7 @@ def read_texts(paths=None):
 def known_names(functions):
     """Every MPI_ name that a text may use."""
     types = model.Types()
-    names = {'MPI_' + form for f in functions for form, _ in f.forms()} | OTHER_NAMES
+    names = {'MPI_' + name for name in model.exported_names(functions)} | OTHER_NAMES
     names |= {c.name for _, group in model.read_constants() for c in group}
     names |= {name for name, _ in types.handles} | {name for name, _, _ in types.callbacks}
     return names | {old for _, old in types.aliases} | {name for name, _ in types.aliases}
