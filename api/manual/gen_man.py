@@ -22,14 +22,15 @@ COMPLETION = {
     'local': 'Local: returns without waiting for other processes.',
     'nonlocal': 'Nonlocal: may wait until other processes have made matching calls.',
     'nonblocking': 'Nonblocking: starts the operation and returns without waiting for other processes. It is complete '
-                   'when `MPI_Wait`, `MPI_Test` or one of their relatives says so of *request*, which must be done once.',
+                   'when `MPI_Wait`, `MPI_Test` or one of their relatives says so of *request*, which must be done '
+                   'once.',
     'persistent': 'Local: makes a request that is not active. `MPI_Start` or `MPI_Startall` starts the operation, '
                   '`MPI_Wait`, `MPI_Test` or one of their relatives completes it, any number of times; '
                   '`MPI_Request_free` frees the request.',
     'collective': 'Collective over {over}, blocking: all of them must call it, in the same order as other collective '
                   'calls there, and a process may wait in it for the others.',
-    'collective nonblocking': 'Collective over {over}, nonblocking: all of them must call it, in the same order as other '
-                              'collective calls there. It returns without waiting for them. It is complete when '
+    'collective nonblocking': 'Collective over {over}, nonblocking: all of them must call it, in the same order as '
+                              'other collective calls there. It returns without waiting for them. It is complete when '
                               '`MPI_Wait`, `MPI_Test` or one of their relatives says so of *request*.',
     'collective persistent': 'Collective over {over}: all of them must call it, in the same order as other collective '
                              'calls there. It makes a request that is not active; `MPI_Start` or `MPI_Startall` starts '
@@ -39,7 +40,8 @@ COMPLETION = {
 }
 THREADS = 'Several threads may call it at the same time where `MPI_THREAD_MULTIPLE` is provided.'
 THREADS_ANYTIME = 'May be called by any thread at any time, before MPI is initialized and after it is finalized, too.'
-THREADS_TOOL = 'May be called by several threads at the same time if `MPI_T_init_thread` provided `MPI_THREAD_MULTIPLE`.'
+THREADS_TOOL = 'May be called by several threads at the same time if `MPI_T_init_thread` has provided ' \
+               '`MPI_THREAD_MULTIPLE`.'
 THREADS_COLLECTIVE = ' Calls of one kind on one {what} must not overlap: the program sees to their order.'
 THREADS_REQUEST = ' Two threads must not complete the same request.'
 
@@ -147,8 +149,8 @@ def fortran_forms(triple):
         return []
     small = triple[0]
     old = ['.SS "Fortran, use mpi, or mpif.h"', '.nf',
-           *fortran_form(small, f'MPI_{small.name}'.upper(), lambda a: plain_declaration(small, a), 'integer :: ierror'),
-           '.fi']
+           *fortran_form(small, f'MPI_{small.name}'.upper(), lambda a: plain_declaration(small, a),
+                         'integer :: ierror'), '.fi']
     return f08_forms(*triple) + old
 
 
@@ -203,9 +205,9 @@ def error_intro(function):
         return '`MPI_SUCCESS`, or one of these codes. No error handler is called.'
     if function.is_anytime:
         return '`MPI_SUCCESS`, or an error code of one of these classes.'
-    return f'`MPI_SUCCESS`, or, where the error handler of the {man_params.handler_of(function)} returns, an error code ' \
-           'of one of these classes. The message names the parameter, its value, and what it may be.' \
-        .replace('of the `', 'of `')
+    handler = ('the ' + man_params.handler_of(function)).replace('the `', '`')
+    return f'`MPI_SUCCESS`, or, where the error handler of {handler} returns, an error code of one of these classes. ' \
+           'The message names the parameter, its value, and what it may be.'
 
 
 def errors(function, entry):
@@ -218,7 +220,8 @@ def errors(function, entry):
     if not function.is_anytime and not function.is_tool and function.returns == 'int':
         listed.setdefault('MPI_ERR_OTHER', []).append('MPI is not initialized, or finalized already')
     if not listed:
-        text = 'None: it returns `MPI_SUCCESS`.' if function.returns == 'int' else 'None.'
+        is_code = function.returns == 'int' and not function.name.endswith(fm.WITHOUT_FORTRAN)
+        text = 'None: it returns `MPI_SUCCESS`.' if is_code else 'None.'
         return [prose(text)]
     lines = [prose(error_intro(function))]
     for error, texts in listed.items():

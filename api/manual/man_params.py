@@ -144,7 +144,8 @@ def contents(function, p):
     displs = displs or [q.name for q in function.params if q.name in side]
     what = function.param(count)
     if what.is_array:
-        item = f'block i has *{count}*[i] elements of *{datatype}*' + ('[i]' if function.param(datatype).is_array else '')
+        index = '[i]' if function.param(datatype).is_array else ''
+        item = f'block i has *{count}*[i] elements of *{datatype}*{index}'
         return item + (f' and begins at *{displs[0]}*[i]' if displs else '')
     if function.param('partitions'):
         return f'*partitions* times *{count}* elements of *{datatype}*'
@@ -237,7 +238,8 @@ FOUND = {
     'check_group': ('MPI_ERR_GROUP', 'is no group'), 'check_op': ('MPI_ERR_OP', 'is no operator'),
     'check_info': ('MPI_ERR_INFO', 'is no info object'), 'check_info_or_null': ('MPI_ERR_INFO', 'is no info object'),
     'check_errhandler': ('MPI_ERR_ERRHANDLER', 'is no error handler'),
-    'check_request': ('MPI_ERR_REQUEST', 'is no request'), 'check_request_or_null': ('MPI_ERR_REQUEST', 'is no request'),
+    'check_request': ('MPI_ERR_REQUEST', 'is no request'),
+    'check_request_or_null': ('MPI_ERR_REQUEST', 'is no request'),
     'check_request_variable': ('MPI_ERR_REQUEST', 'is no request'),
     'check_requests': ('MPI_ERR_REQUEST', 'has an entry that is no request'),
     'check_requests_or_null': ('MPI_ERR_REQUEST', 'has an entry that is no request'),
@@ -249,7 +251,8 @@ FOUND = {
     'check_number': ('MPI_ERR_ARG', 'is negative'), 'check_positive': ('MPI_ERR_ARG', 'is less than 1'),
     'check_size': ('MPI_ERR_SIZE', 'is negative'), 'check_disp': ('MPI_ERR_DISP', 'is negative'),
     'check_disp_unit': ('MPI_ERR_DISP', 'is less than 1'),
-    'check_dest': ('MPI_ERR_RANK', 'is no rank of the group'), 'check_source': ('MPI_ERR_RANK', 'is no rank of the group'),
+    'check_dest': ('MPI_ERR_RANK', 'is no rank of the group'),
+    'check_source': ('MPI_ERR_RANK', 'is no rank of the group'),
     'check_source_exact': ('MPI_ERR_RANK', 'is no rank of the group'),
     'check_rank': ('MPI_ERR_RANK', 'is no rank of the group'),
     'check_rank_group': ('MPI_ERR_RANK', 'is no rank of the group'),

@@ -17,7 +17,7 @@ import man_params
 import manual_model
 from manual_model import model
 
-AWAITED = (6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19, 20)    # chapters whose texts are still being written
+AWAITED = (6, 7, 8, 11, 12, 14, 15, 16)    # chapters whose texts are still being written
 FUNCTIONS = {f.name: f for f in model.read_functions()}
 TEXTS = manual_model.read_texts()
 PAGES = gen_man.pages('1.2')
@@ -93,8 +93,9 @@ class Pages(unittest.TestCase):
     def test_synopsis(self):
         text = section('Send', 'SYNOPSIS')
         for line in ('int MPI_Send(const void *buf, int count, MPI_Datatype datatype,', 'int MPI_Send_c(',
-                     'MPI_Send(buf, count, datatype, dest, tag, comm, ierror)', 'integer, optional, intent(out) :: ierror',
-                     'type(*), dimension(..), intent(in) :: buf', 'MPI_SEND(buf,', '<type> :: buf(*)'):
+                     'MPI_Send(buf, count, datatype, dest, tag, comm, ierror)',
+                     'integer, optional, intent(out) :: ierror', 'type(*), dimension(..), intent(in) :: buf',
+                     'MPI_SEND(buf,', '<type> :: buf(*)'):
             self.assertIn(line, text)
         self.assertIn('double MPI_Wtime();', section('Wtime', 'SYNOPSIS').replace('(void)', '()'))
         self.assertIn('double precision function MPI_WTIME()', section('Wtime', 'SYNOPSIS'))
