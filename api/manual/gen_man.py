@@ -179,13 +179,14 @@ def completion(entry):
     if re.fullmatch(r'\*\w+\*', over):
         over = f'the processes of {over}'
     text = COMPLETION[key].replace('{over}', over)
-    return [prose(' '.join(filter(None, (text, entry.scope_note))))]
+    note = entry.scope_note
+    return [prose(text + (f' {note[0].upper()}{note[1:].rstrip(".")}.' if note else ''))]
 
 
 def threads(function, entry):
     if entry.threads:
         return [prose(entry.threads)]
-    if function.is_anytime:
+    if function.is_anytime and not function.is_tool:
         return [prose(THREADS_ANYTIME)]
     text = THREADS_TOOL if function.is_tool else THREADS
     if entry.scope_word == 'collective':
@@ -214,6 +215,8 @@ def errors(function, entry):
     found = man_params.found_errors(function) if not function.name.endswith(fm.WITHOUT_FORTRAN) else []
     if function.is_tool:
         found = man_params.tool_errors(found)
+        if function.name != 'T_init_thread':
+            found.append(('MPI_T_ERR_NOT_INITIALIZED', 'before `MPI_T_init_thread`, or after `MPI_T_finalize`'))
     listed = {}
     for error, text in found + (entry.errors if entry else []):
         listed.setdefault(error, []).append(text)

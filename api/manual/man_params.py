@@ -208,6 +208,8 @@ def sentence(function, p, by_hand=None):
         text = by_hand
     elif p.kind.name == 'buffer':
         text = buffer_sentence(function, p)
+    elif p.kind.name == 'status' and p.direction == 'out' and not p.is_array and function.chapter == 14:
+        text = 'tells how much was read or written; `MPI_STATUS_IGNORE` if it is not wanted'
     elif p.kind.name == 'varargs':
         text = 'further arguments'
     else:
