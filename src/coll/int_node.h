@@ -245,7 +245,7 @@ static ALWAYS_INLINE int node_run(struct node_call *call, const struct node_work
 enum { NODE_COPY_MIN = 65536, NODE_COPY_MIN_ALL = 32768, NODE_COPY_MIN_TWICE = 12288 };
 
 /* Where calls of the system are dear, many bytes are faster through cells, too: from here on pages are large. */
-enum { NODE_COPY_MIN_DEAR = 2097152 };
+enum { NODE_COPY_MIN_DEAR = 2097152, NODE_COPY_MIN_FEW = 131072 /* of a scatter to two or three */ };
 
 static inline size_t node_copy_min_all(void)
 {
@@ -375,7 +375,8 @@ static inline size_t node_pays_as(const struct node_blocks *b, size_t bytes)
 {
     const bool is_mutual = node_is_mutual(b), is_scatter = !b->has_one && !is_mutual;
 
-    if (is_scatter && b->call->comm->size > 4 && bytes >= NODE_COPY_MIN_ALL)
+    if (is_scatter && b->call->comm->size > 2 &&
+        bytes >= (b->call->comm->size > 4 ? NODE_COPY_MIN_ALL : NODE_COPY_MIN_FEW))
         return SIZE_MAX;
     return is_mutual ? node_weight(b->call->comm, bytes) : bytes;
 }
