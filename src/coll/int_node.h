@@ -97,25 +97,29 @@ static inline void node_wake(const struct node_call *call, int rank)
 void node_await_late(const struct node_call *call, uint32_t round, int next, int end) COLD;
 /* Wait until all have come at least to the round that is `distance` before this one, better half of that. */
 void node_catch_up(struct node_call *call, uint32_t distance) COLD;
+/* A cell for the present round: the first that is free. It may be waited for. */
+uint32_t node_take_cell(struct node_call *call);
 
-/* The next round begins; it may be waited until others are done with the line, and the cell if that is used. Returns
+/* The next round begins; it may be waited until others are done with the line, and with a cell if one is used. Returns
  * this member's line. */
 static ALWAYS_INLINE struct shelf_line *node_open(struct node_call *call, bool uses_cell)
 {
+    enum { DISTANCE = SHELF_SLOTS - NODE_AHEAD };
     struct comm *comm = call->comm;
-    const uint32_t distance = (uses_cell ? SHELF_CELLS : SHELF_SLOTS) - NODE_AHEAD;
+    struct shelf_line *line;
 
     call->round = ++comm->shelf.round;
-    if (unlikely(call->round - comm->shelf_known > distance))
-        node_catch_up(call, distance);
-    return shelf_line(comm, comm->rank, call->round);
+    if (unlikely(call->round - comm->shelf_known > DISTANCE))
+        node_catch_up(call, DISTANCE);
+    line = shelf_line(comm, comm->rank, call->round);
+    line->told = shelf_told(call->bytes, uses_cell ? node_take_cell(call) : 0);
+    return line;
 }
 
 /* What has been put there is for all to see. */
 static ALWAYS_INLINE void node_post(struct node_call *call, struct shelf_line *line)
 {
-    line->bytes = call->bytes;
-    /* release pairs with has_come */
+    /* release pairs with has_line */
     atomic_store_explicit(&line->stamp, (uint64_t)call->round << 32 | call->what, memory_order_release);
     if (unlikely(progress.uses_fence)) /* it waits for the line if another processor has it: get those to come now */
         prefetch_write(shelf_line(call->comm, call->comm->rank, call->round + NODE_FETCH_AHEAD));

@@ -59,7 +59,7 @@ static ALWAYS_INLINE int short_await(struct node_call *call, int rank)
 
     PROGRESS_LOOK_FIRST {
         if (atomic_load_explicit(&line->stamp, memory_order_acquire) == stamp) /* pairs with node_post */
-            return likely(line->bytes == call->bytes) ? 0 : node_await(call, call->round, rank, rank + 1);
+            return likely(shelf_bytes(line) == call->bytes) ? 0 : node_await(call, call->round, rank, rank + 1);
     }
     return node_await(call, call->round, rank, rank + 1);
 }

@@ -100,7 +100,7 @@ static bool has_line(struct wait *wait)
     const uint64_t stamp = atomic_load_explicit(&line->stamp, memory_order_acquire); /* pairs with node_post */
 
     if (likely(stamp == ((uint64_t)wait->round << 32 | call->what)))
-        wait->is_bad = !wait->is_late && line->bytes != call->bytes;
+        wait->is_bad = !wait->is_late && shelf_bytes(line) != call->bytes;
     else if ((int32_t)((uint32_t)(stamp >> 32) - wait->round) < 0)
         return false;
     else
@@ -248,13 +248,58 @@ void node_await_late(const struct node_call *call, uint32_t round, int next, int
     }
 }
 
+/* Have all come at least to a round? */
+static bool have_come(const struct node_call *call, uint32_t round)
+{
+    return is_over(&(struct wait){ .call = call, .end = call->comm->size, .is_late = true, .round = round });
+}
+
+/* The least of some distances up to this one that nobody is further behind; 0: somebody is. */
+static uint32_t find_distance(const struct node_call *call, uint32_t most)
+{
+    for (uint32_t distance = most / 2;; distance += (most - distance + 1) / 2) {
+        if (have_come(call, call->round - distance))
+            return distance;
+        if (distance == most)
+            return 0;
+    }
+}
+
+/* Where ranks share processors, who waits without need gives its own away, and where roots move on it may be the one
+ * that the others wait for next. So there it goes on if that will do. */
 void node_catch_up(struct node_call *call, uint32_t distance)
 {
     struct comm *comm = call->comm;
-    const uint32_t round = call->round - distance / 2;
+    uint32_t found = progress_is_oversubscribed() ? find_distance(call, distance) : 0;
 
-    node_await_late(call, round, 0, comm->size);
-    comm->shelf_known = round;
+    if (!found) {
+        found = distance / 2;
+        node_await_late(call, call->round - found, 0, comm->size);
+    }
+    comm->shelf_known = call->round - found;
+}
+
+/* Who has come to a round is done with all that are NODE_AHEAD before it, and nobody is SHELF_SLOTS behind. Of all
+ * cells half at least are older than NODE_AHEAD. */
+uint32_t node_take_cell(struct node_call *call)
+{
+    struct comm *comm = call->comm;
+    uint32_t cell, oldest = 0;
+
+    for (cell = 0; cell < SHELF_CELLS; cell++) {
+        const uint32_t age = call->round - comm->shelf_cell_round[cell];
+
+        if (age >= NODE_AHEAD + (call->round - comm->shelf_known))
+            break;
+        if (age > call->round - comm->shelf_cell_round[oldest])
+            oldest = cell;
+    }
+    if (unlikely(cell == SHELF_CELLS)) {
+        node_catch_up(call, call->round - comm->shelf_cell_round[oldest] - NODE_AHEAD);
+        cell = oldest;
+    }
+    comm->shelf_cell_round[cell] = call->round;
+    return cell;
 }
 
 /* --- calls that do not go together --- */
@@ -293,7 +338,7 @@ static COLD int disagree(const struct node_call *call, uint32_t round, int rank)
     const uint32_t what = (uint32_t)atomic_load_explicit(&line->stamp, memory_order_relaxed);
     const bool is_first = comm->rank < rank;
     const struct words own = describe_call(comm, call->what, call->bytes),
-                       other = describe_call(comm, what, line->bytes);
+                       other = describe_call(comm, what, shelf_bytes(line));
     int class = what == call->what ? MPI_ERR_TRUNCATE : MPI_ERR_ROOT;
 
     if ((what ^ call->what) >> NODE_WHAT_OP)

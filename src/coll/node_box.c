@@ -245,6 +245,8 @@ static int show(const struct node_blocks *b, char **temp)
 {
     const size_t packed = b->out ? count_packed(b) : 0;
     const uint64_t longest = b->out ? longest_out(b) : 0;
+    const bool tells_places = node_is_mutual(b) ||
+                              (!b->out && (b->has_one || b->call->comm->size == 2) && takes_long(b));
     struct node_head head = { 0, NODE_SLOTS_NONE };
     struct shelf_line *line;
 
@@ -253,10 +255,10 @@ static int show(const struct node_blocks *b, char **temp)
         if (!*temp)
             return err(MPI_ERR_NO_MEM, "no memory for %zu bytes of blocks that are not in a row", packed);
     }
-    line = node_open(b->call, true);
+    line = node_open(b->call, b->out || tells_places);
     if (b->out)
         fill_boxes(b, *temp);
-    if (node_is_mutual(b) || (!b->out && (b->has_one || b->call->comm->size == 2) && takes_long(b)))
+    if (tells_places)
         fill_places(b);
     else if (!b->out)
         head.len = 0;

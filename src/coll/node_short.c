@@ -224,6 +224,18 @@ static ALWAYS_INLINE bool take(const struct node_call *call, int rank, int count
     return true;
 }
 
+/* The same of slots that do not fit into a line, but into a cell. */
+static bool take_from_cell(const struct node_call *call, int rank, int count, int slot, struct block to)
+{
+    const struct node_head *head = node_head(call, rank, call->round);
+    const size_t all = head->stride * (size_t)count;
+
+    if (head->len > to.bytes || head->len != head->stride || all <= SLOTS || all > node_part())
+        return false;
+    shared_read(to.at, shelf_cell(call->comm, rank, call->round) + (size_t)slot * head->stride, head->len);
+    return true;
+}
+
 /* All that this member takes, in the general way; its own line has been posted. Lines that have not come are waited
  * for. */
 static COLD NOINLINE int take_all(struct node_call *call, const struct coll_data *in, int in_index, int first, int end,
@@ -277,9 +289,8 @@ int coll_short_gatherv(struct comm *comm, const void *send, MPI_Count send_count
     return rc;
 }
 
-/* Does this member bring all the others blocks of one length, so short that a line takes them? *own is that for
- * itself. */
-static ALWAYS_INLINE bool are_slots(const struct comm *comm, const struct many *many, struct block *own)
+/* Does this member bring all the others blocks of one length, `most` bytes together? *own is that for itself. */
+static ALWAYS_INLINE bool are_slots(const struct comm *comm, const struct many *many, size_t most, struct block *own)
 {
     const int other = comm->rank ? 0 : 1;
     size_t bytes;
@@ -294,7 +305,7 @@ static ALWAYS_INLINE bool are_slots(const struct comm *comm, const struct many *
             return false;
     }
     *own = block_of(many, comm->rank);
-    return bytes * (size_t)(comm->size - 1) <= SLOTS;
+    return bytes * (size_t)(comm->size - 1) <= most && bytes < NODE_EACH_MIN;
 }
 
 static ALWAYS_INLINE void put_slots(const struct comm *comm, unsigned char *line, const struct many *many)
@@ -311,6 +322,30 @@ static ALWAYS_INLINE void put_slots(const struct comm *comm, unsigned char *line
     }
 }
 
+/* Those of a scatterv that a cell takes. */
+static void scatter_by_cell(struct comm *comm, const struct many *out)
+{
+    const uint32_t bytes = (uint32_t)block_of(out, comm->rank ? 0 : 1).bytes;
+    const struct node_head head = { bytes, bytes };
+    struct node_call call;
+    struct shelf_line *line;
+    char *place;
+
+    call = (struct node_call){ .comm = comm, .what = node_what(COLL_SCATTERV, comm->rank) };
+    coll_count_call(comm, "MPI_Scatterv");
+    line = node_open(&call, true);
+    memcpy(line->data, &head, sizeof head);
+    place = shelf_cell(comm, comm->rank, call.round);
+    for (int rank = 0; rank < comm->size; rank++) {
+        if (rank != comm->rank) {
+            shared_write(place, block_of(out, rank).at, bytes, false);
+            place += bytes;
+        }
+    }
+    node_post(&call, line);
+    node_wake_all(&call);
+}
+
 int coll_short_scatterv(struct comm *comm, const void *send, const int *counts, const int *displs,
                         struct type *send_type, void *recv, MPI_Count recv_count, struct type *recv_type, int root)
 {
@@ -323,22 +358,27 @@ int coll_short_scatterv(struct comm *comm, const void *send, const int *counts, 
     if (!may_vary(comm, COLL_SCATTERV))
         return COLL_NOT_SHORT;
     if (rank != root) {
-        if (!short_is(recv, recv_count, recv_type, SLOTS))
+        if (!short_is(recv, recv_count, recv_type, NODE_EACH_MIN - 1))
             return COLL_NOT_SHORT;
         put_head(short_open(&call, comm, COLL_SCATTERV, "MPI_Scatterv", root, 0), 0);
         short_post(&call);
         rc = short_await(&call, root);
-        if (likely(rc || take(&call, root, comm->size - 1, rank - (rank > root),
-                             (struct block){ recv, type_bytes(recv_type, recv_count) })))
+        own = (struct block){ recv, type_bytes(recv_type, recv_count) };
+        if (likely(rc || take(&call, root, comm->size - 1, rank - (rank > root), own)) ||
+            take_from_cell(&call, root, comm->size - 1, rank - (rank > root), own))
             return rc;
         return take_all(&call, &COLL_SAME(recv, recv_count, recv_type), 0, root, root + 1, true, false);
     }
-    if (!are_slots(comm, &out, &own) ||
+    if (!are_slots(comm, &out, node_part(), &own) ||
         !short_keeps(recv, recv_count, recv_type, own.at, own.bytes))
         return COLL_NOT_SHORT;
-    put_slots(comm, short_open(&call, comm, COLL_SCATTERV, "MPI_Scatterv", root, 0), &out);
-    short_post(&call);
-    node_wake_all(&call);
+    if (block_of(&out, rank ? 0 : 1).bytes * (size_t)(comm->size - 1) <= SLOTS) {
+        put_slots(comm, short_open(&call, comm, COLL_SCATTERV, "MPI_Scatterv", root, 0), &out);
+        short_post(&call);
+        node_wake_all(&call);
+    } else {
+        scatter_by_cell(comm, &out);
+    }
     if (recv != MPI_IN_PLACE)
         copy_bytes(recv, own.at, own.bytes);
     return 0;
@@ -379,7 +419,7 @@ static ALWAYS_INLINE int exchange(struct comm *comm, enum coll_operation operati
     bool is_taken = true;
     int rc;
 
-    if (!may_vary(comm, operation) || !are_slots(comm, out, &from) || !are_short(comm, in))
+    if (!may_vary(comm, operation) || !are_slots(comm, out, SLOTS, &from) || !are_short(comm, in))
         return COLL_NOT_SHORT;
     to = block_of(in, own);
     if (from.bytes != to.bytes || from.at == to.at)

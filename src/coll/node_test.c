@@ -783,6 +783,88 @@ static void trays(struct comm *comm)
     free(out);
 }
 
+/* Cells of roots that move on, some rounds of each in a row, with members that read late: nobody writes what another
+ * one has not read, and who has others behind it takes other cells instead of waiting. */
+enum { CELL_CALLS = 400, CELL_WORDS = 64 };
+
+static uint64_t *cell_of(const struct comm *comm, int rank, uint32_t round)
+{
+    return (uint64_t *)(void *)shelf_cell(comm, rank, round);
+}
+
+static void check_cells(struct node_call *call, int turn)
+{
+    struct comm *comm = call->comm;
+    const int root = turn % comm->size, rounds = 1 + turn % NODE_AHEAD;
+    const uint32_t first = comm->shelf.round + 1;
+
+    for (int i = 0; i < rounds; i++) {
+        struct shelf_line *line = node_open(call, comm->rank == root);
+
+        for (int word = 0; comm->rank == root && word < CELL_WORDS; word++)
+            cell_of(comm, root, call->round)[word] = call->round;
+        node_post(call, line);
+    }
+    node_wake_all(call);
+    for (uint32_t round = first; comm->rank != root && round != first + (uint32_t)rounds; round++) {
+        CHECK_INT(node_await(call, round, root, root + 1), 0);
+        if (round % 16 == (uint32_t)comm->rank)
+            usleep(50);
+        for (int word = 0; word < CELL_WORDS; word++)
+            CHECK(cell_of(comm, root, round)[word] == round);
+    }
+}
+
+static void cells(struct comm *comm)
+{
+    struct node_call call = { .comm = comm, .what = node_what(COLL_SCATTERV, -1) };
+    uint32_t taken = 0;
+
+    for (int turn = 0; turn < CELL_CALLS; turn++)
+        check_cells(&call, turn);
+    node_post(&call, node_open(&call, false));
+    CHECK_INT(node_meet(&call, call.round), 0);
+    call.round += SHELF_SLOTS;
+    comm->shelf_known = call.round;
+    for (int i = 0; i < SHELF_CELLS; i++, call.round++) /* nobody comes to a round but this one … */
+        taken |= 1U << node_take_cell(&call);
+    CHECK_INT(taken, (1U << SHELF_CELLS) - 1);
+    comm->shelf_known = call.round; /* … until all have */
+    CHECK_INT(node_take_cell(&call), 0);
+}
+
+/* Blocks of a scatterv, one length for all, through lines and cells; there is room for another length. */
+static void slots(struct comm *comm)
+{
+    int numbers[MAX_RANKS], places[MAX_RANKS];
+    struct type *type;
+
+    type_init();
+    type = obj_type(MPI_INT);
+    in = malloc((6 * MAX_ITEMS + 1) * sizeof *in);
+    out = malloc((6 * MAX_ITEMS + 1) * sizeof *out);
+    CHECK(in && out);
+    for (int call = 0; call < 300; call++) {
+        const int count = call * 211 % (call % 2 ? 2200 : 150), root = call % comm->size;
+        const int room = count + (call / 2 + comm->rank) % 3 - (count && call > 280 && comm->rank != root);
+        int rc;
+
+        for (int rank = 0; rank < comm->size; rank++) {
+            numbers[rank] = count;
+            places[rank] = rank * count;
+        }
+        fill(call, comm->rank, count * comm->size);
+        rc = any_scatter(comm, VARYING(in, numbers, places, type),
+                         SAME(out, comm->rank == root ? count : room, type), root);
+        CHECK_INT(err_class(rc), room < count ? MPI_ERR_TRUNCATE : 0);
+        check_block(out, 1, call, root, comm->rank * count, room < count ? room : count);
+    }
+    CHECK(any_short_calls > 20);
+    CHECK_INT(node_barrier(comm), 0);
+    free(in);
+    free(out);
+}
+
 /* Both ways are tried, in turns of which all know, and what comes is right in both. counts[]: the ways at each call, as
  * the first one says that comes to it. */
 enum { TRIED_CALLS = 60, TRIED_ITEMS = 20000 };
@@ -869,6 +951,10 @@ int main(void)
     }
     for (int size = 3; size <= 6; size++) /* "2m" still */
         run(size, size % 2, size % 3 ? 0 : UINT32_MAX - 30, trays);
+    for (int size = 2; size <= 9; size++) {
+        run(size, size % 2, size % 3 ? UINT32_MAX - 500 : 0, cells);
+        run(size, size % 2, size % 3 ? UINT32_MAX - 100 : 0, slots);
+    }
     unsetenv("PARLEY_SHARED_COLL_COPY_MIN");
     run(2, false, 0, calls);
     run(2, false, 0, trials);

@@ -166,6 +166,8 @@ bool shelf_open(struct comm *comm, struct comm_shelf shelf)
     comm->shelf_memory = memory + skip;
     comm->shelf_cells = comm->shelf_memory + lines_size(area.procs);
     memset(&comm->shelf_trays, 0, sizeof comm->shelf_trays);
+    for (int i = 0; i < SHELF_CELLS; i++)
+        comm->shelf_cell_round[i] = shelf.round - 2 * SHELF_SLOTS; /* long ago */
     comm->shelf_short = comm->size <= node_flat_max() ? ~coll_by_messages : 0;
     if (!shelf_has_cells(comm)) /* as node_call.c has it */
         comm->shelf_short &= WITHOUT_CELLS;

@@ -13,7 +13,8 @@
  * All of it starts as zeroes, memory is taken where it is touched, and a shelf is mapped by who uses it. The first one
  * is that of MPI_COMM_WORLD, from its beginning on. Communicators without cells share in short calls only.
  *
- * A member uses its lines and its cells in turn: line r % SHELF_SLOTS and cell r % SHELF_CELLS in round r. Nothing is
+ * A member uses its lines in turn, line r % SHELF_SLOTS in round r, and of its cells any that is free where it needs
+ * one; the line tells which. So roots that move on take the same few cells again, and wait for nobody. Nothing is
  * reset: who writes knows that all others are done with the round that this was last used in. Numbers of rounds go
  * around. Trays are for blocks longer than a cell, of one round and for one reader (node_trays.c). */
 #ifndef COLL_SHELF_H
@@ -31,7 +32,7 @@ enum {
     SHELVES_WITH_CELLS = 32,
     SHELF_WORLD = 1,        /* number of that of MPI_COMM_WORLD */
     SHELF_SLOTS = 64,
-    SHELF_CELLS = 16,       /* of a member */
+    SHELF_CELLS = COMM_CELLS, /* of a member */
     SHELF_INLINE = 560,     /* bytes of data that a line takes: eight cache lines behind the first */
     SHELF_CELL = 36864,     /* bytes of a cell; no power of two: cells would share sets of a cache */
     SHELF_TRAYS = COMM_TRAYS, /* of a member */
@@ -43,7 +44,7 @@ enum {
  * member gets further ahead of the others. */
 struct shelf_line {
     _Atomic uint64_t stamp;
-    uint64_t bytes;             /* of the call: the same at all members, or 0 */
+    uint64_t told;              /* bytes of the call, the same at all members, or 0; and which cell: shelf_told */
     unsigned char data[SHELF_INLINE];
 } ALIGNED(CACHE_LINE);
 
@@ -97,10 +98,24 @@ static inline struct shelf_line *shelf_line(const struct comm *comm, int rank, u
     return &shelf_member(comm, rank)->line[round % SHELF_SLOTS];
 }
 
-/* The cell of that round; only if shelf_has_cells. */
+enum { SHELF_CELL_BITS = 8 };
+
+static inline uint64_t shelf_told(uint64_t bytes, uint32_t cell)
+{
+    return bytes << SHELF_CELL_BITS | cell;
+}
+
+static inline uint64_t shelf_bytes(const struct shelf_line *line)
+{
+    return line->told >> SHELF_CELL_BITS;
+}
+
+/* The cell that goes with a line which its member has opened with one; only if shelf_has_cells. */
 static inline char *shelf_cell(const struct comm *comm, int rank, uint32_t round)
 {
-    return comm->shelf_cells + ((size_t)rank * SHELF_CELLS + round % SHELF_CELLS) * SHELF_CELL;
+    const uint32_t cell = (uint32_t)shelf_line(comm, rank, round)->told % SHELF_CELLS;
+
+    return comm->shelf_cells + ((size_t)rank * SHELF_CELLS + cell) * SHELF_CELL;
 }
 
 /* A tray of a member, if there are cells. */

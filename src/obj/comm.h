@@ -30,7 +30,7 @@ struct comm_shelf {
 };
 
 /* Which trays of its own a member has used, in which round and for whom, and which one is next. Owned by room coll. */
-enum { COMM_TRAYS = 2 };
+enum { COMM_TRAYS = 2, COMM_CELLS = 16 };
 
 struct comm_trays {
     struct {
@@ -103,6 +103,7 @@ struct comm {
     struct ways *shelf_trials;       /* of rank 0; owned; NULL: it makes none */
     uint32_t shelf_short;            /* operations whose short calls go straight through it, a bit each */
     char *shelf_memory, *shelf_cells; /* where it is, if there is one */
+    uint32_t shelf_cell_round[COMM_CELLS]; /* in which this member has last used each of its cells */
     struct comm_trays shelf_trays;
     char *shelf_scratch;             /* for intermediate results; owned; NULL: none yet */
     struct comm_notes notes;
