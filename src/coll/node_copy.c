@@ -19,6 +19,8 @@ static struct setting copy_min = {
 };
 SETTING_LISTED(copy_min);
 
+#define DEAR_CROWDED 3.5F /* see peek_price */
+
 static int pid_of(const struct node_call *call, int rank)
 {
     return atomic_load_explicit(&shelf_proc(call->comm, rank)->pid, memory_order_relaxed);
@@ -55,12 +57,18 @@ static bool is_set(void)
     return !setting_read(&copy_min) && copy_min.value;
 }
 
+/* Members that share processors share the caches, too, so cells are better sooner. */
+static bool copies_are_dear(void)
+{
+    return progress_is_oversubscribed() ? peek_price() > DEAR_CROWDED : peek_is_dear();
+}
+
 /* From how many bytes on do copies pay, as this process sees it? */
 static uint64_t pays_from(void)
 {
     if (is_set())
         return (uint64_t)copy_min.value;
-    return peek_is_dear() ? NODE_COPY_MIN_DEAR : 0;
+    return copies_are_dear() ? NODE_COPY_MIN_DEAR : 0;
 }
 
 /* All take the lowest, since what disturbs a process while it measures makes it higher. `can` of all is known. */

@@ -28,15 +28,15 @@ static inline bool peek_is_refused(int failed)
 }
 
 /* How many times as long as a copy within the process one by the system takes, 64 KB in pages of the usual size: 2 or 3
- * where calls of the system are cheap, 5 to 9 and more where a hypervisor or a sandbox makes them dear. Measured once,
- * in 50 us or so; 0: the system does not copy, or there is no memory. Thread-safe. */
+ * where calls of the system are cheap, 8 and more where a hypervisor or a sandbox makes them dear. Measured once, in 50
+ * us or so; 0: the system does not copy, or there is no memory. Thread-safe. */
 float peek_price(void);
 
-/* Is it dear? From so many times on two copies within processes are faster. Measured: 2 to 3 where it is cheap, 5 to 9
+/* Is it dear? From so many times on two copies within processes are faster. Measured: 2 to 3 where it is cheap, 8 to 9
  * where it is dear. */
 static inline bool peek_is_dear(void)
 {
-    return peek_price() > 3.5F;
+    return peek_price() > 5;
 }
 
 enum { PEEK_PIECES = 256 }; /* a call takes no more pieces on a side; the system's own limit is higher */
