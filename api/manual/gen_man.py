@@ -242,7 +242,7 @@ def version_since(function):
 
 def standard(function):
     text = f'{version_since(function)}. MPI 5.0, section {function.section}: {function.section_title}.'
-    if function.deprecated:
+    if function.deprecated and not function.section_title.startswith('Deprecated'):
         text += f' Deprecated since MPI {function.deprecated}.'
     return [prose(text)]
 

@@ -158,7 +158,7 @@ def contents(function, p):
 def first_text(p):
     """The sentence of a kind without what the words of the table add."""
     by_kind = KINDS.get((p.kind.name, p.direction)) or KINDS.get(p.kind.name)
-    return by_kind or p.kind.meaning
+    return by_kind or ('any handle' if p.kind.name.startswith('any_') else p.kind.meaning)
 
 
 def array_text(function, p, text):
@@ -187,7 +187,7 @@ def handle_text(p, text):
     return text
 
 
-def remarks(function, p):
+def remarks(function, p, text):
     if p.at:
         yield AT[p.at]
     if p.in_place:
@@ -196,7 +196,7 @@ def remarks(function, p):
         where = 'At the root ' if p.in_place == 'root' else ''
         ignored = f', and {described} {"are" if " and " in described else "is"} ignored' if described else ''
         yield f'{where}`MPI_IN_PLACE` (intracommunicators only): the data are where the result goes{ignored}.'
-    if p.may_be_null:
+    if p.may_be_null and not re.search(r'\bNULL\b', text):
         yield 'May be NULL.'
     if p.large_only:
         yield f'Only in `MPI_{function.name}_c`.'
@@ -218,7 +218,7 @@ def sentence(function, p, by_hand=None):
             text = 'where the block begins, in bytes; any sign'
         text = array_text(function, p, text) if p.is_array else text
     text = text[0].upper() + text[1:] if text[0].isalpha() and not text.startswith('void') else text
-    return ' '.join([text.rstrip('.') + '.', *remarks(function, p)])
+    return ' '.join([text.rstrip('.') + '.', *remarks(function, p, text)])
 
 
 def direction(p):

@@ -112,6 +112,7 @@ class Pages(unittest.TestCase):
         self.assertIn('for each process', section('Gather', 'PARAMETERS'))
         self.assertIn('becomes MPI_COMM_NULL', section('Comm_free', 'PARAMETERS'))
         self.assertIn('MPI_STATUS_IGNORE', section('Recv', 'PARAMETERS'))
+        self.assertEqual(len(re.findall('may be NULL', section('T_event_get_info', 'PARAMETERS'), re.I)), 9)
         self.assertIn('Only in MPI_Type_get_contents_c', section('Type_get_contents', 'PARAMETERS'))
 
     def test_errors(self):
@@ -128,7 +129,7 @@ class Pages(unittest.TestCase):
     def test_standard(self):
         self.assertIn('Since MPI 1.0; the form with large counts since MPI 4.0. MPI 5.0, section 3.2.1',
                       section('Send', 'STANDARD'))
-        self.assertIn('Deprecated since MPI 4.1', section('Get_elements_x', 'STANDARD'))
+        self.assertIn('Deprecated since MPI-4.1.', section('Get_elements_x', 'STANDARD'))
 
     def test_completion(self):
         self.assertIn('Nonlocal', section('Send', 'COMPLETION'))
