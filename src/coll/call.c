@@ -202,7 +202,7 @@ static void number(struct sched *s, enum coll_form form)
     if (form == COLL_PERSISTENT)
         s->local_tag = tag_of_persistent(comm->local->coll_persistent++);
     else
-        s->local_tag = tag_of_call(coll_count_call(comm->local, s->call), COLL_INTERNAL, 0);
+        s->local_tag = tag_of_call(s->local_sequence = coll_count_call(comm->local, s->call), COLL_INTERNAL, 0);
 }
 
 void coll_set_choice(struct sched *s, const struct coll_args *args, const struct coll_choice *choice)

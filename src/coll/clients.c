@@ -111,19 +111,25 @@ void clients_number(struct sched *s, enum coll_form form)
     s->is_laid_down = is_laid_down(s->comm, s->operation, form);
 }
 
+static uint64_t note_of(uint32_t sequence, int root, int tag)
+{
+    return (uint64_t)P2P_NOTE_MARK << P2P_NOTE_BITS | (uint64_t)(sequence >> COLL_SEQUENCE_BITS & 0xff) << 48 |
+           (uint64_t)((unsigned)root & 0xffff) << 32 | (uint32_t)tag;
+}
+
 uint64_t clients_note(const struct sched *s)
 {
-    return (uint64_t)P2P_NOTE_MARK << P2P_NOTE_BITS | (uint64_t)(s->sequence >> COLL_SEQUENCE_BITS & 0xff) << 48 |
-           (uint64_t)((unsigned)s->root & 0xffff) << 32 | (uint32_t)s->tag;
+    return note_of(s->sequence, s->root, s->tag);
 }
 
 /* --- what does not fit --- */
 
-uint64_t clients_void_note(const struct sched *s)
+uint64_t clients_step_note(const struct sched *s, const struct sched_step *step)
 {
     const uint64_t mark = (uint64_t)(P2P_NOTE_MARK ^ P2P_NOTE_FAILED) << P2P_NOTE_BITS;
+    const uint64_t note = step->is_local ? note_of(s->local_sequence, s->root, s->local_tag) : clients_note(s);
 
-    return clients_note(s) ^ mark;
+    return step->is_void ? note ^ mark : note;
 }
 
 /* Do members pass on what they have received? If not, steps come after others for other reasons. */

@@ -78,8 +78,9 @@ static inline int clients_note_root(uint64_t note)
     return (int)(note >> 32 & 0xffff);
 }
 
-/* The note of a message without the data that it should have. */
-uint64_t clients_void_note(const struct sched *s);
+/* The note of a message: in the local group of an intercommunicator that of the call which it is there; another one
+ * without the data that it should have. */
+uint64_t clients_step_note(const struct sched *s, const struct sched_step *step);
 /* A step that receives is over: does what should have come with it not come? Then it is void, and so is what comes
  * after it. 0, or the error. */
 int clients_received(const struct sched *s, struct sched_step *step);

@@ -98,7 +98,8 @@ struct sched {
     int root;
     uint64_t bytes;            /* that all have to give alike; 0: they need not */
     unsigned hash;             /* of what all have to give alike, 4 bits */
-    int tag, local_tag;        /* of the messages with sub 0; the latter in the local group */
+    int tag, local_tag;        /* of the messages with sub 0; the latter in the local group, … */
+    uint32_t local_sequence;   /* … where it is this call */
     int client_tag;            /* the same, between clients of IMPI; see clients.h */
     bool is_laid_down;         /* by IMPI: `sub` is the tag between clients */
     bool spans_clients;        /* the communicator does */

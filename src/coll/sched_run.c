@@ -92,7 +92,7 @@ static int begin_send(struct sched *s, struct sched_step *step)
     const struct coll_block *block = &step->from;
 
     if (unlikely(s->spans_clients))
-        comm_of(s, step)->notes.sent = step->is_void ? clients_void_note(s) : clients_note(s);
+        comm_of(s, step)->notes.sent = clients_step_note(s, step);
     return p2p_isend_now(comm_of(s, step), block->buf, step->is_void ? 0 : block->count, block->type, step->peer,
                          tag_of(s, step), P2P_STANDARD | P2P_COLL, &step->req);
 }
