@@ -39,7 +39,7 @@ static int *list_places(void)
     return places;
 }
 
-int comm_group_at_places(const struct group *group, struct group **out)
+static int group_at_places(const struct group *group, struct group **out)
 {
     int *procs = mem_alloc((size_t)group->size * sizeof *procs + 1), *places = list_places(), rc = 0;
 
@@ -48,8 +48,8 @@ int comm_group_at_places(const struct group *group, struct group **out)
     for (int rank = 0; rank < group->size && !rc; rank++) {
         procs[rank] = places[comm_number_of(group_proc(group, rank))];
         if (procs[rank] < 0)
-            rc = err(MPI_ERR_OTHER, "rank %d of the group is in another client of IMPI, whose job this one is not "
-                     "connected with", rank);
+            rc = err(MPI_ERR_UNSUPPORTED_OPERATION, "E1213: the group has processes that were started later, and its "
+                     "rank %d is in another client of IMPI, whose job this one is not connected with", rank);
     }
     if (!rc)
         rc = group_create_list(group->size, procs, comm_world.proc, out);
@@ -58,6 +58,38 @@ int comm_group_at_places(const struct group *group, struct group **out)
     if (!rc)
         (*out)->session = group->session;
     return rc;
+}
+
+static int group_in_world(const struct group *group, struct group **out)
+{
+    int *procs = mem_alloc((size_t)group->size * sizeof *procs), rc;
+
+    if (!procs)
+        return err(MPI_ERR_NO_MEM, "no memory for a group of %d", group->size);
+    for (int rank = 0; rank < group->size; rank++)
+        procs[rank] = comm_number_of(group_proc(group, rank));
+    rc = group_create_list(group->size, procs, comm_world.proc, out);
+    mem_free(procs);
+    if (!rc)
+        (*out)->session = group->session;
+    return rc;
+}
+
+bool comm_is_in_world(const struct group *group)
+{
+    for (int rank = 0; comm_world.joint && rank < group->size; rank++)
+        if (joint_rank(comm_world.joint, comm_number_of(group_proc(group, rank))) < 0)
+            return false;
+    return true;
+}
+
+int comm_group_known(struct group *group, bool is_in_world, struct group **out)
+{
+    if (unlikely(comm_world.joint) && place_has_abroad() && group->size)
+        return is_in_world ? group_in_world(group, out) : group_at_places(group, out);
+    obj_ref(&group->obj);
+    *out = group;
+    return 0;
 }
 
 int comm_rank_of(const struct comm *comm, int proc)
@@ -81,7 +113,7 @@ static int make_known(struct comm *comm, struct group *group, struct comm **out)
     for (int rank = 0; rank < group->size && !rc; rank++)
         rc = p2p_renew(group_proc(group, rank));
     snprintf(name, sizeof name, "clients %" PRIx32, comm->ctx);
-    return rc ? rc : comm_create_from_group(group, name, comm->errhandler, out);
+    return rc ? rc : comm_create_by_numbers(group, name, comm->errhandler, out);
 }
 
 int comm_as_jobs(struct comm *comm, const char *call, struct comm **out)
@@ -98,7 +130,7 @@ int comm_as_jobs(struct comm *comm, const char *call, struct comm **out)
     if (!rc)
         rc = comm_acquaint(comm, call);
     if (!rc)
-        rc = comm_group_at_places(comm->group, &group);
+        rc = group_at_places(comm->group, &group);
     if (!rc) {
         group->session = comm->session;
         rc = make_known(comm, group, out);

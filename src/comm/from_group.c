@@ -343,7 +343,7 @@ static int be_told(struct comm *place, const struct group *group, const char *st
     return *ctx ? 0 : comm_ctx_missing();
 }
 
-int comm_create_from_group(struct group *group, const char *stringtag, struct errhandler *errhandler,
+int comm_create_by_numbers(struct group *group, const char *stringtag, struct errhandler *errhandler,
                            struct comm **out)
 {
     const struct comm like = { .errhandler = errhandler, .session = group->session };
@@ -364,5 +364,18 @@ int comm_create_from_group(struct group *group, const char *stringtag, struct er
     rc = comm_make(&like, group, ctx, out);
     if (has_many)
         comm_circle_count(ctx, -1);
+    return rc;
+}
+
+int comm_create_from_group(struct group *group, const char *stringtag, struct errhandler *errhandler,
+                           struct comm **out)
+{
+    struct group *known;
+    int rc = comm_group_known(group, comm_is_in_world(group), &known);
+
+    if (rc)
+        return rc;
+    rc = comm_create_by_numbers(known, stringtag, errhandler, out);
+    group_unref(known);
     return rc;
 }

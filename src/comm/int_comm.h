@@ -30,8 +30,14 @@ static inline int comm_number_of(int proc)
 {
     return likely(!comm_world.joint) ? proc : comm_number_in_world(proc);
 }
-/* The same group, all by their places. Error: MPI_ERR_OTHER if one has none. */
-int comm_group_at_places(const struct group *group, struct group **out);
+/* Are all of a group in the joint world? In a job alone all are. */
+bool comm_is_in_world(const struct group *group);
+/* The same group by the numbers that a communicator of it has: those in the joint world if all are there (is_in_world),
+ * else all have places. Error: MPI_ERR_UNSUPPORTED_OPERATION, E1213, if one has none. */
+int comm_group_known(struct group *group, bool is_in_world, struct group **out);
+/* As comm_create_from_group, of a group by such numbers. */
+int comm_create_by_numbers(struct group *group, const char *stringtag, struct errhandler *errhandler,
+                           struct comm **out);
 
 /* The rank of a process in comm_own or comm_clients_own. */
 static inline int comm_rank_in(const struct comm *place, int proc)
@@ -176,6 +182,7 @@ struct meeting {
     bool has_numbers;          /* … int32_t */
     enum meeting_for what_for; /* the same at both leaders */
     bool is_new;          /* it makes the first communicator of the two groups */
+    bool is_of_jobs;      /* all are called as members of their jobs, though the leaders meet as those of clients */
     int failed;           /* this side cannot go on: the error */
     const struct job_abroad *bond; /* where the common context is from; NULL: as for others of `peer` or `local` */
     const char *call;     /* for reports */
@@ -190,6 +197,7 @@ struct agreed {
     uint64_t local_ctx;   /* for one of the local group */
     uint64_t is_joint;    /* names are those of the joint world; see comm_list_names */
     uint64_t is_mixed;    /* the groups, which are new to each other, have processes of several jobs */
+    uint64_t needs_jobs;  /* some of the joint world, and others: they have to meet once more, is_of_jobs */
     uint64_t chief;       /* name of the leader that is before the other one */
     uint64_t size;
     void *data;           /* of the other side, names or bytes; the caller's to free */

@@ -103,7 +103,7 @@ static int take_contexts(const struct meeting *m, struct agreed *agreed, struct 
         return rc;
     if (mine->is_named)
         rc = take(comm_clients_take_own, &mine->id);
-    if (rc || comm_is_foreign(remote))
+    if (rc || (comm_is_foreign(remote) && !m->bond))
         return rc;
     if (m->bond)
         rc = comm_ctx_take_abroad(m->bond, &ctx);
@@ -139,18 +139,26 @@ static int check_other(const struct meeting *m)
     return 0;
 }
 
+/* Of the two leaders, the same at both. */
+static uint64_t chief_of(const struct meeting *m, bool is_before)
+{
+    const int chief = is_before ? comm_world.proc : other_leader(m);
+
+    return comm_is_foreign(other_leader(m)) ? (uint64_t)joint_rank(comm_world.joint, chief) : place_name(chief);
+}
+
 /* What follows from both offers. */
 static int conclude(const struct meeting *m, const struct offer *mine, const struct offer *theirs,
                     struct agreed *agreed)
 {
-    const bool spans = mine->has_foreign || theirs->has_foreign || comm_is_foreign(other_leader(m));
+    const bool spans = !m->is_of_jobs && (mine->has_foreign || theirs->has_foreign || comm_is_foreign(other_leader(m)));
     const bool is_before = comm_is_before(comm_world.proc, other_leader(m));
 
     /* all that are in the joint world, and are called as its members in at least one of the groups */
     agreed->is_joint = spans && mine->is_named && theirs->is_named;
-    agreed->is_mixed = !agreed->is_joint && (mine->is_mixed || theirs->is_mixed ||
-                                             (m->is_new && place_abroad(other_leader(m))));
-    agreed->chief = place_name(is_before ? comm_world.proc : other_leader(m));
+    agreed->needs_jobs = spans && !agreed->is_joint;
+    agreed->is_mixed = !spans && (mine->is_mixed || theirs->is_mixed || (m->is_new && place_abroad(other_leader(m))));
+    agreed->chief = chief_of(m, is_before);
     agreed->word = theirs->word;
     agreed->size = theirs->size;
     agreed->ctx = spans ? mine->id | theirs->id : mine->ctx | theirs->ctx;
@@ -158,9 +166,6 @@ static int conclude(const struct meeting *m, const struct offer *mine, const str
         (m->expected && theirs->size != m->expected))
         return err(MPI_ERR_OTHER, "the leader of the other group tells of it in %" PRIu64 " bytes, which makes no "
                    "sense", theirs->size);
-    if (spans && !agreed->is_joint)
-        return err(MPI_ERR_UNSUPPORTED_OPERATION, "E1213: %s does not work over several clients of IMPI with processes "
-                   "that were started later, and there are such in one of the groups", m->call);
     return alloc_data(agreed);
 }
 
@@ -183,9 +188,9 @@ static int lead(const struct meeting *m, struct agreed *agreed)
     struct offer mine = {
         .word = agreed->own_word,
         .size = m->size,
-        .is_named = comm_clients_are_named(m->local->group),
+        .is_named = !m->is_of_jobs && comm_clients_are_named(m->local->group),
         .has_foreign = comm_world.joint && comm_clients_has_foreign(m->local->group),
-        .is_mixed = m->is_new && comm_abroad_in_group(m->local->group),
+        .is_mixed = m->is_of_jobs || (m->is_new && comm_abroad_in_group(m->local->group)),
     };
     struct offer theirs;
     int rc = check_other(m), failed;
@@ -311,6 +316,24 @@ static int find_remote(const struct comm *parent, const struct group *group, con
     return rc;
 }
 
+static int meet_and_make(struct meeting *m, const struct comm *parent, struct group *group, struct comm **out);
+
+/* There are others than those of the joint world. */
+static int meet_of_jobs(const struct meeting *first, struct comm **out)
+{
+    struct meeting m = *first;
+    struct comm *known = NULL;
+    int rc;
+
+    m.failed = comm_as_jobs(first->local, first->call, &known);
+    m.local = known ? known : first->local;
+    m.is_of_jobs = true;
+    rc = meet_and_make(&m, m.local, m.local->group, out);
+    if (known)
+        comm_unref(known);
+    return m.failed ? m.failed : rc;
+}
+
 /* Meet with a group to tell, and make. The caller keeps its reference to the group. No communicator if this process is
  * in none of the groups, or one is empty. */
 static int meet_and_make(struct meeting *m, const struct comm *parent, struct group *group, struct comm **out)
@@ -324,6 +347,11 @@ static int meet_and_make(struct meeting *m, const struct comm *parent, struct gr
     rc = comm_meet(m, &agreed);
     if (rc)
         return rc;
+    if (unlikely(agreed.needs_jobs)) {
+        mem_free(agreed.data);
+        return_contexts(m, &agreed);
+        return meet_of_jobs(m, out);
+    }
     first = (struct agreed){ .ctx = agreed.ctx };
     if (agreed.is_mixed)
         rc = comm_introduce(m);
@@ -460,7 +488,7 @@ static int meet_over_both(struct comm *local, const struct comm_sides *sides, co
 
     if (rc)
         return rc;
-    rc = comm_create_from_group(group, stringtag, errhandler, &m.peer);
+    rc = comm_create_by_numbers(group, stringtag, errhandler, &m.peer);
     m.remote = group_rank_of(group, group_proc(sides->remote, sides->remote_leader));
     group_unref(group);
     if (rc)
@@ -470,8 +498,8 @@ static int meet_over_both(struct comm *local, const struct comm_sides *sides, co
     return rc;
 }
 
-int comm_inter_create_from_groups(const struct comm_sides *sides, const char *stringtag, struct errhandler *errhandler,
-                                  struct comm **out)
+static int create_from_sides(const struct comm_sides *sides, const char *stringtag, struct errhandler *errhandler,
+                             struct comm **out)
 {
     struct group *group = sides->local, *remote = sides->remote;
     struct comm *local = NULL, *place = &comm_own;
@@ -481,7 +509,7 @@ int comm_inter_create_from_groups(const struct comm_sides *sides, const char *st
     if (!rc && unlikely(comm_world.joint))
         rc = comm_clients_find_place(group, remote, "MPI_Intercomm_create_from_groups", &place);
     if (!rc)
-        rc = comm_create_from_group(group, stringtag, errhandler, &local);
+        rc = comm_create_by_numbers(group, stringtag, errhandler, &local);
     if (rc || !local)
         return rc;
     if (comm_abroad_in_group(group) || comm_abroad_in_group(remote)) {
@@ -498,6 +526,24 @@ int comm_inter_create_from_groups(const struct comm_sides *sides, const char *st
     obj_ref(&group->obj);
     obj_ref(&remote->obj);
     return comm_make_inter(local, local, group, remote, (uint32_t)agreed.ctx, out);
+}
+
+int comm_inter_create_from_groups(const struct comm_sides *sides, const char *stringtag, struct errhandler *errhandler,
+                                  struct comm **out)
+{
+    const bool is_in_world = comm_is_in_world(sides->local) && comm_is_in_world(sides->remote);
+    struct comm_sides known = *sides;
+    int rc = comm_group_known(sides->local, is_in_world, &known.local);
+
+    if (rc)
+        return rc;
+    rc = comm_group_known(sides->remote, is_in_world, &known.remote);
+    if (!rc) {
+        rc = create_from_sides(&known, stringtag, errhandler, out);
+        group_unref(known.remote);
+    }
+    group_unref(known.local);
+    return rc;
 }
 
 /* --- merging --- */

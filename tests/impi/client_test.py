@@ -349,7 +349,8 @@ def test_library_sides():
     for ranks, what, more in (([2, 3], 'all', {}), ([3, 1, 2], 'all', {}), ([1, 4, 1], 'all', {'PARLEY_NET': 'chaos'}),
                               ([2, 1, 2], 'all', {'PARLEY_IMPI_MAXLINEAR': 0, 'PARLEY_IMPI_MAXLEN': 10}),
                               ([1, 2], 'all', {'PARLEY_IMPI_ACKMARK': 1, 'PARLEY_IMPI_HIWATER': 1}),
-                              ([2, 3], 'groups', {}), ([1, 1, 2], 'groups', {'PARLEY_IMPI_MAXLEN': 10}),
+                              ([2, 3], 'groups', {}), ([2, 2, 2], 'groups', {}),
+                              ([1, 1, 2], 'groups', {'PARLEY_IMPI_MAXLEN': 10}),
                               ([3, 1], 'groups', {'PARLEY_NET': 'chaos'}), ([1, 2], 'late', {}), ([2, 2], 'late', {}),
                               ([2, 2], 'unfit', {}), ([2, 1, 3], 'unfit', {'PARLEY_IMPI_MAXLINEAR': 0})):
         codes, out, err, server = job(ranks, what, name='sides', **more)

@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <mpi.h>
 #include <mpix.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,10 +116,43 @@ static void check_groups(MPI_Comm comm, MPI_Comm inter)
     MPI_Group_free(&world);
 }
 
+static void check_size(MPI_Comm comm, int expected)
+{
+    int one = 1, n;
+
+    MPI_Allreduce(&one, &n, 1, MPI_INT, MPI_SUM, comm);
+    expect("size by a sum", n, expected);
+    MPI_Comm_free(&comm);
+}
+
+/* Of the groups alone: of both, of each, of one with the other. Those of the joint world may have two numbers. */
+static void check_of_groups(MPI_Comm inter, bool is_first)
+{
+    MPI_Group local, remote, both;
+    MPI_Comm comm;
+    int n, other;
+
+    MPI_Comm_group(inter, &local);
+    MPI_Comm_remote_group(inter, &remote);
+    MPI_Group_union(is_first ? local : remote, is_first ? remote : local, &both);
+    MPI_Comm_size(inter, &n);
+    MPI_Comm_remote_size(inter, &other);
+    MPI_Comm_create_from_group(both, "both", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    check_size(comm, n + other);
+    MPI_Comm_create_from_group(local, "side", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    check_size(comm, n);
+    MPI_Intercomm_create_from_groups(local, 0, remote, 0, "sides", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    check_size(comm, other);
+    MPI_Group_free(&both);
+    MPI_Group_free(&local);
+    MPI_Group_free(&remote);
+}
+
 static void check(MPI_Comm comm, MPI_Comm inter, int id)
 {
     check_messages(inter);
     check_collectives(inter, id);
+    check_of_groups(inter, id < 1000);
     if (comm != MPI_COMM_NULL)
         check_groups(comm, inter);
     MPI_Comm_disconnect(&inter);
