@@ -55,7 +55,8 @@ struct call {
     int source;         /* who is awaited, his rank there, … */
     uint64_t from;      /* … his name */
     struct message *message; /* some message with that tag has come */
-    bool has_stray;          /* or the news lay among the strays */
+    bool has_stray;          /* or the news lay among the strays, … */
+    int failed;              /* … or none will come: the error */
 };
 
 #define HASH_START UINT32_C(2166136261)
@@ -162,9 +163,9 @@ static bool has_come(void *arg)
 
     call->has_stray = stray_take(call);
     if (!call->has_stray)
-        p2p_improbe(call->place, call->is_mixed ? MPI_ANY_SOURCE : call->source, call->tag, &flag, &call->message,
-                    NULL);
-    return call->has_stray || flag;
+        call->failed = p2p_improbe(call->place, call->is_mixed ? MPI_ANY_SOURCE : call->source, call->tag, &flag,
+                                   &call->message, NULL);
+    return call->has_stray || call->failed || flag;
 }
 
 bool comm_describe_wait(const struct progress_long *wait, struct blocked *out)
@@ -189,8 +190,8 @@ static int hear(struct call *call, int rank)
     call->from = name_in(call->place, group_proc(call->group, rank));
     while (!rc && !is_there) {
         progress_wait_until(has_come, call);
-        if (call->has_stray)
-            return 0;
+        if (call->has_stray || call->failed)
+            return call->failed;
         rc = p2p_mrecv(call->message, (char *)&call->heard + begin, (MPI_Count)(sizeof call->heard - begin),
                        obj_type(MPI_BYTE), NULL);
         is_there = !rc && is_meant(call, &call->heard);

@@ -397,6 +397,14 @@ def test_library_sessions():
         equal((codes, out, err, server), ([0] * len(ranks), '', '', 0), (ranks, what, more))
 
 
+def test_library_gone():
+    """Who waits for the first one of a group, which has ended, ends in order."""
+    for ranks in [1, 1], [2, 3]:
+        codes, out, err, server = job(ranks, 'gone', name='sides')
+        equal((out, server, 'signal' in err), ('', 1, False), err)
+        check(all(codes) and codes[0] == 5, codes, err)
+
+
 def test_library_parts():
     """Partitioned messages, also in many packets with little credit."""
     for ranks, what, more in (([2, 2], 'ring', {}), ([1, 2, 1], 'ring', {'PARLEY_IMPI_MAXLEN': 2000}),

@@ -6,6 +6,7 @@
  *   sides late     a group with a process that was started later, against one over several clients
  *   sides child    what that one does
  *   sides groups   communicators of groups alone
+ *   sides gone     rank 0 is gone when all others wait for it to make one
  *   sides unfit    a number that does not fit is to go to others in a collective call: an error of all who would have
  *                  it, or something made of it, from there */
 #include <mpi.h>
@@ -311,6 +312,17 @@ static void groups(void)
     first_against_others(rank > 0);
 }
 
+static void gone(void)
+{
+    MPI_Group world;
+    MPI_Comm comm;
+
+    if (!rank)
+        MPI_Abort(MPI_COMM_WORLD, 5);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Comm_create_from_group(world, "gone", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "all";
@@ -329,6 +341,8 @@ int main(int argc, char **argv)
         child();
     else if (!strcmp(what, "groups"))
         groups();
+    else if (!strcmp(what, "gone"))
+        gone();
     else if (!strcmp(what, "unfit"))
         unfit();
     MPI_Finalize();
