@@ -342,25 +342,28 @@ int coll_start(struct comm *comm, const struct coll_args *args, struct req **out
     return 0;
 }
 
-/* On a shelf that there is already: this call may not ask the others for one. */
-static int make_ibarrier(struct comm *comm, const struct coll_args *args, struct sched **out)
+/* On a shelf that there is already, if it has a word left: this call may not ask the others for one. */
+static int make_barrier(struct comm *comm, const struct coll_args *args, enum coll_form form, struct sched **out)
 {
+    const bool is_persistent = form == COLL_PERSISTENT;
     int rc;
 
-    if (comm->shelf.number <= 0 || coll_by_messages & 1U << COLL_BARRIER)
-        return make_request(comm, args, COLL_NONBLOCKING, out);
-    rc = new_request(comm, NULL, false, out);
+    if (comm->shelf.number <= 0 || coll_by_messages & 1U << COLL_BARRIER ||
+        (is_persistent && comm->shelf_meets == SHELF_MEETS - 1))
+        return make_request(comm, args, form, out);
+    rc = new_request(comm, NULL, is_persistent, out);
     if (rc)
         return rc;
-    rc = count_and_check(*out, args, COLL_NONBLOCKING);
-    sched_meet(*out, AT_ONCE);
+    rc = count_and_check(*out, args, form);
+    sched_meet(*out, is_persistent ? ++comm->shelf_meets : 0, AT_ONCE);
     return finish_request(*out, rc);
 }
 
 int coll_ibarrier(struct comm *comm, struct req **out)
 {
     struct sched *s;
-    const int rc = make_ibarrier(comm, COLL_ARGS(COLL_BARRIER, COLL_NOTHING, COLL_NOTHING, NULL, 0), &s);
+    const int rc = make_barrier(comm, COLL_ARGS(COLL_BARRIER, COLL_NOTHING, COLL_NOTHING, NULL, 0), COLL_NONBLOCKING,
+                                &s);
 
     if (rc)
         return rc;
@@ -373,7 +376,8 @@ int coll_ibarrier(struct comm *comm, struct req **out)
 int coll_make(struct comm *comm, const struct coll_args *args, struct req **out)
 {
     struct sched *s;
-    const int rc = make_request(comm, args, COLL_PERSISTENT, &s);
+    const int rc = args->operation == COLL_BARRIER ? make_barrier(comm, args, COLL_PERSISTENT, &s)
+                                                   : make_request(comm, args, COLL_PERSISTENT, &s);
 
     if (rc)
         return rc;

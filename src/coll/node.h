@@ -53,11 +53,11 @@ bool node_describe_wait(const struct progress_long *told, struct blocked *out) C
 bool node_try(struct comm *comm, const struct coll_args *args, int *rc);
 int node_barrier(struct comm *comm);
 
-/* Nonblocking barriers (node_meets.c), on a communicator whose `shelf.number` is above 0. Begin one: it is the one with
- * the number that is returned, for all members. */
-uint32_t node_meets_begin(struct comm *comm);
+/* Nonblocking and persistent barriers (node_meets.c), on a communicator whose `shelf.number` is above 0. Begin one of
+ * those that a word counts: it is the one with the number that is returned, for all members. */
+uint32_t node_meets_begin(const struct comm *comm, int word);
 /* Have all begun it? *next, 0 at first, is the first member that has not. The last one to begin wakes the others. */
-bool node_meets_over(const struct comm *comm, uint32_t number, int *next);
+bool node_meets_over(const struct comm *comm, int word, uint32_t number, int *next);
 int node_bcast(struct comm *comm, void *buf, MPI_Count count, struct type *type, int root);
 /* These take the forms with counts as well: an array may be NULL where it is not looked at, but has a width. */
 int node_gather(struct comm *comm, const struct coll_data *send, const struct coll_data *recv, int root);

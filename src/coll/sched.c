@@ -197,9 +197,10 @@ int sched_call(struct sched *s, sched_call_fn *fn, void *arg, const int *after)
     return add(s, (struct sched_step){ .kind = SCHED_CALL, .call = fn, .from = { arg, 0, NULL } }, after);
 }
 
-int sched_meet(struct sched *s, const int *after)
+int sched_meet(struct sched *s, int word, const int *after)
 {
-    return add(s, (struct sched_step){ .kind = SCHED_MEET }, after);
+    s->has_choices = true;
+    return add(s, (struct sched_step){ .kind = SCHED_MEET, .sub = (uint8_t)word }, after);
 }
 
 void sched_set_send(const struct sched *s, int step, struct coll_block bytes)

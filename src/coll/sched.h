@@ -69,7 +69,7 @@ struct sched_step {
     sched_call_fn *call;       /* its argument is from.buf */
     int peer;                  /* rank of a message */
     uint8_t kind;              /* enum sched_kind */
-    uint8_t sub;
+    uint8_t sub;               /* of SCHED_MEET: the word */
     bool is_local;             /* of an intercommunicator: a message in the local group */
     bool is_up_to;             /* a receive of what may be shorter */
     bool is_put_off;           /* in this run: a receive that has given way to what may be sent */
@@ -112,7 +112,7 @@ struct sched {
     int failed;                /* while building: an error code */
     long parameter;            /* while building: of the algorithm, see choose.h; never 0 for one that takes one */
     const struct coll_layout *layout; /* while building: which node each rank is on; NULL: all on one */
-    bool has_choices;          /* only a run shows which steps there are: no turns */
+    bool has_choices;          /* only a run shows which steps there are, or it is a barrier by words: no turns */
     bool has_turns;
     bool has_receives;         /* of those */
     bool is_epoch;             /* the request of a nonblocking barrier: see struct comm_epochs */
@@ -173,8 +173,8 @@ void sched_drop(const struct sched *s, int step);
 /* One more that `step` comes after. */
 void sched_also(struct sched *s, int step, int before);
 
-/* A nonblocking barrier on the communicator's shelf (node.h); a schedule has one at most and runs once. */
-int sched_meet(struct sched *s, const int *after);
+/* A barrier on the communicator's shelf, by that word (node.h); a schedule has one at most. */
+int sched_meet(struct sched *s, int word, const int *after);
 
 /* Temporary memory that lives as long as the schedule: `count` items, with room for their gaps, aligned as malloc's;
  * as many bytes. */

@@ -117,7 +117,7 @@ static bool look_for_meeting(struct sched *s)
 {
     const int step = s->meet;
 
-    if (!node_meets_over(s->comm, s->meet_number, &s->meet_next))
+    if (!node_meets_over(s->comm, s->steps[step].sub, s->meet_number, &s->meet_next))
         return false;
     s->meet = SCHED_NONE;
     sched_over(s, step);
@@ -128,7 +128,7 @@ static void begin_meeting(struct sched *s, int step)
 {
     s->meet = step;
     s->meet_next = 0;
-    s->meet_number = node_meets_begin(s->comm);
+    s->meet_number = node_meets_begin(s->comm, s->steps[step].sub);
     look_for_meeting(s);
 }
 

@@ -212,7 +212,8 @@ static void prepare(struct comm *comm)
         for (int slot = 0; slot < SHELF_SLOTS; slot++)
             atomic_store_explicit(&member->line[slot].stamp, stamp, memory_order_relaxed);
         atomic_store_explicit(&member->step, stamp, memory_order_relaxed);
-        atomic_store_explicit(&member->meets, 0, memory_order_relaxed);
+        for (int word = 0; word < SHELF_MEETS; word++)
+            atomic_store_explicit(&member->meets[word], 0, memory_order_relaxed);
     }
 }
 

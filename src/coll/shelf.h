@@ -37,6 +37,7 @@ enum {
     SHELF_CELL = 36864,     /* bytes of a cell; no power of two: cells would share sets of a cache */
     SHELF_TRAYS = COMM_TRAYS, /* of a member */
     SHELF_TRAY = 139264,    /* bytes of a tray: 128 KB and a bit */
+    SHELF_MEETS = 16,       /* words of a member, a cache line: that of MPI_Ibarrier, one for each persistent barrier */
 };
 
 /* What a member says in a round. The stamp is stored last: the round in the upper half, what is called in the lower.
@@ -52,7 +53,8 @@ struct shelf_member {
     struct shelf_line line[SHELF_SLOTS];
     _Atomic uint64_t step ALIGNED(CACHE_LINE);  /* how far it has come inside a round: the round in the upper half */
     _Atomic uint64_t wants ALIGNED(CACHE_LINE); /* what it waits for (node.c); 0: nothing here */
-    _Atomic uint32_t meets ALIGNED(CACHE_LINE); /* nonblocking barriers that it has begun (node_meets.c) */
+    /* Barriers that it has begun (node_meets.c): nonblocking ones, and each of the first persistent ones. */
+    _Atomic uint32_t meets[SHELF_MEETS] ALIGNED(CACHE_LINE);
 };
 
 struct shelf_head {

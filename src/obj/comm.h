@@ -95,7 +95,7 @@ struct comm {
     struct comm *whole;              /* room coll's own, of the members on a node: that of all of them. Else NULL */
     struct comm_shelf shelf;
     uint32_t shelf_known;            /* a round that all members have come to */
-    uint32_t shelf_meets;            /* nonblocking barriers begun on it */
+    int shelf_meets;                 /* words of it that persistent barriers have been given */
     int8_t shelf_copies;             /* may members copy from each other's memory? 1 yes, -1 no, 0 not asked yet */
     size_t shelf_copy_min;           /* bytes from which that pays here, and if fewer would elsewhere; known with it */
     bool shelf_has_ways;             /* which way long blocks go is found by trial (coll/int_ways.h): */
