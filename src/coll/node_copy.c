@@ -120,7 +120,9 @@ int node_ask_copies(struct node_call *call)
 
 static COLD int copy_failed(const struct node_call *call, int rank, size_t len, int failed)
 {
-    return err(failed == ESRCH ? MPI_ERR_PROC_ABORTED : MPI_ERR_BUFFER,
+    if (failed == ESRCH)
+        return p2p_gone(group_proc(call->comm->group, rank), "a collective call", len);
+    return err(MPI_ERR_BUFFER,
                "E0701: copying %zu bytes from or to the memory of rank %d of %d in a collective call: %s", len, rank,
                call->comm->size, strerror(failed));
 }

@@ -670,6 +670,25 @@ static void bad_places(struct comm *comm)
     CHECK_INT(node_barrier(comm), 0);
 }
 
+/* One that has ended, as far as the system says. */
+static void gone_member(struct comm *comm)
+{
+    struct node_call call = { .comm = comm };
+    const int pid = fork();
+    int own, rc;
+    char data[8];
+
+    if (!pid)
+        _exit(0);
+    CHECK_INT(waitpid(pid, NULL, 0), pid);
+    own = atomic_exchange(&shelf_proc(comm, 1 - comm->rank)->pid, pid);
+    rc = node_fetch(&call, 1 - comm->rank, data, (uintptr_t)data, sizeof data);
+    CHECK_INT(err_id(rc), 338);
+    CHECK_INT(err_class(rc), MPI_ERR_PROC_ABORTED);
+    atomic_store(&shelf_proc(comm, 1 - comm->rank)->pid, own);
+    CHECK_INT(node_barrier(comm), 0);
+}
+
 enum { ROOM = 40000, MORE = 200000 };
 
 /* Rank 0 sends rank 1 a block of `len` bytes, rank 2, if there is one, sends all MORE bytes. */
@@ -970,6 +989,7 @@ int main(void)
     run(4, false, 0, wakes);
     run(2, false, 0, be_told);
     run(2, false, 0, bad_places);
+    run(2, false, 0, gone_member);
     test_disagreement(other_operation);
     test_disagreement(other_root);
     test_disagreement(other_length);

@@ -105,11 +105,8 @@ static bool copy_some(struct p2p_req *r)
 
 static COLD int copy_failed(const struct p2p_req *r, int failed)
 {
-    if (failed == ESRCH) {
-        lane_tell_lost(r->peer->proc);
-        return err(MPI_ERR_PROC_ABORTED, "E0338: process %d has ended, in the middle of a message of %zu bytes",
-                   r->peer->proc, r->wanted);
-    }
+    if (failed == ESRCH)
+        return p2p_gone(r->peer->proc, "a message", r->wanted);
     return err(MPI_ERR_BUFFER, "E0337: copying a message of %zu bytes to or from process %d: %s", r->wanted,
                r->peer->proc, strerror(failed));
 }

@@ -103,6 +103,12 @@ void lost_forget(struct peer *peer)
     peer_set_crowded(peer, !list_is_empty(&peer->link));
 }
 
+int p2p_gone(int proc, const char *what, size_t len)
+{
+    lane_tell_lost(proc);
+    return err(MPI_ERR_PROC_ABORTED, "E0338: process %d has ended, in the middle of %s of %zu bytes", proc, what, len);
+}
+
 int lost_error(const struct peer *peer)
 {
     return err_told(peer->lost_class, peer->lost);

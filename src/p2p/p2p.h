@@ -161,6 +161,10 @@ enum { P2P_LANE_APART = NET_LANES - 1 };
  * MPI_ERR_NO_MEM; of the network. */
 int p2p_be_reachable(void);
 
+/* The system says that process `proc` of this machine is gone: the error, E0338, of a copy of so many bytes, of `what`.
+ * mpiexec sees that the end of this process may follow from that. */
+int p2p_gone(int proc, const char *what, size_t len) COLD;
+
 /* For a call that IMPI does not have and this library has between its own clients: are all of the communicator of this
  * library, and data the same in the memory of all? Error: MPI_ERR_UNSUPPORTED_OPERATION, E1213. */
 int p2p_check_kin(const struct comm *comm, const char *call);

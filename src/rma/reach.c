@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "p2p/p2p.h"
 #include "rma/int_rma.h"
 #include "sys/peek.h"
 
@@ -175,16 +176,14 @@ int win_check_sides(const struct win_data *data, const struct win_aim *aim)
 
 static COLD int peek_failed(struct win *win, int rank, size_t len, int failed)
 {
-    const int error_class = failed == EFAULT  ? MPI_ERR_RMA_RANGE
-                            : failed == ESRCH ? MPI_ERR_PROC_ABORTED
-                                              : MPI_ERR_OTHER;
-
     if (peek_is_refused(failed)) {
         atomic_store_explicit(&win->target[rank].way, WIN_WAY_MESSAGES, memory_order_relaxed);
         return WIN_REFUSED;
     }
-    return err(error_class, "E0805: copying %zu bytes from or to the memory of rank %d: %s", len, rank,
-               strerror(failed));
+    if (failed == ESRCH)
+        return p2p_gone(group_proc(win->comm->group, rank), "a one-sided call", len);
+    return err(failed == EFAULT ? MPI_ERR_RMA_RANGE : MPI_ERR_OTHER,
+               "E0805: copying %zu bytes from or to the memory of rank %d: %s", len, rank, strerror(failed));
 }
 
 int win_peek(struct win *win, int rank, void *local, uint64_t address, size_t len, bool is_write)

@@ -240,6 +240,7 @@ def test_library_peer_ended():
     if 'E0114' in result.stderr:
         raise launch.Skipped('processes may not copy from each other here')
     expect_id(result, 338)
+    expect_id(run('-timeout', 20, '-n', 2, 'sh', '-c', f'{faults()} gone_window; sleep 30'), 338)
 
 
 def test_out_of_memory():

@@ -323,6 +323,25 @@ static void gone(void)
     FAULT MPI_Recv(text, sizeof text, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* Rank 0 is killed, and rank 1 reads from its window. */
+static void gone_window(void)
+{
+    static char text[1 << 20];
+    MPI_Win win;
+
+    if (!line) {
+        MPI_Win_create(text, sizeof text, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+        MPI_Win_lock_all(0, win);
+        MPI_Get(text, rank ? 1000 : 0, MPI_CHAR, 0, 0, rank ? 1000 : 0, MPI_CHAR, win);
+        MPI_Win_flush_all(win);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0)
+            raise(SIGKILL);
+        sleep(1);
+    }
+    FAULT MPI_Get(text, sizeof text, MPI_CHAR, 0, 0, sizeof text, MPI_CHAR, win);
+}
+
 static void predefined(void)
 {
     MPI_Comm world = MPI_COMM_WORLD;
@@ -473,6 +492,7 @@ static const struct {
     { "null_buffer", null_buffer, 0 },
     { "bad_address", bad_address, 0 },
     { "gone", gone, 0 },
+    { "gone_window", gone_window, 0 },
     { "predefined", predefined, 0 },
     { "handle", handle, 0 },
     { "zero", zero, 0 },
