@@ -23,8 +23,8 @@
 #include "sys/pass.h"
 #include "sys/wake.h"
 
-enum { PEER_HAS_ENDED = 338, WAY_HAS_ENDED = 362, ONE_OF_MANY = DIAGNOSTIC_CLASS + MPI_ERR_IN_STATUS,
-       REPLY_PART = 16384, REQUEST_MAX = 64 << 20 };
+enum { PEER_HAS_ENDED = 338, OTHER_HAS_FAILED = 339, WAY_HAS_ENDED = 362,
+       ONE_OF_MANY = DIAGNOSTIC_CLASS + MPI_ERR_IN_STATUS, REPLY_PART = 16384, REQUEST_MAX = 64 << 20 };
 
 /* Of a call that has waited for several requests: that of the one that failed, which its text tells. */
 static int id_of_request(const char *text)
@@ -34,14 +34,14 @@ static int id_of_request(const char *text)
     return cause ? diagnostic_id(cause + strlen("]: ")) : 0;
 }
 
-/* An abort for want of another process comes before we know of that one's end, which is the cause. */
+/* An abort for want of another process comes before we know of that one's end or failure, which is the cause. */
 static bool is_consequence(const struct control_message *message)
 {
     int id = message->header.kind == CONTROL_ABORT ? diagnostic_id(message->text) : 0;
 
     if (id == ONE_OF_MANY)
         id = id_of_request(message->text);
-    return id == PEER_HAS_ENDED || id == WAY_HAS_ENDED;
+    return id == PEER_HAS_ENDED || id == WAY_HAS_ENDED || id == OTHER_HAS_FAILED;
 }
 
 /* Of a rank on another machine that has been done there. */

@@ -204,7 +204,7 @@ static int lead(const struct meeting *m, struct agreed *agreed)
         return failed ? failed : rc;
     if (theirs.error)
         return err(theirs.error <= ERR_CLASS_MASK ? (int)theirs.error : MPI_ERR_OTHER,
-                   "the leader of the other group has failed");
+                   "E0339: the leader of the other group has failed");
     rc = conclude(m, &mine, &theirs, agreed);
     return rc ? rc : swap_data(m, agreed);
 }
@@ -222,7 +222,7 @@ static int tell(const struct meeting *m, struct agreed *agreed, int led)
     if (led || rc)
         return led ? led : rc;
     if (agreed->error)
-        return err((int)agreed->error, "the leader of the local group, its rank %d, has failed", m->leader);
+        return err((int)agreed->error, "E0339: the leader of the local group, its rank %d, has failed", m->leader);
     if (!data)
         rc = alloc_data(agreed);
     if (!rc && agreed->size)

@@ -35,8 +35,9 @@ static int agree(const struct meeting *m, int rc)
     struct coll_agreement all;
     const int failed = coll_agree(m->local, m->call, rc, 0, &all);
 
-    return failed || !all.error_class ? failed
-                                      : err(all.error_class, "rank %d has failed, and has been told why", all.rank);
+    if (failed || !all.error_class)
+        return failed;
+    return err(all.error_class, "E0339: rank %d has failed, and has been told why", all.rank);
 }
 
 /* --- ways --- */

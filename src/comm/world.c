@@ -130,8 +130,8 @@ void comm_ctx_return(uint32_t ctx)
 
 int comm_ctx_missing(void)
 {
-    return err(MPI_ERR_OTHER,
-               "the first process of the new communicator has made so many that it has no context left");
+    return err(MPI_ERR_OTHER, "E0339: the first process of the new communicator has failed, or has made so many that "
+               "it has no context left");
 }
 
 void comm_ctx_limit(uint32_t count)

@@ -72,5 +72,6 @@ int finding_share(struct comm *comm, int root, const char *call, int rc, struct 
     comm->coll_outer = NULL;
     if (rc || told)
         return rc ? rc : told;
-    return finding->error ? err(finding->error, "rank %d, the root, has failed, and has been told why", root) : 0;
+    return finding->error
+               ? err(finding->error, "E0339: rank %d, the root, has failed, and has been told why", root) : 0;
 }

@@ -84,7 +84,8 @@ int abroad_prepare(struct comm *comm, const char *call)
     struct coll_agreement all;
     const int rc = coll_agree(comm, call, get_ready(), 0, &all);
 
-    return rc || !all.error_class ? rc : err(all.error_class, "rank %d has failed, and has been told why", all.rank);
+    return rc || !all.error_class
+               ? rc : err(all.error_class, "E0339: rank %d has failed, and has been told why", all.rank);
 }
 
 /* Those of this job. The others are told of when the two groups meet. */

@@ -198,7 +198,7 @@ static int all_well(struct making *making, int rc)
 
     if (rc || failed)
         return rc ? rc : failed;
-    return bits ? 0 : err(MPI_ERR_OTHER, "another process of the communicator could not make the window");
+    return bits ? 0 : err(MPI_ERR_OTHER, "E0339: another process of the communicator could not make the window");
 }
 
 /* Where the segment of a near rank lies in memory that all here share; the rank after the last: the end. */

@@ -21,7 +21,7 @@ int topo_agree(struct comm *comm, const char *call, int rc, uint64_t hash, const
     if (rc)
         return rc;
     if (all.error_class)
-        return err(all.error_class, "the call has failed at rank %d, so it fails here, too", all.rank);
+        return err(all.error_class, "E0339: the call has failed at rank %d, so it fails here, too", all.rank);
     if (!all.is_same)
         return err(MPI_ERR_ARG, "the processes do not agree about %s", what);
     return 0;

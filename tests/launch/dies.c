@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For the tests of dying: rank 1 leaves in the way that the argument says, the others wait for it in MPI.
- *   dies exit|_exit|exec|abort|thread|thread_exit|handler|malloc|comm|finalised|late|late_many */
+ *   dies exit|_exit|exec|abort|thread|thread_exit|handler|malloc|comm|finalised|late|late_many|root */
 #include <mpi.h>
 
 #include <pthread.h>
@@ -86,6 +86,15 @@ static void leave(const char *how)
     }
 }
 
+/* One finds that a call of all cannot be made, and the others are told that it has failed. */
+static void call_together(void)
+{
+    MPI_Comm inter;
+
+    MPI_Comm_spawn("/there/is/no/such/program", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 1, MPI_COMM_WORLD, &inter,
+                   MPI_ERRCODES_IGNORE);
+}
+
 /* The error is that of one of several requests, and fatal. */
 static void wait_for_many(void)
 {
@@ -103,6 +112,8 @@ int main(int argc, char **argv)
 
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!strcmp(argv[1], "root"))
+        call_together();
     if (rank == 1)
         leave(argv[1]);
     if (!strcmp(argv[1], "finalised")) {

@@ -52,6 +52,12 @@ def test_library_consequences():
         expect_end(how, 128 + 11, 'E0110', env={**os.environ, 'PARLEY_NODES': '3'})
 
 
+def test_library_fails_for_all():
+    """The root of a call says why, and nobody else that it has failed (E0339)."""
+    for _ in range(5):
+        expect_end('root', 53, 'E0103')
+
+
 def test_library_aborts():
     contains(expect_end('thread', 42, 'E0113'), 'with code 42, on MPI_COMM_WORLD')
     contains(expect_end('handler', 41, 'E0113'), 'with code 41')
