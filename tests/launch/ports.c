@@ -136,9 +136,42 @@ static void fail(MPI_Comm inter)
     MPI_Recv(&word, 1, MPI_INT, is_server ? MPI_ANY_SOURCE : 0, 9, inter, MPI_STATUS_IGNORE);
 }
 
+/* Both are connected, and wait for a word of the test. */
+static void pause_between(MPI_Comm inter)
+{
+    char met[4200], word[16];
+
+    talk(inter);
+    snprintf(met, sizeof met, "%s.met", place);
+    if (!rank && !is_server)
+        leave(met, "x");
+    snprintf(met, sizeof met, "%s.go", place);
+    find(met, word, sizeof word);
+    talk(inter);
+}
+
+/* For ever. */
+static void talk_on(MPI_Comm inter)
+{
+    char met[4200];
+
+    talk(inter);
+    snprintf(met, sizeof met, "%s.met", place);
+    if (!rank && !is_server)
+        leave(met, "x");
+    for (;;) {
+        talk(inter);
+        do_all(inter);
+    }
+}
+
 static void meet(MPI_Comm inter)
 {
-    if (is("all"))
+    if (is("talks"))
+        talk_on(inter);
+    else if (is("pauses"))
+        pause_between(inter);
+    else if (is("all"))
         do_all(inter);
     else if (is("dies") || is("aborts") || is("killed") || is("waits") || is("computes"))
         fail(inter);

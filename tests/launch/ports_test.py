@@ -133,6 +133,57 @@ def test_nobody():
     none_left(path)
 
 
+def give_word(path):
+    with open(path + '.go.new', 'w') as file:
+        file.write('go')
+    os.rename(path + '.go.new', path + '.go')
+
+
+def stopped(case, victim):
+    """Two jobs that are connected; the mpiexec of `victim` is stopped."""
+    path, sides = both(2, 2, 1, case)
+    launch_test.wait_until(lambda: os.path.exists(path + '.met'), 20, 'the connection')
+    sides[victim].send_signal(signal.SIGSTOP)
+    return path, sides[victim], sides[1 - victim]
+
+
+def test_silent():
+    """A mpiexec that is stopped, and whose ranks go on: the other job does what it can without it, ends and fails in
+    time, and is told of afterwards."""
+    for victim in 0, 1:
+        path, silent, other = stopped('pauses', victim)
+        give_word(path)
+        equal((finish(other)[1], other.returncode), ('', 0), 'the other side')
+        silent.send_signal(signal.SIGCONT)
+        equal((finish(silent)[1], silent.returncode), ('', 0), 'that which was stopped')
+        none_left(path)
+    for victim in 0, 1:
+        path, silent, other = stopped('waits', victim)
+        os.kill(launch_test.children(other.pid)[-1], signal.SIGKILL)
+        contains(finish(other)[1], 'E0110: ')
+        equal(other.returncode, 137, 'exit code of the side that fails')
+        silent.send_signal(signal.SIGCONT)
+        contains(finish(silent)[1], 'E1015: process ')
+        none_left(path)
+
+
+def test_silent_at_first():
+    """The mpiexec that has opened the port is stopped when somebody calls."""
+    for case, number in ('late', 1011), ('talk', 1017):
+        path = place()
+        server = side('server', 1, path, 1, 'talk')
+        launch_test.wait_until(lambda: os.path.exists(path), 20, 'the port')
+        server.send_signal(signal.SIGSTOP)
+        client = side('client', 2, path, 1, case)
+        contains(finish(client)[1], f'E{number}: ')
+        check(client.returncode not in (0, 124), case, 'has exit code', client.returncode)
+        server.send_signal(signal.SIGCONT)
+        client = side('client', 2, path, 1, 'talk')
+        equal((finish(client), client.returncode), (('client is done\n', ''), 0), 'the next client')
+        equal((finish(server), server.returncode), (('server is done\n', ''), 0), 'the server')
+        none_left(path)
+
+
 def listeners(path):
     """Addresses in the name of the port: those of IPv4."""
     with open(path) as file:
@@ -172,19 +223,21 @@ def test_strangers():
 
 
 def test_killed_at_any_time():
+    """mpiexec, or a rank. Who is not connected yet may wait for ever: for the name, or for somebody who connects."""
     chance = random.Random(os.getpid())
-    for _ in range(3 * launch_test.SCALE):
-        path, sides = both(2, 2, 10000, chance.choice(['talk', 'all']))
+    for _ in range(6 * launch_test.SCALE):
+        path, sides = both(2, 2, 1, 'talks', env={**os.environ, 'PARLEY_NODES': chance.choice('12')})
         time.sleep(chance.random() * 0.6)
         victim = chance.choice(sides)
-        victim.kill()
-        for process in sides:
-            if process is victim or os.path.exists(path):
-                finish(process)
-            else: # the client waits for the name for ever
-                process.send_signal(signal.SIGTERM)
-                finish(process)
-            check(process.returncode != 0, 'exit code 0')
+        os.kill(chance.choice([victim.pid, *launch_test.children(victim.pid)]), signal.SIGKILL)
+        finish(victim)
+        is_connected = os.path.exists(path + '.met')
+        other = sides[victim is sides[0]]
+        if not is_connected:
+            other.send_signal(signal.SIGTERM)
+        out, err = finish(other)
+        check(not is_connected or 'E1015: process ' in err, 'the cause is not told of:', out, err)
+        check(0 not in (victim.returncode, other.returncode), 'exit code 0')
         none_left(path)
 
 
