@@ -125,7 +125,11 @@ static int ask(const struct call *call, struct finding *finding)
 
     request_add_number(&request, number);
     for (int i = 0; i < call->count && !rc; i++) {
-        rc = add_program(&request, &call->programs[i]);
+        if (call->programs[i].maxprocs < 0)
+            rc = err(MPI_ERR_ARG, "array_of_maxprocs[%d] is %d; it must not be negative", i,
+                     call->programs[i].maxprocs);
+        else
+            rc = add_program(&request, &call->programs[i]);
         total += call->programs[i].maxprocs;
     }
     if (!rc && (total < 1 || total > INT_MAX))

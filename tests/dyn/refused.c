@@ -42,6 +42,18 @@ static void expect_one_failure(char *good)
         CHECK(codes[i] != MPI_SUCCESS, "the code of process %d is MPI_SUCCESS", i);
 }
 
+/* A number that makes no sense, though their sum does. */
+static void expect_wrong_number(char *good)
+{
+    char *commands[] = { good, good };
+    const int counts[] = { 1000000, -999998 };
+    const MPI_Info infos[] = { MPI_INFO_NULL, MPI_INFO_NULL };
+    MPI_Comm children;
+
+    CHECK_CLASS(MPI_Comm_spawn_multiple(2, commands, MPI_ARGVS_NULL, counts, infos, 0, MPI_COMM_WORLD, &children,
+                                        MPI_ERRCODES_IGNORE), MPI_ERR_ARG);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm parent, children = MPI_COMM_NULL;
@@ -70,6 +82,7 @@ int main(int argc, char **argv)
                                    MPI_ERRCODES_IGNORE), MPI_ERR_ARG);
         CHECK_CLASS(MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 0, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
                                    MPI_ERRCODES_IGNORE), MPI_ERR_ARG);
+        expect_wrong_number(argv[0]);
     }
     CHECK_OK(MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
                             MPI_ERRCODES_IGNORE));
