@@ -39,8 +39,11 @@ static int pass_across(struct here *h)
 
 static int hand_down(struct here *h, struct coll_block block, int rc)
 {
-    const int failed = node_bcast(h->node, block.buf, block.count, block.type, h->leader);
+    int failed;
 
+    if (unlikely(rc) && sched_ends_job(h->comm, rc))
+        return rc;
+    failed = node_bcast(h->node, block.buf, block.count, block.type, h->leader);
     return rc ? rc : failed;
 }
 
@@ -188,6 +191,8 @@ static int do_scatter(struct here *h)
                        AT_ONCE);
     }
     rc = pass_across(h);
+    if (unlikely(rc) && sched_ends_job(h->comm, rc))
+        return rc;
     from = bytes_at(pack, len);
     failed = h->s.failed ? 0 : node_scatter(h->node, &from, &to, h->leader);
     return rc ? rc : failed;
@@ -317,6 +322,8 @@ static int do_alltoall(struct here *h)
     if (h->l.is_leader)
         coll_bundle_swap(&h->s, &b, SCHED_NONE);
     rc = pass_across(h);
+    if (unlikely(rc) && sched_ends_job(h->comm, rc))
+        return rc;
     failed = node_scatter(h->node, &to, &from, 0);
     if (!rc)
         rc = failed;

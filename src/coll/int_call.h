@@ -87,6 +87,9 @@ void coll_set_choice(struct sched *s, const struct coll_args *args, const struct
 
 /* sched_run.c. Do all of it now; blocks. 0 or the first error. */
 int sched_run(struct sched *s);
+/* Is this the error of a process that has ended, and will it end the job? Then the others are not given what has not
+ * come, or is wrong, while it does. */
+bool sched_ends_job(const struct comm *comm, int rc);
 /* An empty schedule that can become a request; NULL: no memory. */
 struct sched *sched_create(struct comm *comm);
 void sched_destroy(struct sched *s);

@@ -7,7 +7,9 @@
  * blocks a short receive looks for its message before it is posted. At the first one that has to wait the books are
  * opened: what each step waits for, and requests.
  *
- * A step that fails is over, and the rest goes on: the other processes wait for it. The first error is the result.
+ * A step that fails is over, and the rest goes on: the other processes wait for it. The first error is the result. But
+ * where the error is that a process has ended, and is about to end the job, nothing more is sent: the others would take
+ * it for right.
  * Knows: p2p, progress. Does not know: algorithms. */
 #include <pthread.h>
 
@@ -16,6 +18,7 @@
 #include "coll/clients.h"
 #include "coll/node.h"
 #include "obj/blocked.h"
+#include "obj/errhandler.h"
 #include "p2p/lane.h"
 
 enum { REQUESTS_PER_CHUNK = 4 };
@@ -40,6 +43,30 @@ static void note(struct sched *s, int rc)
 {
     if (unlikely(rc) && !s->error)
         s->error = rc;
+}
+
+enum { PEER_HAS_ENDED = 338, WAY_HAS_ENDED = 362 };
+
+COLD bool sched_ends_job(const struct comm *comm, int rc)
+{
+    const int id = err_id(rc);
+    struct errhandler *handler;
+    bool is_fatal;
+
+    if (id != PEER_HAS_ENDED && id != WAY_HAS_ENDED)
+        return false;
+    handler = errhandler_take(&comm->errhandler);
+    if (!handler)
+        return false;
+    is_fatal = handler->action == ERRHANDLER_FATAL || handler->action == ERRHANDLER_ABORT;
+    errhandler_unref(handler);
+    return is_fatal;
+}
+
+/* Nothing of it matters any more; a call that blocks does not wait for it either. */
+static inline bool is_in_vain(const struct sched *s)
+{
+    return unlikely(s->error) && sched_ends_job(s->comm, s->error);
 }
 
 static void message_is_over(struct sched *s, struct sched_step *step)
@@ -142,7 +169,7 @@ static void begin_steps(struct sched *s)
     while ((i = s->is_blocking ? sched_next_turn(s) : sched_next(s)) >= 0) {
         struct sched_step *step = &s->steps[i];
 
-        if (unlikely(s->is_given_up || (step->is_void && !clients_goes_on(s, step)))) {
+        if (unlikely(s->is_given_up || is_in_vain(s) || (step->is_void && !clients_goes_on(s, step)))) {
             sched_over(s, i);
         } else if (step->kind == SCHED_SEND) {
             message_has_begun(s, step, begin_send(s, step));
@@ -168,6 +195,8 @@ static ALWAYS_INLINE bool is_over_at_once(struct sched *s, struct sched_step *st
 {
     int rc;
 
+    if (is_in_vain(s))
+        return true;
     switch (step->kind) {
     case SCHED_RECV: return s->is_blocking && step->is_short && receive_at_once(s, step);
     case SCHED_SEND:
@@ -223,20 +252,6 @@ static void take_slips(struct sched *s, bool is_local)
     }
 }
 
-/* Go on with what has come. True when everything is over. */
-static bool move_on(struct sched *s)
-{
-    while (s->left && atomic_load_explicit(&s->news, memory_order_acquire)) { /* pairs with p2p_report's store */
-        /* before the inboxes' locks are released, so who puts something in later sets it again */
-        atomic_store_explicit(&s->news, 0, memory_order_relaxed);
-        take_slips(s, false);
-        if (s->comm->is_inter)
-            take_slips(s, true);
-        begin_steps(s);
-    }
-    return !s->left;
-}
-
 /* Nobody knows what is meant: take back what can be, so that the call ends. */
 static COLD void give_up(struct sched *s, int rc)
 {
@@ -247,6 +262,22 @@ static COLD void give_up(struct sched *s, int rc)
         if (req)
             req->ops->cancel(req);
     }
+}
+
+/* Go on with what has come. True when everything is over. */
+static bool move_on(struct sched *s)
+{
+    while (s->left && atomic_load_explicit(&s->news, memory_order_acquire)) { /* pairs with p2p_report's store */
+        /* before the inboxes' locks are released, so who puts something in later sets it again */
+        atomic_store_explicit(&s->news, 0, memory_order_relaxed);
+        take_slips(s, false);
+        if (s->comm->is_inter)
+            take_slips(s, true);
+        if (is_in_vain(s) && s->is_blocking && !s->is_given_up)
+            give_up(s, s->error);
+        begin_steps(s);
+    }
+    return !s->left;
 }
 
 /* The message that has been waited for longest, a receive if there is one: news will most likely come from there. */

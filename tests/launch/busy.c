@@ -17,6 +17,13 @@ static const char *file_name;
 static char *program;
 static int rank, size;
 
+/* Nobody may get something wrong while others see that a process is gone. */
+static void expect_sum(int sum, int expected)
+{
+    if (sum != expected)
+        MPI_Abort(MPI_COMM_WORLD, 99);
+}
+
 static void messages(int round)
 {
     const int length = lengths[round % KINDS], next = (rank + 1) % size, previous = (rank + size - 1) % size;
@@ -25,6 +32,7 @@ static void messages(int round)
     MPI_Sendrecv(from, length, MPI_CHAR, next, round % 3, to, length, MPI_CHAR, previous, round % 3, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
     MPI_Allreduce(&round, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    expect_sum(sum, size * round);
     if (round % 16 == 0)
         MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -44,6 +52,7 @@ static void nonblocking(int round)
     MPI_Bcast_init(from + LONGEST / 2, length / 2, MPI_CHAR, round % size, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[5]);
     MPI_Start(&requests[5]);
     MPI_Waitall(6, requests, MPI_STATUSES_IGNORE);
+    expect_sum(sum, size);
     MPI_Request_free(&requests[5]);
 }
 
