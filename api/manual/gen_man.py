@@ -27,22 +27,24 @@ COMPLETION = {
     'persistent': 'Local: makes a request that is not active. `MPI_Start` or `MPI_Startall` starts the operation, '
                   '`MPI_Wait`, `MPI_Test` or one of their relatives completes it, any number of times; '
                   '`MPI_Request_free` frees the request.',
-    'collective': 'Collective over {over}, blocking: all of them must call it, in the same order as other collective '
-                  'calls there, and a process may wait in it for the others.',
-    'collective nonblocking': 'Collective over {over}, nonblocking: all of them must call it, in the same order as '
-                              'other collective calls there. It returns without waiting for them. It is complete when '
-                              '`MPI_Wait`, `MPI_Test` or one of their relatives says so of *request*.',
-    'collective persistent': 'Collective over {over}: all of them must call it, in the same order as other collective '
-                             'calls there. It makes a request that is not active; `MPI_Start` or `MPI_Startall` starts '
-                             'the operation, `MPI_Wait`, `MPI_Test` or one of their relatives completes it, any number '
-                             'of times. `MPI_Request_free` frees the request.',
+    'collective': 'Collective over {over}, blocking: all of them must call it{order}, and a process may wait in it for '
+                  'the others.',
+    'collective nonblocking': 'Collective over {over}, nonblocking: all of them must call it{order}. It returns '
+                              'without waiting for them. It is complete when `MPI_Wait`, `MPI_Test` or one of their '
+                              'relatives says so of *request*.',
+    'collective persistent': 'Collective over {over}: all of them must call it{order}. It makes a request that is not '
+                             'active; `MPI_Start` or `MPI_Startall` starts the operation, `MPI_Wait`, `MPI_Test` or '
+                             'one of their relatives completes it, any number of times. `MPI_Request_free` frees the '
+                             'request.',
     'collective local': 'Collective over {over}, though it does not wait: all of them must call it.',
 }
+ORDER = ', in the same order as other collective functions of the {what}'
+OWNERS = {'comm': 'communicator', 'win': 'window', 'file': 'file'}    # whose collective functions have an order
 THREADS = 'Several threads may call it at the same time where `MPI_THREAD_MULTIPLE` is provided.'
 THREADS_ANYTIME = 'May be called by any thread at any time, before MPI is initialized and after it is finalized, too.'
 THREADS_TOOL = 'May be called by several threads at the same time if `MPI_T_init_thread` has provided ' \
                '`MPI_THREAD_MULTIPLE`.'
-THREADS_COLLECTIVE = ' Calls of one kind on one {what} must not overlap: the program sees to their order.'
+THREADS_COLLECTIVE = ' Calls of collective functions on one {what} must not overlap: the program sees to their order.'
 THREADS_REQUEST = ' Two threads must not complete the same request.'
 
 
@@ -173,13 +175,22 @@ def description(entry):
     return without_first_break(lines)
 
 
-def completion(entry):
+def collective_owner(function):
+    """What collective functions are called on, as a word; None: nothing that is there before."""
+    return next((OWNERS[p.kind.object] for p in function.params if p.kind.object in OWNERS and p.direction != 'out'),
+                None)
+
+
+def completion(function, entry):
     key = ' '.join(filter(None, (entry.scope_word, entry.scope_how)))
-    over = entry.scope_over or ''
+    over, note = entry.scope_over or '', entry.scope_note
     if re.fullmatch(r'\*\w+\*', over):
         over = f'the processes of {over}'
-    text = COMPLETION[key].replace('{over}', over)
-    note = entry.scope_note
+    owner = collective_owner(function)
+    order = ORDER.replace('{what}', owner) if owner and entry.scope_over != '*group*' else ''    # there a tag tells
+    text = COMPLETION[key].replace('{over}', over).replace('{order}', order)
+    if key in ('local', 'nonlocal') and re.match('it (waits|may|does not return)', note):
+        return [prose(f'{key.capitalize()}: {note.rstrip(".")}.')]
     return [prose(text + (f' {note[0].upper()}{note[1:].rstrip(".")}.' if note else ''))]
 
 
@@ -190,10 +201,8 @@ def threads(function, entry):
         return [prose(THREADS_ANYTIME)]
     text = THREADS_TOOL if function.is_tool else THREADS
     if entry.scope_word == 'collective':
-        owner = next((p.kind.object for p in function.params if p.kind.object in ('comm', 'win', 'file')
-                      and p.direction != 'out'), None)
-        what = {'win': 'window', 'file': 'file'}.get(owner, 'communicator')
-        text += THREADS_COLLECTIVE.replace('one kind', 'collective functions').replace('{what}', what)
+        owner = collective_owner(function)
+        text += THREADS_COLLECTIVE.replace('{what}', owner) if owner else ''
     elif any(p.kind.object == 'request' and p.direction in ('inout', 'free') for p in function.params):
         text += THREADS_REQUEST
     return [prose(text)]
@@ -204,11 +213,8 @@ def error_intro(function):
         return 'No error is returned.'
     if function.is_tool:
         return '`MPI_SUCCESS`, or one of these codes. No error handler is called.'
-    if function.is_anytime:
-        return '`MPI_SUCCESS`, or an error code of one of these classes.'
-    handler = ('the ' + man_params.handler_of(function)).replace('the `', '`')
-    return f'`MPI_SUCCESS`, or, where the error handler of {handler} returns, an error code of one of these classes. ' \
-           'The message names the parameter, its value, and what it may be.'
+    return f'`MPI_SUCCESS`, or, where {man_params.handler_of(function)} returns, an error code of one of these ' \
+           'classes. The message names the parameter, its value, and what it may be.'
 
 
 def errors(function, entry):
@@ -262,7 +268,7 @@ def page(function, entry, triple, version):
              *section('SYNOPSIS', c_forms(function) + fortran_forms(triple)),
              *section('PARAMETERS', parameters(function, entry))]
     if entry:
-        lines += section('DESCRIPTION', description(entry)) + section('COMPLETION', completion(entry))
+        lines += section('DESCRIPTION', description(entry)) + section('COMPLETION', completion(function, entry))
         lines += section('THREADS', threads(function, entry))
     lines += section('ERRORS', errors(function, entry))
     if entry:

@@ -42,7 +42,7 @@ KINDS = {
     ('bytes', 'out'): 'a size in bytes; `MPI_UNDEFINED` if it is too large for the type of the parameter',
     'position': 'place in the buffer in bytes, counted from 0; is moved behind what has been handled',
     'pack_position': 'place in the buffer in bytes, counted from 0; is moved behind what has been handled',
-    'displ': 'where the block begins: extents of the datatype behind the beginning of the buffer; any sign',
+    'displ': 'where the block begins, in extents of the datatype from the beginning of the buffer; any sign',
     'displ_type': 'where the block begins, in extents of *oldtype*; any sign',
     'displ_bytes': 'a distance in bytes; any sign', 'displ_aint': 'where the block begins, in bytes; any sign',
     'disp_unit': 'bytes that a displacement of 1 means in accesses to this window, 1 or more',
@@ -296,13 +296,20 @@ def tool_errors(errors):
 
 
 def handler_of(function):
-    """Whose error handler is called, as a text."""
+    """The error handler that is called, as a text."""
     p = checks.owner_param(function)
     if p:
-        return {'win': 'window', 'file': 'file', 'comm': 'communicator', 'session': 'session'}[p.kind.object] \
-            + f' *{p.name}*'
+        what = {'win': 'window', 'file': 'file', 'comm': 'communicator', 'session': 'session'}[p.kind.object]
+        return f'the error handler of the {what}' + (f' *{p.name}*' if p.name != what else '')
     if function.chapter == 14:
-        return '`MPI_FILE_NULL`'
+        return 'the error handler of `MPI_FILE_NULL`'
     if any(q.kind.object == 'request' and q.direction != 'out' for q in function.params):
-        return 'communicator, window or file that the request belongs to'
-    return '`MPI_COMM_SELF`'
+        return 'the error handler of the communicator, window or file that the request belongs to'
+    if any(checks.is_taken_message(q) for q in function.params):
+        return 'the error handler of the communicator of the message'
+    if any(q.kind.name == 'errhandler' and q.direction == 'in' for q in function.params):
+        return '*errhandler*'
+    if any(q.kind.name == 'group' and q.direction == 'in' for q in function.params):
+        return 'the error handler of the session that the group comes from (else that of `MPI_COMM_SELF`)'
+    return 'the error handler of `MPI_COMM_SELF`' + (
+        ' (before `MPI_Init` and after `MPI_Finalize`: the initial error handler)' if function.is_anytime else '')

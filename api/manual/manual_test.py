@@ -117,6 +117,11 @@ class Pages(unittest.TestCase):
         text = section('Send', 'ERRORS')
         for words in ('MPI_ERR_COUNT', 'count is negative', 'MPI_ERR_RANK', 'error handler of the communicator comm'):
             self.assertIn(words, text)
+        for name, words in (('Session_get_info', 'error handler of the session returns'),
+                            ('Session_init', 'where errhandler returns'), ('Mrecv', 'communicator of the message'),
+                            ('Info_set', 'MPI_COMM_SELF (before MPI_Init'), ('Group_size', 'session that the group'),
+                            ('Get_processor_name', 'error handler of MPI_COMM_SELF returns')):
+            self.assertIn(words, section(name, 'ERRORS'))
         self.assertIn('MPI_T_ERR_INVALID', section('T_init_thread', 'ERRORS'))
         self.assertIn('MPI_ERR_VALUE_TOO_LARGE', section('Type_get_envelope', 'ERRORS') + section('Pack', 'ERRORS'))
 
@@ -132,6 +137,12 @@ class Pages(unittest.TestCase):
     def test_completion(self):
         self.assertIn('Nonlocal', section('Send', 'COMPLETION'))
         self.assertIn('Nonblocking', section('Isend', 'COMPLETION'))
+        self.assertIn('the same order as other collective functions of the window', section('Win_fence', 'COMPLETION'))
+        for name in ('Init', 'Finalize', 'Comm_join', 'Comm_create_group', 'Comm_create_from_group'):
+            self.assertNotIn('same order', section(name, 'COMPLETION'))
+        self.assertNotIn('communicator', section('Init', 'THREADS') + section('Comm_join', 'THREADS'))
+        self.assertEqual(section('Win_complete', 'COMPLETION'),
+                         'Nonlocal: it may wait until the targets have called MPI_Win_post.\n')
         self.assertIn('must not complete the same request', section('Wait', 'THREADS'))
 
     @unittest.skipUnless(shutil.which('groff'), 'no groff')
