@@ -118,7 +118,9 @@ def read_file(path):
                 model.fail(path, number, 'text before the first "== NAME"')
             put_block(entries[-1], block)
             block = []
-        if line:
+        if line and number > 1 and lines[number - 2].startswith('== '):
+            entries[-1].names += line[3:].split()    # names that found no room on the line above
+        elif line:
             entries.append(Entry(line[3:].split(), f'{os.path.basename(path)}:{number}'))
     return entries
 

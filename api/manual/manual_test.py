@@ -75,6 +75,8 @@ class Texts(unittest.TestCase):
         entry = written('== Send Ssend\npurpose: a\n    b\nscope: collective over *comm*, nonblocking; a note\n\nOne\n'
                         'paragraph.\n\n    int i;\n      x\n\nparley: p\n\nparley: q\n')[0]
         self.assertEqual(entry.names, ['Send', 'Ssend'])
+        self.assertEqual([e.names for e in written('== A B\n== C\npurpose: a\n\n== D\npurpose: b\n')],
+                         [['A', 'B', 'C'], ['D']])
         self.assertEqual(entry.purpose, 'a b')
         self.assertEqual((entry.scope_word, entry.scope_over, entry.scope_how, entry.scope_note),
                          ('collective', '*comm*', 'nonblocking', 'a note'))
