@@ -107,7 +107,7 @@ def c_forms(function):
 
 
 def declarations(texts):
-    """Fortran declarations; neighbours of one type share a line while it is short."""
+    """Fortran declarations; neighbors of one type share a line while it is short."""
     lines = []
     for text in texts:
         kind, _, name = text.partition(' :: ')
