@@ -135,6 +135,8 @@ def buffer_sentence(function, p):
     elif is_operation(function):
         text += '. Until the operation is complete ' + (
             'it must not be changed' if p.direction == 'in' else 'the program must not touch it')
+    elif any(q.kind.name == 'target' for q in function.params):
+        text += '. Not to be changed until the epoch ends, or a flush'
     return text
 
 
