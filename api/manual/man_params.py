@@ -300,7 +300,7 @@ def tool_errors(errors):
 def handler_of(function):
     """The error handler that is called, as a text."""
     p = checks.owner_param(function)
-    if p:
+    if p and (p.kind.object == 'file' or function.chapter != 14):
         what = {'win': 'window', 'file': 'file', 'comm': 'communicator', 'session': 'session'}[p.kind.object]
         return f'the error handler of the {what}' + (f' *{p.name}*' if p.name != what else '')
     if function.chapter == 14:

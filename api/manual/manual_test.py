@@ -125,7 +125,8 @@ class Pages(unittest.TestCase):
         for name, words in (('Session_get_info', 'error handler of the session returns'),
                             ('Session_init', 'where errhandler returns'), ('Mrecv', 'communicator of the message'),
                             ('Info_set', 'MPI_COMM_SELF (before MPI_Init'), ('Group_size', 'session that the group'),
-                            ('Get_processor_name', 'error handler of MPI_COMM_SELF returns')):
+                            ('Get_processor_name', 'error handler of MPI_COMM_SELF returns'),
+                            ('File_open', 'error handler of MPI_FILE_NULL')):
             self.assertIn(words, section(name, 'ERRORS'))
         self.assertIn('MPI_T_ERR_INVALID', section('T_init_thread', 'ERRORS'))
         self.assertIn('MPI_ERR_VALUE_TOO_LARGE', section('Type_get_envelope', 'ERRORS') + section('Pack', 'ERRORS'))
