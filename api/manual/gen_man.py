@@ -32,10 +32,10 @@ COMPLETION = {
     'collective nonblocking': 'Collective over {over}, nonblocking: all of them must call it{order}. It returns '
                               'without waiting for them. It is complete when `MPI_Wait`, `MPI_Test` or one of their '
                               'relatives says so of *request*.',
-    'collective persistent': 'Collective over {over}: all of them must call it{order}. It makes a request that is not '
-                             'active; `MPI_Start` or `MPI_Startall` starts the operation, `MPI_Wait`, `MPI_Test` or '
-                             'one of their relatives completes it, any number of times. `MPI_Request_free` frees the '
-                             'request.',
+    'collective persistent': 'Collective over {over}: all of them must call it{order}, and a process may wait in it '
+                             'for the others. It makes a request that is not active; `MPI_Start` or `MPI_Startall` '
+                             'starts the operation, `MPI_Wait`, `MPI_Test` or one of their relatives completes it, any '
+                             'number of times. `MPI_Request_free` frees the request.',
     'collective local': 'Collective over {over}, though it does not wait: all of them must call it.',
 }
 ORDER = ', in the same order as other collective functions of the {what}'
