@@ -43,7 +43,7 @@ static void check_messages(MPI_Comm inter)
     MPI_Comm_remote_size(inter, &n);
     for (int i = 0; i < LONG; i++)
         out[i] = value_of(own, i);
-    for (int count = 1; count <= LONG; count *= LONG) {
+    for (int count = 1; count > 0; count = count < LONG ? LONG : 0) {
         for (int to = 0; to < n; to++)
             MPI_Isend(out, count, MPI_LONG, to, TAG, inter, &requests[to]);
         for (int left = n; left > 0; left--) {
