@@ -4,6 +4,7 @@
 #define IMPI_EXPECT_H
 
 #include <mpi.h>
+#include <mpix.h>
 #include <stdio.h>
 
 static int rank; /* in MPI_COMM_WORLD; the program sets it */
@@ -22,6 +23,14 @@ static int class_of(int rc)
 
     MPI_Error_class(rc, &class);
     return class;
+}
+
+static inline int own_client(void)
+{
+    int *color, flag;
+
+    MPI_Comm_get_attr(MPI_COMM_WORLD, IMPI_CLIENT_COLOR, &color, &flag);
+    return *color;
 }
 
 #endif

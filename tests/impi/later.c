@@ -11,7 +11,6 @@
  *   later child [HOW]  what a spawned process does */
 #include <arpa/inet.h>
 #include <mpi.h>
-#include <mpix.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -349,13 +348,11 @@ static void join(void)
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "spawn", *path = argc > 2 ? argv[2] : "";
-    int *color, flag;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Comm_get_attr(MPI_COMM_WORLD, IMPI_CLIENT_COLOR, &color, &flag);
-    client = *color;
+    client = own_client();
     if (!strcmp(what, "spawn"))
         spawn(argv[0]);
     else if (!strcmp(what, "child"))

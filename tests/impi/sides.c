@@ -10,7 +10,6 @@
  *   sides unfit    a number that does not fit is to go to others in a collective call: an error of all who would have
  *                  it, or something made of it, from there */
 #include <mpi.h>
-#include <mpix.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -326,13 +325,11 @@ static void gone(void)
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "all";
-    int *color, flag;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Comm_get_attr(MPI_COMM_WORLD, IMPI_CLIENT_COLOR, &color, &flag);
-    client = *color;
+    client = own_client();
     if (!strcmp(what, "all"))
         all();
     else if (!strcmp(what, "late"))
