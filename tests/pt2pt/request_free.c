@@ -29,17 +29,6 @@ static void free_send(unsigned char *out, unsigned char *in, int len, int is_syn
                           MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
-/* Nothing says when a freed receive is over, not even that its synchronous sender is done. Look at the data, and
- * give the library its chance to move them on. */
-static void wait_for_data(const unsigned char *in, const unsigned char *expected, int len)
-{
-    const double end = MPI_Wtime() + 20;
-    int flag;
-
-    while (memcmp(in, expected, (size_t)len) != 0 && MPI_Wtime() < end)
-        CHECK_OK(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
-}
-
 static void free_recv(unsigned char *out, unsigned char *in, int len)
 {
     const int right = (test_rank + 1) % test_size, left = (test_rank + test_size - 1) % test_size;
@@ -56,7 +45,7 @@ static void free_recv(unsigned char *out, unsigned char *in, int len)
     CHECK_INT(again, 1);
     CHECK_OK(MPI_Waitall(2, sends, MPI_STATUSES_IGNORE));
     test_fill(out, (size_t)len, test_key(left, len, 18));
-    wait_for_data(in, out, len);
+    test_await_bytes(in, out, (size_t)len);
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     CHECK_BYTES(in, (size_t)len, test_key(left, len, 18));
     CHECK_UNTOUCHED(in + len, (size_t)(LONGEST - len));
