@@ -111,19 +111,26 @@ static COLD int copy_failed(const struct p2p_req *r, int failed)
                r->peer->proc, strerror(failed));
 }
 
+static void measured(const struct p2p_req *r, size_t len)
+{
+    if (!r->started)
+        return;
+    if (r->flags & P2P_LISTS)
+        speed_gaps_end(&r->peer->speed, lists_block(r, len), len);
+    else
+        speed_long_end(&r->peer->speed, len);
+}
+
 /* Receiver: the whole is there, partly written by the sender. */
 static void all_copied(struct p2p_req *r)
 {
     const size_t len = r->wanted - r->moved;
 
-    if (!(r->flags & P2P_LISTS)) {
+    if (r->flags & P2P_LISTS)
+        lists_written(r);
+    else
         memcheck_written(type_run(r->type, r->buf) + r->moved, len);
-        if (r->started)
-            speed_long_end(&r->peer->speed, len);
-        return;
-    }
-    lists_written(r);
-    speed_gaps(&r->peer->speed, lists_block(r, len), len, r->started, false);
+    measured(r, len);
 }
 
 /* From now on this pair goes another way, whose speed is not known yet. */
@@ -209,8 +216,7 @@ void copies_alone(struct p2p_req *r)
         speed_alone(&r->peer->speed, len, start, r->peer->ops->eager_max);
     if (r->flags & P2P_LISTS)
         lists_written(r);
-    else if (r->started)
-        speed_long_end(&r->peer->speed, len);
+    measured(r, len);
     ask_limit(r->peer);
     if (failed && !r->req.error)
         r->req.error = copy_failed(r, failed);

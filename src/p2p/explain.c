@@ -62,14 +62,13 @@ static void add_eager(struct text *text, const struct peer *peer, size_t limit)
 static void add_gaps(struct text *text, const struct speed *speed)
 {
     for (int class = 0; class < SPEED_BLOCK_CLASSES; class++) {
-        const struct speed_gaps *gaps = &speed->gaps[class];
-        if (!gaps->offers)
+        const struct speed_long *gaps = &speed->gaps[class];
+        if (!gaps->offers && !gaps->apart)
             continue;
         add(text, "\n%18s  with gaps, blocks of %d bytes and more: %s", "", SPEED_BLOCK_MIN << class,
-            gaps->packed > 0 && gaps->packed < gaps->listed ? "packed, in pieces through cells"
-                                                            : "both copy, block by block");
-        add_speed(text, "; block by block takes ", gaps->listed);
-        add_speed(text, ", packed ", gaps->packed);
+            speed_is_packed(gaps) ? "packed, in pieces through cells" : "both copy, block by block");
+        add_speed(text, "; block by block takes ", gaps->together);
+        add_speed(text, ", packed ", gaps->stream);
     }
 }
 

@@ -199,9 +199,8 @@ struct p2p_req {
         struct p2p_inbox *inbox;       /* of one that is reported */
     };
     size_t moved;                      /* stream: bytes packed or unpacked so far */
-    uint64_t started;                  /* receive, long: of a message with gaps, when it began to move; 0: that is not
-                                        * measured. Of one run, not 0: speed_long_end is due. Send to another client:
-                                        * its note, see abroad.c */
+    uint64_t started;                  /* receive, long: not 0: speed_long_end or speed_gaps_end is due. Send to another
+                                        * client: its note, see abroad.c */
     size_t wanted;                     /* bytes that are to move: the smaller of message and buffer */
     uint64_t remote_id;                /* of the request on the other side */
     uint64_t remote_address;           /* receive: of the message in the sender, or of its list of blocks */

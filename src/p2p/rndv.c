@@ -10,7 +10,6 @@
  * Knows: net, type, obj. Does not know: matching. */
 #include "p2p/int_abroad.h"
 #include "p2p/int_p2p.h"
-#include "sys/clock.h"
 
 enum {
     BOUNCE = 4096,        /* copy between two layouts in one process */
@@ -21,7 +20,7 @@ enum {
     FEW_SHARING = 2,      /* … among whom only very long messages of collective calls are copied by one side … */
     ALONE_MIN = 524288,   /* … from here on … */
     ALONE_END = 4 << 20,  /* … and no longer ones: nothing else moves meanwhile */
-    IS_COUNTED = 1,       /* in `started` of one run: the model of speeds knows of it */
+    IS_COUNTED = 1,       /* in `started`: the model of speeds knows of it */
     PARTS_END = 262144,   /* a longer stream is faster by whole buffers, one read while the next is written */
 };
 
@@ -168,7 +167,7 @@ static void stream_measured(const struct p2p_req *r)
     if (is_plain(r))
         speed_long_end(speed, r->wanted);
     else
-        speed_gaps(speed, lists_block(r, r->wanted), r->wanted, r->started, true);
+        speed_gaps_end(speed, lists_block(r, r->wanted), r->wanted);
 }
 
 /* Where the next bytes of a message belong, if it is one run; else NULL. */
@@ -220,7 +219,6 @@ static bool prepare_lists(struct p2p_req *r)
 
     if (!lists_open(r, r->moved, len))
         return false;
-    r->started = clock_ns();
     if (lists_meet(r, r->remote_address, r->flags & WIRE_LISTED ? r->remote_blocks : 0, len))
         return true;
     lists_close(r);
@@ -254,7 +252,12 @@ static bool choose_copy(struct p2p_req *r)
         r->started = IS_COUNTED;
         return !speed_long_begin(speed, len);
     }
-    return has_choice(r) && !speed_prefers_packing(speed, lists_block(r, len)) && prepare_lists(r);
+    if (!has_choice(r))
+        return false;
+    if (r->moved)
+        return !speed_of_gaps(speed, lists_block(r, len))->is_stream && prepare_lists(r);
+    r->started = IS_COUNTED;
+    return !speed_gaps_begin(speed, lists_block(r, len)) && prepare_lists(r);
 }
 
 /* The sender takes part: it must know where the bytes of both sides lie. */
@@ -355,8 +358,6 @@ void rndv_begin(struct p2p_req *r)
         else if (!copies_begin(r))
             work_add(r->channel->lane, &r->channel->lane->no_record, &r->link);
     } else {
-        if (!is_plain(r) && has_choice(r))
-            r->started = clock_ns();
         rndv_stream(r);
     }
 }
@@ -412,8 +413,6 @@ static int find_records(struct lane *lane)
             work_add(lane, &lane->no_record, link);
             break;
         }
-        if (r->flags & P2P_LISTS)
-            r->started = 0; /* waiting was no part of the copy */
         copies_alone(r);
         events++;
     }

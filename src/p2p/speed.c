@@ -10,7 +10,8 @@ enum {
     TRIAL_EVERY = 512,    /* messages between trials of the way not chosen … */
     TRIAL = 8,            /* … and how many of them are asked for; so the first ones are a trial */
     OFFER_NS = 150,       /* what an offer costs more than an eager message, besides the copy */
-    STREAM_MARGIN = 20,   /* per cent by which a stream must be faster: it needs the sender's attention */
+    STREAM_MARGIN = 20,   /* per cent by which a stream must be faster: it needs the sender's attention … */
+    PACK_MARGIN = 0,      /* … as copying blocks does */
     LONG_TRIAL = 16,      /* long messages of a trial, of which … */
     LONG_COLD = 8,        /* … so many bring memory into the cache, or touch it for the first time */
     LONG_TRIAL_MAX = 1024, /* … if nothing could be measured */
@@ -163,9 +164,19 @@ const struct speed_long *speed_of_long(const struct speed *speed, size_t len)
     return &speed->longs[long_class(len)];
 }
 
+static bool is_faster(const struct speed_long *known, unsigned margin)
+{
+    return known->together && known->stream && known->stream * (float)(100 + margin) / 100 < known->together;
+}
+
 bool speed_is_streamed(const struct speed_long *known)
 {
-    return known->together && known->stream && known->stream * (100 + STREAM_MARGIN) / 100 < known->together;
+    return is_faster(known, STREAM_MARGIN);
+}
+
+bool speed_is_packed(const struct speed_long *known)
+{
+    return is_faster(known, PACK_MARGIN);
 }
 
 /* The way of the trial that is over was much slower: the next one is long in coming. */
@@ -191,7 +202,7 @@ static void begin_trial(struct speed_long *known)
     known->parts = 0;
 }
 
-static void end_trial(struct speed_long *known)
+static void end_trial(struct speed_long *known, unsigned margin)
 {
     known->apart = known->apart ? (uint32_t)size_min(2 * known->apart, LONG_APART_MAX) : LONG_APART;
     known->wait = known->apart * known->offers;
@@ -199,21 +210,21 @@ static void end_trial(struct speed_long *known)
         known->wait *= LONG_HOPELESS;
     known->is_trial = false;
     known->offers = 0;
-    known->is_stream = speed_is_streamed(known);
+    known->is_stream = is_faster(known, margin);
 }
 
 /* The first messages are for the way by the system, then the other one is tried, and so is the one not chosen from time
  * to time from there on. */
-static void choose(struct speed_long *known)
+static void choose(struct speed_long *known, unsigned margin)
 {
     const bool was_stream = known->is_stream;
 
     if (known->is_trial && is_trial_over(known))
-        end_trial(known);
+        end_trial(known, margin);
     else if (!known->is_trial && (known->apart ? known->offers >= known->wait : is_trial_over(known)))
         begin_trial(known);
     else if (!known->is_trial)
-        known->is_stream = speed_is_streamed(known);
+        known->is_stream = is_faster(known, margin);
     if (known->is_stream == was_stream && (known->offers || known->apart))
         return;
     known->row = 0;
@@ -232,15 +243,14 @@ static void begin_part(struct speed_long *known)
     known->since = is_measured ? clock_ns() : 0;
 }
 
-bool speed_long_begin(struct speed *speed, size_t len)
+static bool begin(struct speed_long *known, unsigned margin)
 {
-    struct speed_long *const known = &speed->longs[long_class(len)];
     const bool is_first = !known->moving;
 
     if (is_first)
         known->row = 0;
     if (is_first || known->row >= LONG_ROW)
-        choose(known);
+        choose(known, margin);
     if (is_first)
         begin_part(known);
     known->offers++;
@@ -249,9 +259,8 @@ bool speed_long_begin(struct speed *speed, size_t len)
     return known->is_stream;
 }
 
-void speed_long_end(struct speed *speed, size_t len)
+static void end(struct speed_long *known, size_t len)
 {
-    struct speed_long *const known = &speed->longs[long_class(len)];
     bool is_mean;
 
     if (unlikely(!known->moving))
@@ -273,6 +282,16 @@ void speed_long_end(struct speed *speed, size_t len)
         begin_part(known);
 }
 
+bool speed_long_begin(struct speed *speed, size_t len)
+{
+    return begin(&speed->longs[long_class(len)], STREAM_MARGIN);
+}
+
+void speed_long_end(struct speed *speed, size_t len)
+{
+    end(&speed->longs[long_class(len)], len);
+}
+
 bool speed_long_eager(struct speed *speed, size_t len)
 {
     struct speed_long *const known = &speed->longs[long_class(len)];
@@ -282,27 +301,26 @@ bool speed_long_eager(struct speed *speed, size_t len)
 
 /* --- with gaps --- */
 
-static struct speed_gaps *gaps_of(struct speed *speed, size_t block)
+static int block_class(size_t block)
 {
     int class = 0;
 
     while (class < SPEED_BLOCK_CLASSES - 1 && block >= (size_t)SPEED_BLOCK_MIN << (class + 1))
         class++;
-    return &speed->gaps[class];
+    return class;
 }
 
-bool speed_prefers_packing(struct speed *speed, size_t block)
+const struct speed_long *speed_of_gaps(const struct speed *speed, size_t block)
 {
-    struct speed_gaps *const gaps = gaps_of(speed, block);
-    const bool is_trial = gaps->offers++ % TRIAL_EVERY / TRIAL == 1;
-    const bool is_faster = gaps->packed && gaps->packed < gaps->listed;
-
-    return is_trial ? !is_faster : is_faster;
+    return &speed->gaps[block_class(block)];
 }
 
-void speed_gaps(struct speed *speed, size_t block, size_t len, uint64_t start, bool is_packed)
+bool speed_gaps_begin(struct speed *speed, size_t block)
 {
-    struct speed_gaps *const gaps = gaps_of(speed, block);
+    return begin(&speed->gaps[block_class(block)], PACK_MARGIN);
+}
 
-    learn(is_packed ? &gaps->packed : &gaps->listed, len, start);
+void speed_gaps_end(struct speed *speed, size_t block, size_t len)
+{
+    end(&speed->gaps[block_class(block)], len);
 }

@@ -23,19 +23,13 @@ enum {
     SPEED_BLOCK_CLASSES = 4,    /* lengths of blocks from there on, doubling */
 };
 
-/* Of long messages with gaps whose blocks have about the same length. */
-struct speed_gaps {
-    float listed;               /* copied block by block by the system, both sides at work */
-    float packed;               /* packed and in pieces through shared memory */
-    uint32_t offers;            /* messages that could have gone either way */
-};
-
-/* Of long messages that are one run, of a class of lengths. Several may be on their way at once, and each then waits
- * for those before it; so what is measured is a row of them: bytes that came in between two moments. In a row all go
- * the same way, which changes when nothing is on its way, or after so many that there seems to be no such moment. */
+/* Of long messages that are one run, of a class of lengths; or with gaps, of a class of lengths of blocks. Several may
+ * be on their way at once, and each then waits for those before it; so what is measured is a row of them: bytes that
+ * came in between two moments. In a row all go the same way, which changes when nothing is on its way, or after so many
+ * that there seems to be no such moment. */
 struct speed_long {
-    float together;             /* copied by the system, by both processes, or by this one alone */
-    float stream;               /* in pieces through shared memory, both sides at work */
+    float together;             /* copied by the system, by both processes, or by this one alone; block by block */
+    float stream;               /* in pieces through shared memory, both sides at work, packed if there are gaps */
     bool is_stream;             /* they go so now … */
     bool is_trial;              /* … to find out */
     bool is_cold;               /* the part that is measured began with cold memory */
@@ -58,7 +52,7 @@ struct speed {
     uint32_t limit;             /* what is asked of the peer: offer what is longer than this; 0: nothing is asked */
     uint32_t longer;            /* eager is best up to here, beyond what is usual; 0: it is not */
     struct speed_long longs[SPEED_LONG_CLASSES];
-    struct speed_gaps gaps[SPEED_BLOCK_CLASSES];
+    struct speed_long gaps[SPEED_BLOCK_CLASSES];
 };
 
 /* When a copy begins: the time if this one is to be measured, else 0. */
@@ -88,14 +82,18 @@ void speed_long_end(struct speed *speed, size_t len);
  * some have to be offered? */
 bool speed_long_eager(struct speed *speed, size_t len);
 
-/* Is a message with gaps, of blocks of about this length (not less than SPEED_BLOCK_MIN), faster packed? Counts. */
-bool speed_prefers_packing(struct speed *speed, size_t block);
-/* Such a message of `len` bytes that was begun at `start` is in, packed or copied block by block. */
-void speed_gaps(struct speed *speed, size_t block, size_t len, uint64_t start, bool is_packed);
+/* The same of a message with gaps, of blocks of about this length (not less than SPEED_BLOCK_MIN), which the system
+ * could copy block by block: is it packed? Both calls for a message name the same length of blocks. */
+bool speed_gaps_begin(struct speed *speed, size_t block);
+void speed_gaps_end(struct speed *speed, size_t block, size_t len);
 
 /* What is known of messages as long as this one. */
 const struct speed_long *speed_of_long(const struct speed *speed, size_t len);
 /* Do they go in pieces? */
 bool speed_is_streamed(const struct speed_long *known);
+
+/* The same of messages with gaps, of such blocks. */
+const struct speed_long *speed_of_gaps(const struct speed *speed, size_t block);
+bool speed_is_packed(const struct speed_long *known);
 
 #endif

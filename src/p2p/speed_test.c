@@ -121,12 +121,18 @@ static void test_longer(void)
     CHECK_INT(speed.limit, 8192);
 }
 
+static void pass_of(struct speed_long *known, int classes, double ns)
+{
+    for (int class = 0; class < classes; class++)
+        if (known[class].since)
+            known[class].since -= (uint64_t)ns;
+}
+
 /* `ns` pass. */
 static void pass(struct speed *speed, double ns)
 {
-    for (int class = 0; class < SPEED_LONG_CLASSES; class++)
-        if (speed->longs[class].since)
-            speed->longs[class].since -= (uint64_t)ns;
+    pass_of(speed->longs, SPEED_LONG_CLASSES, ns);
+    pass_of(speed->gaps, SPEED_BLOCK_CLASSES, ns);
 }
 
 /* `n` long messages, `window` of them on their way at a time, moved as the model says; how many by stream. None comes
@@ -263,29 +269,58 @@ static void test_long_classes(void)
     CHECK(streamed(&speed, &hopeless, 100000, 81920) < 200);
 }
 
-/* Messages with gaps go the faster way, by the length of their blocks, also when it becomes another one. */
-static int packed(struct speed *speed, size_t block, double listed_cost, double packed_cost)
+/* 5120 messages of 1 MB with gaps, `window` of them on their way at a time; each takes so many ns a byte, and none
+ * comes in before those before it have. How many are packed. */
+static int packed(struct speed *speed, size_t block, double listed_cost, double packed_cost, int window)
 {
     int count = 0;
 
-    for (int i = 0; i < 5120; i++) {
-        const bool is_packed = speed_prefers_packing(speed, block);
-        speed_gaps(speed, block, 1 << 20, ago((is_packed ? packed_cost : listed_cost) * (1 << 20)), is_packed);
-        count += is_packed;
+    for (int i = 0; i < 5120; i += window) {
+        double ns = 0;
+        for (int w = 0; w < window; w++) {
+            const bool is_packed = speed_gaps_begin(speed, block);
+            count += is_packed;
+            ns += (is_packed ? packed_cost : listed_cost) * (1 << 20);
+        }
+        for (int w = 0; w < window; w++) {
+            pass(speed, ns / window);
+            speed_gaps_end(speed, block, 1 << 20);
+        }
     }
     return count;
 }
 
+/* They go the faster way, by the length of their blocks, also when it becomes another one. */
 static void test_gaps(void)
 {
     struct speed speed = { 0 };
 
-    CHECK(packed(&speed, 1500, 40, 20) > 4500);
-    CHECK(packed(&speed, 5000, 10, 20) < 200);
-    CHECK(packed(&speed, 1 << 20, 10, 20) < 200);
-    CHECK(packed(&speed, 1500, 40, 20) > 4900);
-    packed(&speed, 1500, 10, 20);
-    CHECK(packed(&speed, 1500, 10, 20) < 200);
+    CHECK(packed(&speed, 1500, 40, 20, 1) > 4500);
+    CHECK(packed(&speed, 5000, 10, 20, 1) < 500);
+    CHECK(packed(&speed, 1 << 20, 10, 20, 1) < 500);
+    CHECK(packed(&speed, 1500, 40, 20, 1) > 4800);
+    packed(&speed, 1500, 10, 20, 1);
+    CHECK(packed(&speed, 1500, 10, 20, 1) < 300);
+    packed(&speed, 1500, 20, 18, 1); /* a little faster is faster */
+    CHECK(packed(&speed, 1500, 20, 18, 1) > 4800);
+}
+
+/* Those of a window wait for each other, which tells nothing of their way: neither in windows nor after them is the
+ * slower one taken. */
+static void test_gaps_in_windows(void)
+{
+    static const int window[] = { 2, 5, 16, 64 };
+
+    for (int i = 0; i < 4; i++) {
+        struct speed speed = { 0 };
+        packed(&speed, 1500, 40, 20, window[i]);
+        CHECK(packed(&speed, 1500, 40, 20, window[i]) > 4500);
+        CHECK(speed_of_gaps(&speed, 1500)->together < 45 && speed_of_gaps(&speed, 1500)->stream < 25);
+        CHECK(packed(&speed, 1500, 40, 20, 1) > 4500);
+        for (int more = 0; more < 20; more++)
+            packed(&speed, 1500, 10, 20, window[i]);
+        CHECK(packed(&speed, 1500, 10, 20, window[i]) < 600);
+    }
 }
 
 int main(void)
@@ -303,5 +338,6 @@ int main(void)
     test_long_eager();
     test_long_classes();
     test_gaps();
+    test_gaps_in_windows();
     return 0;
 }
