@@ -35,7 +35,7 @@ void sched_init(struct sched *s, struct comm *comm)
     s->failed = 0;
     s->parameter = 0;
     s->layout = NULL;
-    s->has_choices = s->has_turns = s->is_epoch = false;
+    s->has_choices = s->has_turns = s->is_epoch = s->is_void = false;
     s->spans_clients = p2p_is_foreign_ctx(comm->ctx);
 }
 
@@ -289,7 +289,8 @@ void sched_rewind(struct sched *s)
         struct sched_step *step = &s->steps[i];
         step->waits = step->needs;
         step->req = NULL;
-        step->is_put_off = step->is_dropped = step->is_void = false;
+        step->is_put_off = step->is_dropped = false;
+        step->is_void = s->is_void;
         if (!step->waits)
             sched_enqueue(s, i);
     }
@@ -350,6 +351,14 @@ void sched_over(struct sched *s, int step)
         if (!--follower->waits)
             sched_enqueue(s, s->edges[e].to);
     }
+}
+
+/* What should have told lengths tells that there is nothing, so calls that read it set sends that can be begun. */
+void sched_make_void(struct sched_step *step)
+{
+    step->is_void = true;
+    if (step->is_up_to)
+        memset(step->from.buf, 0, coll_bytes(&step->from));
 }
 
 int sched_work(const struct sched *s, const struct sched_step *step)

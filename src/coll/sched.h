@@ -74,7 +74,8 @@ struct sched_step {
     bool is_up_to;             /* a receive of what may be shorter */
     bool is_put_off;           /* in this run: a receive that has given way to what may be sent */
     bool is_dropped;           /* in this run: a receive that is not to be */
-    bool is_void;              /* in this run: comes after what could not be sent between clients; see clients.h */
+    bool is_void;              /* in this run: comes after what has not come; or, between clients, after what could not
+                                * be sent, see clients.h */
     bool is_short;             /* of those with turns: a receive that is looked for before it is posted */
     uint8_t from_buffer, to_buffer; /* of those that are kept: which of the user's it is in; see kept.c */
     int needs, waits;          /* steps that come before: all, and those not over in this run */
@@ -116,6 +117,7 @@ struct sched {
     bool has_turns;
     bool has_receives;         /* of those */
     bool is_epoch;             /* the request of a nonblocking barrier: see struct comm_epochs */
+    bool is_void;              /* all of it, from the beginning: `cause` says why */
     bool is_kept;              /* by its communicator, which gives it back to the pool */
     _Atomic bool is_taken;     /* of those: it runs, or is about to */
     struct sched_key key;      /* of those */
@@ -128,6 +130,7 @@ struct sched {
     bool has_waited;           /* for long: see whether the others disagree */
     bool has_noticed;          /* has told whom it waits for what is called here */
     bool is_given_up;          /* they do: no step begins any more */
+    bool has_cause;            /* something has not come, and `cause` says why */
     struct sched_queue messages, work; /* that may begin */
     struct p2p_inbox inbox[2]; /* of the communicator, of the local group */
     _Atomic uint32_t news;
@@ -139,6 +142,7 @@ struct sched {
     struct sched_step first_steps[SCHED_FIRST_STEPS];
     struct sched_edge first_edges[SCHED_FIRST_EDGES];
     char first_bytes[SCHED_FIRST_BYTES]; /* for small temporary buffers */
+    struct p2p_cause cause;    /* of steps that are void */
 };
 
 /* Steps that the next one comes after: any number, SCHED_NONE among them. */
@@ -207,6 +211,13 @@ void sched_enqueue(struct sched *s, int step);
 void sched_over(struct sched *s, int step);
 /* Do a copy, a reduction or a call. */
 int sched_work(const struct sched *s, const struct sched_step *step);
+/* What this step should receive will not come: it is void, and with it what comes after. */
+void sched_make_void(struct sched_step *step) COLD;
+/* Is there nothing to do for a step that is no message, since it is void? Calls say what is sent. */
+static inline bool sched_is_idle(const struct sched_step *step)
+{
+    return step->is_void && step->kind != SCHED_CALL;
+}
 
 /* Part of a block: `count` items from number `first` on. */
 static inline struct coll_block coll_part(struct coll_block block, MPI_Count first, MPI_Count count)

@@ -7,9 +7,10 @@
  * blocks a short receive looks for its message before it is posted. At the first one that has to wait the books are
  * opened: what each step waits for, and requests.
  *
- * A step that fails is over, and the rest goes on: the other processes wait for it. The first error is the result. But
- * where the error is that a process has ended, and is about to end the job, nothing more is sent: the others would take
- * it for right.
+ * A step that fails is over, and the rest goes on: the other processes wait for it. The first error is the result. What
+ * comes after a receive that has failed is void: nothing is combined, and instead of a message goes the cause
+ * (p2p_isend_cause), so who waits for it has the error as well, and tells it to those who wait for him. But where the
+ * error is that a process has ended, and is about to end the job, nothing more is sent.
  * Knows: p2p, progress. Does not know: algorithms. */
 #include <pthread.h>
 
@@ -69,13 +70,27 @@ static inline bool is_in_vain(const struct sched *s)
     return unlikely(s->error) && sched_ends_job(s->comm, s->error);
 }
 
+/* What a send has not sent nobody here needs, and a call goes on with what there is. Between clients there are no
+ * causes; see clients.h. */
+static COLD void step_failed(struct sched *s, struct sched_step *step, int rc)
+{
+    note(s, rc);
+    if (step->kind == SCHED_SEND || step->kind == SCHED_CALL || s->spans_clients)
+        return;
+    if (!s->has_cause)
+        p2p_cause_of(&s->cause, rc);
+    s->has_cause = true;
+    sched_make_void(step);
+}
+
 static void message_is_over(struct sched *s, struct sched_step *step)
 {
     struct req *req = step->req;
 
     if (unlikely(s->spans_clients) && step->kind == SCHED_RECV)
         note(s, clients_received(s, step));
-    note(s, req->error);
+    if (unlikely(req->error))
+        step_failed(s, step, req->error);
     step->req = NULL;
     req->ops->release(req);
     sched_over(s, (int)(step - s->steps));
@@ -106,7 +121,7 @@ static bool receive_at_once(struct sched *s, const struct sched_step *step)
 static void message_has_begun(struct sched *s, struct sched_step *step, int rc)
 {
     if (unlikely(rc)) {
-        note(s, rc);
+        step_failed(s, step, rc);
         step->req = NULL;
         sched_over(s, (int)(step - s->steps));
     } else if (!p2p_report(step->req, &s->inbox[step->is_local], &step->slip)) {
@@ -122,6 +137,13 @@ static int begin_send(struct sched *s, struct sched_step *step)
         comm_of(s, step)->notes.sent = clients_step_note(s, step);
     return p2p_isend_now(comm_of(s, step), block->buf, step->is_void ? 0 : block->count, block->type, step->peer,
                          tag_of(s, step), P2P_STANDARD | P2P_COLL, &step->req);
+}
+
+static COLD int begin_void_send(struct sched *s, struct sched_step *step)
+{
+    if (s->spans_clients)
+        return begin_send(s, step);
+    return p2p_isend_cause(comm_of(s, step), &s->cause, step->peer, tag_of(s, step), P2P_COLL, &step->req);
 }
 
 static int begin_receive(struct sched *s, struct sched_step *step)
@@ -161,6 +183,12 @@ static void begin_meeting(struct sched *s, int step)
 
 /* --- steps in any order --- */
 
+/* Between clients not all messages go that are void. */
+static bool is_left_out(const struct sched *s, const struct sched_step *step)
+{
+    return step->is_void && s->spans_clients && !clients_goes_on(s, step);
+}
+
 /* All that may begin now. */
 static void begin_steps(struct sched *s)
 {
@@ -169,10 +197,10 @@ static void begin_steps(struct sched *s)
     while ((i = s->is_blocking ? sched_next_turn(s) : sched_next(s)) >= 0) {
         struct sched_step *step = &s->steps[i];
 
-        if (unlikely(s->is_given_up || is_in_vain(s) || (step->is_void && !clients_goes_on(s, step)))) {
+        if (unlikely(s->is_given_up || is_in_vain(s) || is_left_out(s, step))) {
             sched_over(s, i);
         } else if (step->kind == SCHED_SEND) {
-            message_has_begun(s, step, begin_send(s, step));
+            message_has_begun(s, step, unlikely(step->is_void) ? begin_void_send(s, step) : begin_send(s, step));
         } else if (step->kind == SCHED_RECV) {
             if (s->is_blocking && !s->spans_clients && coll_bytes(&step->from) <= SCHED_SHORT &&
                 receive_at_once(s, step))
@@ -182,7 +210,10 @@ static void begin_steps(struct sched *s)
         } else if (step->kind == SCHED_MEET) {
             begin_meeting(s, i);
         } else {
-            note(s, sched_work(s, step));
+            const int rc = unlikely(sched_is_idle(step)) ? 0 : sched_work(s, step);
+
+            if (unlikely(rc))
+                step_failed(s, step, rc);
             sched_over(s, i);
         }
     }
@@ -340,6 +371,7 @@ static NOINLINE void open_books(struct sched *s, int turns)
     atomic_store_explicit(&s->news, 0, memory_order_relaxed);
     s->oldest = s->meet = SCHED_NONE;
     s->has_waited = s->has_noticed = s->is_given_up = false;
+    s->has_cause = s->is_void;
     if (takes_turns(s))
         stop_taking_turns(s, turns);
     else

@@ -17,6 +17,7 @@ struct sim_message {
     uint64_t key;
     int rank, step;      /* whose */
     bool is_send;
+    bool is_void;        /* sent in place of what cannot be supplied */
     void *data;          /* eager: packed */
     size_t len;
     double time;         /* when it was begun; eager: when it arrives */
@@ -169,6 +170,17 @@ static void count_message(struct sim *sim, const struct sim_message *send, int d
         sim->counts.most_bytes = from->bytes;
 }
 
+/* What a step waits for will not come. */
+static void lose(struct sim *sim, int rank, int i)
+{
+    struct sched *s = &sim->ranks[rank].sched;
+
+    s->error = MPI_ERR_PROC_ABORTED;
+    if (s->steps[i].kind == SCHED_RECV)
+        sched_make_void(&s->steps[i]);
+    put(sim, rank, i, sim->ranks[rank].state[i].time);
+}
+
 /* Both sides are there. */
 static void deliver(struct sim *sim, const struct sim_message *send, const struct sim_message *recv)
 {
@@ -177,7 +189,9 @@ static void deliver(struct sim *sim, const struct sim_message *send, const struc
     const bool is_up_to = sim->ranks[recv->rank].sched.steps[recv->step].is_up_to;
     double arrival;
 
-    if ((is_up_to ? send->len > recv->len : send->len != recv->len) && !*sim->trouble)
+    if (send->is_void)
+        lose(sim, recv->rank, recv->step);
+    else if ((is_up_to ? send->len > recv->len : send->len != recv->len) && !*sim->trouble)
         snprintf(sim->trouble, sizeof sim->trouble, "rank %d sends %zu bytes, rank %d expects %zu (step %d)",
                  send->rank, send->len, recv->rank, recv->len, recv->step);
     else if (send->data)
@@ -189,7 +203,8 @@ static void deliver(struct sim *sim, const struct sim_message *send, const struc
                   : max(send->time, recv->time);
     state->time = arrival;
     state->depth = (send->depth + 1 > recv->depth) ? send->depth + 1 : recv->depth;
-    put(sim, recv->rank, recv->step, arrival);
+    if (!send->is_void)
+        put(sim, recv->rank, recv->step, arrival);
     if (sim->config.is_rendezvous) {
         sim->ranks[send->rank].state[send->step] = (struct sim_state){ arrival, send->depth };
         put(sim, send->rank, send->step, arrival);
@@ -227,8 +242,8 @@ static void begin_message(struct sim *sim, int rank, int i)
     const int peer = peer_of(sim, rank, step), source = is_send ? rank : peer, dest = is_send ? peer : rank;
     struct sim_message mine = {
         .key = ((uint64_t)dest * (uint64_t)sim->all + (uint64_t)source) * SCHED_SUBS + step->sub,
-        .rank = rank, .step = i, .is_send = is_send, .len = coll_bytes(&step->from),
-        .time = state->time, .depth = state->depth
+        .rank = rank, .step = i, .is_send = is_send, .is_void = is_send && step->is_void,
+        .len = coll_bytes(&step->from), .time = state->time, .depth = state->depth
     };
     struct sim_message *other;
 
@@ -243,6 +258,10 @@ static void begin_message(struct sim *sim, int rank, int i)
     if (is_send && !sim->config.is_rendezvous)
         leave(sim, &mine, dest);
     other = find(sim, mine.key, is_send);
+    if (!other && sim->ranks[peer].is_dead && !mine.data) {
+        lose(sim, rank, i);
+        return;
+    }
     if (!other) {
         keep(sim, &mine);
         return;
@@ -250,6 +269,42 @@ static void begin_message(struct sim *sim, int rank, int i)
     deliver(sim, is_send ? &mine : other, is_send ? other : &mine);
     mem_free(is_send ? mine.data : other->data);
     mem_free(other);
+}
+
+/* --- the end of a process --- */
+
+/* What it has only offered or asked for is gone, and so is what others ask it for, or offer to it. */
+static void die(struct sim *sim, int rank)
+{
+    sim->ranks[rank].is_dead = true;
+    for (int i = 0; i < QUEUES; i++) {
+        struct sim_queue all = sim->queues[i];
+
+        sim->queues[i] = (struct sim_queue){ NULL, NULL };
+        for (struct sim_message *m = all.first, *next; m; m = next) {
+            const int source = (int)(m->key / SCHED_SUBS % (uint64_t)sim->all);
+            const int dest = (int)(m->key / SCHED_SUBS / (uint64_t)sim->all);
+
+            next = m->next;
+            if ((source != rank && dest != rank) || m->data) {
+                keep(sim, m);
+            } else if (m->rank != rank) {
+                lose(sim, m->rank, m->step);
+            }
+            mem_free(m);
+        }
+    }
+}
+
+/* Does it die before its next step? */
+static bool dies_now(struct sim *sim, int r)
+{
+    struct sim_rank *rank = &sim->ranks[r];
+
+    if (sim->config.mortal != r + 1 || rank->begun++ < sim->config.lifetime)
+        return false;
+    die(sim, r);
+    return true;
 }
 
 /* --- steps --- */
@@ -280,12 +335,14 @@ static void begin_steps(struct sim *sim, int r)
     while ((i = sched_next(s)) >= 0) {
         const struct sched_step *step = &s->steps[i];
 
+        if (dies_now(sim, r))
+            return;
         switch (step->kind) {
         case SCHED_SEND:
         case SCHED_RECV: begin_message(sim, r, i); break;
         case SCHED_NOTHING: finish(sim, rank, i); break;
         default:
-            rc = sched_work(s, step);
+            rc = sched_is_idle(step) ? 0 : sched_work(s, step);
             if (rc && !s->error)
                 s->error = rc;
             if (step->kind == SCHED_REDUCE)
@@ -304,6 +361,8 @@ static void begin_run(struct sim *sim)
     for (int r = 0; r < sim->all; r++) {
         struct sim_rank *rank = &sim->ranks[r];
 
+        rank->is_dead = false;
+        rank->begun = 0;
         rank->messages = 0;
         rank->bytes = 0;
         rank->out_free = rank->in_free = 0;
@@ -315,6 +374,13 @@ static void begin_run(struct sim *sim)
     }
 }
 
+static bool concerns_dead(const struct sim *sim, const struct sim_message *m)
+{
+    const uint64_t all = (uint64_t)sim->all, ends = m->key / SCHED_SUBS;
+
+    return sim->ranks[ends % all].is_dead || sim->ranks[ends / all].is_dead;
+}
+
 /* Messages that only one side knows of, and who waits for ever. */
 static void look_for_trouble(struct sim *sim)
 {
@@ -322,7 +388,7 @@ static void look_for_trouble(struct sim *sim)
         struct sim_message *m;
 
         while ((m = sim->queues[i].first)) {
-            if (!*sim->trouble)
+            if (!*sim->trouble && !concerns_dead(sim, m))
                 snprintf(sim->trouble, sizeof sim->trouble, "rank %d %s rank %d (step %d, sub %d): nobody does",
                          m->rank, m->is_send ? "sends to" : "receives from",
                          sim->ranks[m->rank].sched.steps[m->step].peer, m->step, (int)(m->key % SCHED_SUBS));
@@ -332,7 +398,7 @@ static void look_for_trouble(struct sim *sim)
         }
     }
     for (int r = 0; r < sim->all; r++) {
-        if (sim->ranks[r].sched.left && !*sim->trouble)
+        if (sim->ranks[r].sched.left && !sim->ranks[r].is_dead && !*sim->trouble)
             snprintf(sim->trouble, sizeof sim->trouble, "rank %d has %d steps left", r, sim->ranks[r].sched.left);
     }
 }
@@ -343,6 +409,8 @@ int sim_run(struct sim *sim, struct sim_counts *counts)
     while (sim->events->count) {
         const struct sim_event event = take(sim->events);
 
+        if (sim->ranks[event.rank].is_dead)
+            continue;
         if (event.step != START)
             finish(sim, &sim->ranks[event.rank], event.step);
         begin_steps(sim, event.rank);
@@ -352,7 +420,7 @@ int sim_run(struct sim *sim, struct sim_counts *counts)
         *counts = sim->counts;
     if (*sim->trouble)
         return MPI_ERR_INTERN;
-    for (int r = 0; r < sim->all; r++) {
+    for (int r = 0; r < sim->all && !sim->config.mortal; r++) {
         if (sim->ranks[r].sched.error)
             return sim->ranks[r].sched.error;
     }

@@ -17,6 +17,7 @@ struct sim_config {
     bool is_rendezvous;         /* a send is over when its receive has come; else at once */
     double alpha, beta, gamma;  /* seconds: of a message, of a byte of it, of a byte combined */
     const struct coll_layout *layout; /* or NULL */
+    int mortal, lifetime;       /* process mortal - 1 dies when it would begin a step after so many; 0: none does */
 };
 
 struct sim_counts {
@@ -37,6 +38,8 @@ struct sim_rank {
     size_t bytes;
     double out_free, in_free;   /* when its ports are free again */
     bool is_built;
+    bool is_dead;
+    int begun;                  /* steps in this run */
 };
 
 struct sim {
@@ -57,7 +60,8 @@ void sim_destroy(struct sim *sim);
 /* Let each process add its steps. 0, or the first error; then nothing is kept. */
 int sim_build(struct sim *sim, coll_build_fn *build, long parameter);
 /* Run what was built, from the beginning; may be repeated. 0, the first error of a step, or MPI_ERR_INTERN with
- * sim->trouble: processes wait for ever, messages are left over, one has not the length that was expected. */
+ * sim->trouble: processes wait for ever, messages are left over, one has not the length that was expected. If a process
+ * may die, the errors of the others are in their schedules only. What it has sent eagerly before comes. */
 int sim_run(struct sim *sim, struct sim_counts *counts);
 /* Give back what was built. */
 void sim_clear(struct sim *sim);

@@ -458,6 +458,10 @@ void deliver_uneven(struct p2p_req *r, struct peer *peer, size_t len, const void
 /* What is told when a message of `len` bytes is longer than the room for it, where an item has so many. */
 int recv_truncation(const struct p2p_req *r, size_t len, size_t item, size_t room) COLD;
 
+/* cause.c: give receive `r` the error that stands in the payload, and complete it; the `push` of such a message. */
+void deliver_cause(struct p2p_req *r, const struct arrival *a, const void *payload) COLD;
+int push_cause(struct outgoing *out, struct peer *peer);
+
 /* cell.c: bytes of a buffer of the transport's that the peer has written, as a run; as bytes [at, at + len) of r's
  * stream (peer NULL: they lie elsewhere). */
 void cell_read(struct peer *peer, void *buf, const void *payload, size_t len);

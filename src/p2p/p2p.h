@@ -42,6 +42,20 @@ int p2p_recv(struct comm *comm, void *buf, MPI_Count count, struct type *type, i
 /* An empty message, if it goes at once: not while the receiver holds messages back, or others wait. For what may as
  * well be left out. */
 bool p2p_send_if_it_goes(struct comm *comm, int dest, int tag, int mode) COLD;
+/* What a process says in place of a message that it cannot supply: an error, its id in front of the text. Short enough
+ * for one record, whatever the transport. */
+enum { P2P_CAUSE_TEXT = 156 };
+struct p2p_cause {
+    int32_t error_class;
+    char text[P2P_CAUSE_TEXT];
+};
+/* Of an error code, and as one of this process. */
+void p2p_cause_of(struct p2p_cause *cause, int rc) COLD;
+int p2p_cause_error(const struct p2p_cause *cause) COLD;
+/* As p2p_isend_now, in place of the message with this tag: whoever receives it has the error. `cause` stays until the
+ * request is complete. Not to processes of other clients (IMPI). */
+int p2p_isend_cause(struct comm *comm, const struct p2p_cause *cause, int dest, int tag, int mode, struct req **out)
+    COLD;
 /* Receive without making a request, if the message is the next thing that comes from there, within a short while.
  * False: nothing was done. Not for wildcards. */
 bool p2p_recv_at_once(struct comm *comm, void *buf, MPI_Count count, const struct type *type, int source, int tag,

@@ -72,6 +72,10 @@ void deliver(struct p2p_req *r, const struct arrival *a, const void *payload)
             foreign_deliver(r, a, payload);
         return;
     }
+    if (unlikely(a->flags & WIRE_CAUSE)) {
+        deliver_cause(r, a, payload);
+        return;
+    }
     deliver_uneven(r, a->is_kept ? NULL : r->peer, a->len, payload);
     if (!(a->flags & WIRE_SYNC)) {
         p2p_complete(r);

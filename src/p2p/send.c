@@ -180,8 +180,8 @@ static int push_eager(struct outgoing *out, struct peer *peer)
     return push_rts(out, peer);
 }
 
-int (*const send_pushes[])(struct outgoing *out, struct peer *peer) = { push_rts, push_eager, foreign_push,
-                                                                             NULL };
+int (*const send_pushes[])(struct outgoing *out, struct peer *peer) = { push_rts, push_eager, push_cause,
+                                                                        foreign_push, NULL };
 
 static bool fits_record(const struct p2p_req *r)
 {

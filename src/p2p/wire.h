@@ -6,7 +6,8 @@
  *   word[1]   bits 31..0 tag, 63..32 rank of the sender in its group: the key of matching (DATA: the receiver's id)
  *
  * Payload by kind (an id is the address of a request in the process that made it, and comes back as it was sent):
- *   EAGER          with SYNC: 8 bytes, the sender's id; then the message
+ *   EAGER          with SYNC: 8 bytes, the sender's id; then the message; with CAUSE: struct p2p_cause, cut behind its
+ *                  text, in place of a message that cannot be supplied
  *   RTS            struct wire_rts: a long message is offered
  *   CTS_COPY       struct wire_cts: copy it together by the record, of the sender of this
  *   CTS_STREAM     struct wire_cts: send `len` bytes of it as DATA
@@ -51,6 +52,7 @@ enum wire_flag {
     WIRE_SYNC = 1,   /* EAGER: acknowledge at the match */
     WIRE_CONTIG = 2, /* RTS: address is that of one run of bytes */
     WIRE_LISTED = 4, /* RTS: address is that of a list of blocks (struct type_block) in the sender */
+    WIRE_CAUSE = 8,  /* EAGER: it says why there is no message */
 };
 
 enum wire_throttle {
