@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,16 +281,20 @@ static void channel_ready(struct job *job, struct source *source, uint32_t event
         hang_up(job, bond);
 }
 
-/* A machine that is gone says nothing. As the ranks' own connections (src/net/tcp). */
-static void watch_over(int fd)
+/* Words are short, and each is waited for. A machine that is gone says nothing. As the ranks' own connections
+ * (src/net/tcp). */
+static void set_up(int fd)
 {
+    const int on = 1;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     (void)setting_read(&alive_patience); /* what cannot be read the ranks have told */
     alive_watch_all(fd, (int)alive_patience.value);
 }
 
 static void begin(struct job *job, struct bond *bond, int fd)
 {
-    watch_over(fd);
+    set_up(fd);
     channel_open(job, &bond->channel, fd, fcntl(fd, F_DUPFD_CLOEXEC, 0), channel_ready);
     bond->state = BOND_GREETS;
     bond->secret.nonce[bond->side] = random_word() | 1;

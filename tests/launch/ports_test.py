@@ -7,6 +7,7 @@ what becomes of one side when the other fails, and that nothing is left behind.
 
 Prints "ok NAME" or "FAIL NAME why"; exit code 1 if one failed."""
 
+import ctypes
 import os
 import random
 import re
@@ -165,6 +166,44 @@ def test_silent():
         silent.send_signal(signal.SIGCONT)
         contains(finish(silent)[1], 'E1015: process ')
         none_left(path)
+
+
+def connections_of(process):
+    """Its TCP connections, as sockets of ours as well; None: the system does not give them."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    pidfd = os.pidfd_open(process.pid)
+    found = []
+    for name in os.listdir(f'/proc/{process.pid}/fd'):
+        if not os.readlink(f'/proc/{process.pid}/fd/{name}').startswith('socket:'):
+            continue
+        fd = libc.syscall(438, pidfd, int(name), 0) # pidfd_getfd
+        if fd < 0:
+            os.close(pidfd)
+            return None
+        one = socket.socket(fileno=fd)
+        if one.family in (socket.AF_INET, socket.AF_INET6) and not one.getsockopt(socket.SOL_SOCKET,
+                                                                                  socket.SO_ACCEPTCONN):
+            found.append(one)
+        else:
+            one.close()
+    os.close(pidfd)
+    return found
+
+
+def test_no_delay():
+    """The mpiexecs wait for each other's words, which are short: none is kept back for what may follow."""
+    path, sides = both(2, 2, 1, 'pauses')
+    launch_test.wait_until(lambda: os.path.exists(path + '.met'), 20, 'the connection')
+    for process in sides:
+        found = connections_of(process)
+        check(found != [], 'a mpiexec without a connection')
+        for one in found or []:
+            equal(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), 1, 'TCP_NODELAY')
+            one.close()
+    give_word(path)
+    for process in sides:
+        equal((finish(process)[1], process.returncode), ('', 0), 'a side')
+    none_left(path)
 
 
 def test_silent_at_first():
