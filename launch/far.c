@@ -21,6 +21,7 @@
 #include "sys/control.h"
 
 #define CLOSE_SECONDS 5.0 /* an agent has killed and reaped everything long before */
+#define SILENT_SECONDS 10.0 /* until a rank that it is to kill is over, and that has come here */
 
 /* --- to agents --- */
 
@@ -47,8 +48,13 @@ static void put_all(struct job *job, enum frame_kind kind, uint32_t value, const
 /* Before its processes have been started there is nobody to get it, as on this machine. */
 void far_signal(struct job *job, int rank, int signal)
 {
-    if (job->links && link_of(job, rank)->state == LINK_RUNS)
-        put(job, rank, FRAME_SIGNAL, (uint32_t)signal, NULL, 0);
+    if (!job->links || link_of(job, rank)->state != LINK_RUNS)
+        return;
+    put(job, rank, FRAME_SIGNAL, (uint32_t)signal, NULL, 0);
+    if (signal != SIGKILL || job->ranks[rank].killed_ns)
+        return;
+    job->ranks[rank].killed_ns = now_ns();
+    timer_set(job, TIMER_SILENT, SILENT_SECONDS);
 }
 
 bool far_look_there(struct job *job, int node, uint32_t value, const void *data, size_t size)
@@ -525,6 +531,23 @@ void link_lost(struct job *job, struct link *link, const char *why)
     report_rank(job, -1, "E0152: the connection to %s is lost, and with it %s: %s", job->nodes.at[link->node].name,
                 processes, why);
     job_failed(job, -2, EXIT_SYSTEM, true);
+}
+
+void far_silent(struct job *job)
+{
+    char why[64];
+
+    snprintf(why, sizeof why, "it has not said within %g s that they were killed", SILENT_SECONDS);
+    for (int rank = 0; rank < job->used; rank++) {
+        const struct rank *r = &job->ranks[rank];
+        const double left = SILENT_SECONDS - (double)(now_ns() - r->killed_ns) / 1e9;
+        if (r->is_over || !r->killed_ns)
+            continue;
+        if (left > 0)
+            timer_set(job, TIMER_SILENT, left);
+        else
+            link_lost(job, link_of(job, rank), why);
+    }
 }
 
 bool far_has_gone(const struct job *job)

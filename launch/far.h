@@ -29,6 +29,7 @@ void far_close(struct job *job);
 void far_flush(struct job *job);
 void far_look(struct job *job); /* TIMER_LINKS */
 void far_late(struct job *job); /* TIMER_LAUNCH: who has not answered yet cannot be had */
+void far_silent(struct job *job); /* TIMER_SILENT: nor who does not say that those are over that it was to kill */
 /* A child of ours has ended, perhaps a way to another machine. */
 void far_reaped(struct job *job, pid_t pid, int status);
 bool far_is_way(const struct job *job, pid_t pid);

@@ -379,6 +379,7 @@ void job_timer(struct job *job, enum timer timer)
     case TIMER_CLIENT: client_late(job); break;
     case TIMER_BONDS: bonds_tick(job); break;
     case TIMER_NAMES: names_tick(job); break;
+    case TIMER_SILENT: far_silent(job); break;
     case TIMER_ADDRESSES: address_watch(job); break;
     case TIMER_HANG: hang_look(job); break;
     case TIMER_ANSWERS: hang_answers(job); break;

@@ -241,6 +241,7 @@ struct rank {
     bool will_end;       /* a process that it is connected with has failed … */
     bool is_gone;        /* a process of another job that has ended */
     bool is_lost;        /* its machine is */
+    int64_t killed_ns;   /* when its agent has been told to kill it; 0: not yet */
     bool is_doomed;      /* … and it has been told to end */
     char *request;       /* to us, as far as it has come; NULL: none */
     size_t request_size;
@@ -305,6 +306,7 @@ enum timer {
     TIMER_CLIENT,
     TIMER_BONDS,
     TIMER_NAMES,
+    TIMER_SILENT,
     TIMERS
 };
 

@@ -278,6 +278,21 @@ def test_stopped_agent():
     expect_gone(mark)
 
 
+def test_silent_agent():
+    """Nor is one that does not say that it has killed its ranks."""
+    mark = unique()
+    process = start('-grace', 0.5, *TWO, 'sh', '-c', f'echo ready; sleep {mark}')
+    launch.read_lines(process, 4)
+    stopped = agents(process)[0]
+    os.kill(stopped, signal.SIGSTOP)
+    process.send_signal(signal.SIGTERM)
+    _, err = finish(process)
+    equal(process.returncode, 128 + signal.SIGTERM)
+    contains(err, 'E0152: the connection to ')
+    contains(err, 'it has not said within 10 s that they were killed')
+    expect_gone(mark)
+
+
 def test_early_signals():
     """A machine is ready, another one is not yet: signals find nobody, and do no harm."""
     go = os.path.join(launch.scratch, unique())
