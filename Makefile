@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # A thin front of Meson.
-#   make demo                  install what is missing, build, run the heat solver on 4 processes
+#   make demo                  install what is missing, build what is needed, run the heat solver on 4 processes
 #   make check                 install what is missing, build, run all tests
-#   make install PREFIX=/path  build and install (DESTDIR is honoured)
+#   make install PREFIX=/path  build what is installed, install (DESTDIR is honoured)
 #   make check-asan            unit tests and a part of the chapter tests, address and undefined sanitizers
 #   make check-tsan            the same with the thread sanitizer
 #   make check-few             what counts in int is cut at 7: the ways of large counts with small ones
 #   make bench                 compare with other MPI libraries (installs them)
-#   make build, make clean
+#   make build, make clean     build everything, tests too; remove what was built
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -23,7 +23,10 @@ build:
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD)
 	@ninja -C $(BUILD)
 
-demo: build
+demo:
+	@scripts/install-deps build
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD)
+	@ninja -C $(BUILD) launch/mpiexec examples/heat
 	$(BUILD)/launch/mpiexec -n 4 $(BUILD)/examples/heat --out $(BUILD)/heat.png
 
 check:
@@ -59,7 +62,7 @@ install:
 	@scripts/install-deps build
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD)
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) $$(scripts/targets $(BUILD) --installed)
 	@meson install -C $(BUILD) --no-rebuild --quiet
 
 clean:
