@@ -52,7 +52,7 @@ class Param:
     def __init__(self, name, direction, kind, length, words):
         self.name, self.direction, self.kind, self.length = name, direction, kind, length
         self.of = None                # buffers: names of what describes them: count, datatype, displacements
-        self.at = None                # root, leaf, both or later: significant only there
+        self.at = None                # root, leaf, both, later or neighbors: significant only there
         self.in_place = None          # all or root: MPI_IN_PLACE is allowed there
         self.may_be_null = False
         self.large_only = False       # exists in the _c form only
@@ -60,7 +60,7 @@ class Param:
             key, _, value = word.partition('=')
             if key == 'of':
                 self.of = tuple(value.split(','))
-            elif key == 'at' and value in ('root', 'leaf', 'both', 'later'):
+            elif key == 'at' and value in ('root', 'leaf', 'both', 'later', 'neighbors'):
                 self.at = value
             elif key == 'in_place' and value in ('all', 'root'):
                 self.in_place = value

@@ -96,6 +96,7 @@ AT = {
             'intercommunicator the group without the root.',
     'both': 'Of an intercommunicator, not significant where *root* is `MPI_PROC_NULL`.',
     'later': 'Not significant at rank 0.',
+    'neighbors': 'Not significant where there is no such neighbor.',
 }
 LENGTHS = {
     'peers': 'one for each process of *comm* (of an intercommunicator: of the remote group)',

@@ -177,6 +177,8 @@ def buffer_check(function, p, large):
         is_collective = function.chapter in (6, 8) and not p.in_place
         return [f'check_not_in_place({p.name}, "{p.name}")'] if is_collective else []
     too_many = [f'check_sum({count.name}, {datatype.name}, "{count.name}")'] if large else []
+    if p.at == 'neighbors':
+        return too_many + [f'check_not_in_place({p.name}, "{p.name}")']
     return too_many + [f'check_buffer({p.name}, {count.name}, {datatype.name}, "{p.name}")']
 
 
@@ -224,7 +226,9 @@ def condition(function, p):
     """When a parameter is looked at: a C expression, or ''."""
     parts = []
     comm, root = function.param('comm'), function.param('root')
-    if p.at == 'later':
+    if p.at == 'neighbors':
+        pass  # room coll knows them, and looks at the buffer where there are any
+    elif p.at == 'later':
         parts.append(f'at_later({comm.name}, sendbuf)')
     elif p.at:
         parts.append(f'at_{p.at}({comm.name}, {root.name})')

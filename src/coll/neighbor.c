@@ -38,10 +38,16 @@ static int neighbor_at(const struct comm *comm, const struct neighbors *n, int i
     return n->ranks ? n->ranks[i] : topology_grid_rank(n->grid, comm->rank, i / 2, i % 2 ? 1 : -1);
 }
 
+/* The same block goes to all neighbours; the caller has checked it. */
+static bool sends_one(const struct coll_args *args)
+{
+    return args->operation == COLL_NEIGHBOR_ALLGATHER || args->operation == COLL_NEIGHBOR_ALLGATHERV;
+}
+
 void coll_neighbor_direct(struct sched *s, const struct coll_args *args)
 {
     const struct neighbors in = neighbors_of(s->comm, false), out = neighbors_of(s->comm, true);
-    const bool is_one = args->operation == COLL_NEIGHBOR_ALLGATHER || args->operation == COLL_NEIGHBOR_ALLGATHERV;
+    const bool is_one = sends_one(args);
 
     for (int i = 0; i < in.count; i++) {
         const int source = neighbor_at(s->comm, &in, i);
@@ -76,9 +82,9 @@ int coll_neighbor_check(const struct comm *comm, const struct coll_args *args)
 
     if (!comm->topology)
         return err(MPI_ERR_TOPOLOGY, "E0720: the communicator has no topology, so its processes have no neighbors");
-    if (args->send.counts.p)
+    if (!sends_one(args))
         rc = check_blocks(comm, &args->send, true, "sendbuf");
-    if (!rc && args->recv.counts.p)
+    if (!rc)
         rc = check_blocks(comm, &args->recv, false, "recvbuf");
     return rc;
 }

@@ -136,9 +136,9 @@ def bad_buffers(function, p):
     if not p.of:
         return []
     found = []
-    if not any(function.param(name).is_array for name in p.of) and p.at != 'later':
+    if not any(function.param(name).is_array for name in p.of) and p.at not in ('later', 'neighbors'):
         found.append(('NULL', 'MPI_ERR_BUFFER', 'NULL'))
-    if not p.in_place and p.at != 'later' and (found or function.chapter == 6):
+    if not p.in_place and p.at != 'later' and (found or function.chapter == 6 or p.at == 'neighbors'):
         found.append(('MPI_IN_PLACE', 'MPI_ERR_BUFFER', 'MPI_IN_PLACE'))
     return found
 
