@@ -15,7 +15,7 @@
 #include "sys/clock.h"
 #include "tool/int_tool.h"
 
-enum { THREAD_SAFE = 2, LEVELS = 4 }; /* of `levels` */
+enum { RESTRICTED = 1, THREAD_SAFE = 2, LEVELS = 4 }; /* of `levels` */
 
 static const MPI_T_cb_safety levels[LEVELS] = {
     MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_T_CB_REQUIRE_THREAD_SAFE,
@@ -79,6 +79,7 @@ struct instance {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list and all in it; last, after all others */
 static struct list registrations = { &registrations, &registrations };
+static _Thread_local int told_level; /* in `levels`: what the place asks for where this thread tells; 0: it does not */
 
 /* --- telling --- */
 
@@ -87,15 +88,17 @@ static MPI_T_event_registration handle_of(struct registration *registration)
     return (MPI_T_event_registration)(uintptr_t)registration;
 }
 
-/* With the lock, which is free while the user's function runs. */
+/* With the lock, which is free while the user's function runs. That may be in the middle of the library, too. */
 static void destroy(struct registration *registration)
 {
+    const MPI_T_cb_safety safety = levels[told_level > RESTRICTED ? told_level : RESTRICTED];
+
     list_remove(&registration->link);
     if (list_is_empty(&registrations))
         atomic_store_explicit(&event_listener, NULL, memory_order_release);
     pthread_mutex_unlock(&lock);
     if (registration->freed)
-        registration->freed(handle_of(registration), MPI_T_CB_REQUIRE_MPI_RESTRICTED, registration->freed_data);
+        registration->freed(handle_of(registration), safety, registration->freed_data);
     mem_free(registration);
     pthread_mutex_lock(&lock);
 }
@@ -131,9 +134,11 @@ static int level_now(enum event_kind kind)
 static void tell(enum event_kind kind, const int64_t values[EVENT_VALUES])
 {
     struct instance instance = { &kinds[kind], values, clock_ns(), level_now(kind) };
+    const int outer_level = told_level;
     struct list *next;
 
     event_depth++;
+    told_level = instance.level > outer_level ? instance.level : outer_level;
     pthread_mutex_lock(&lock);
     for (struct list *link = registrations.next; link != &registrations; link = next) {
         struct registration *registration = CONTAINER_OF(link, struct registration, link);
@@ -150,6 +155,7 @@ static void tell(enum event_kind kind, const int64_t values[EVENT_VALUES])
             CONTAINER_OF(next, struct registration, link)->running--;
     }
     pthread_mutex_unlock(&lock);
+    told_level = outer_level;
     event_depth--;
 }
 

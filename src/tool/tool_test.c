@@ -105,6 +105,45 @@ static void test_events(void)
     CHECK_INT(tool_event_copy((MPI_T_event_instance)0, &calls), MPI_T_ERR_INVALID_HANDLE);
 }
 
+static MPI_T_event_registration idle;
+
+static void see_freed(MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+{
+    CHECK(registration);
+    CHECK_INT(safety, *(const MPI_T_cb_safety *)data);
+    calls++;
+}
+
+static MPI_T_cb_safety wanted;
+
+/* Ends itself, which comes to be when it has returned, and one that nobody uses, at once. */
+static void end_both(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                     void *data)
+{
+    (void)instance;
+    (void)data;
+    wanted = safety;
+    CHECK(!tool_event_close(registration, &wanted, see_freed) && !tool_event_close(idle, &wanted, see_freed));
+}
+
+/* Where a callback has to be safe, so has the function that hears of the end of a registration there. */
+static void test_freed(void)
+{
+    static const enum event_kind kinds[] = { EVENT_SENDER_RESTRAINED, EVENT_COMM_MADE };
+    MPI_T_event_registration event;
+
+    for (int i = 0; i < 2; i++) {
+        calls = 0;
+        CHECK(!tool_event_open(kinds[i], &event) && !tool_event_open(EVENT_COMM_FREED, &idle));
+        CHECK(!tool_event_listen(event, MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE, NULL, end_both));
+        event_tell(kinds[i], 1, 2, 3);
+        CHECK_INT(calls, 2);
+    }
+    wanted = MPI_T_CB_REQUIRE_MPI_RESTRICTED;
+    CHECK(!tool_event_open(EVENT_SENDER_RESTRAINED, &event) && !tool_event_close(event, &wanted, see_freed));
+    CHECK_INT(calls, 3);
+}
+
 int main(void)
 {
     MPI_T_event_registration event;
@@ -120,6 +159,7 @@ int main(void)
     test_topics();
     test_memory();
     test_events();
+    test_freed();
     CHECK(!tool_pvar_session_open(&session) && !tool_pvar_open(session, 0, NULL, &pvar, &count));
     CHECK(!tool_cvar_open(0, &cvar, &count) && !tool_event_open(0, &event));
     CHECK(!tool_finalize());
