@@ -2,6 +2,7 @@
 /* Room: type. Questions about a type, its name, its end.
  * Knows: the fields of a type. Does not know: how a type was made. */
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,11 +91,17 @@ void type_set_committed(struct type *type)
     type->how = plan->how;
 }
 
+/* Threads may commit one type at the same time: who finds that another one is at it waits for the rest of what says how
+ * the type is used. */
 int type_commit(struct type *type)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
     if (!type->is_supported)
         return type_check_usable(type);
+    pthread_mutex_lock(&lock);
     type_set_committed(type);
+    pthread_mutex_unlock(&lock);
     return 0;
 }
 
