@@ -28,6 +28,7 @@ static struct setting rules_file = {
     .help = "file with rules by which collective calls choose their algorithms; docs/collectives.md",
     .topic = "collectives",
     .kind = SETTING_TEXT,
+    .text = "",
     .must_agree = true,
 };
 SETTING_LISTED(rules_file);
@@ -129,7 +130,7 @@ static int read_rules(void)
     size_t len = 0;
     int rc;
 
-    if (!rules_file.text)
+    if (!*rules_file.text)
         return coll_rules_parse(coll_default_rules, strlen(coll_default_rules), "built-in rules", &choice_of.rules);
     rc = read_file(rules_file.text, &text, &len);
     if (rc)
@@ -150,7 +151,7 @@ int coll_choice_init(void)
     int rc;
 
     coll_choice_fini();
-    setting_reset(&rules_file, 0, NULL);
+    setting_reset(&rules_file, 0, "");
     setting_reset(&reproducible, false, NULL);
     rc = setting_read(&rules_file);
     if (!rc)
