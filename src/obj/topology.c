@@ -44,21 +44,33 @@ struct topology *topology_create_graph(int nodes, int edges)
     return topology;
 }
 
-struct topology *topology_create_dist(int indegree, int outdegree)
+/* The arrays lie one after the other behind the struct. */
+static void place_edges(struct topology *topology, int indegree, int outdegree)
 {
+    int *const array = (int *)(void *)(topology + 1);
     const size_t in = (size_t)indegree, out = (size_t)outdegree;
-    int *array;
-    struct topology *topology = create(MPI_DIST_GRAPH, 2 * in + 2 * out, &array);
 
-    if (!topology)
-        return NULL;
     topology->dist.indegree = indegree;
     topology->dist.outdegree = outdegree;
     topology->dist.sources = array;
     topology->dist.source_weights = array + in;
     topology->dist.destinations = array + 2 * in;
     topology->dist.dest_weights = array + 2 * in + out;
+}
+
+struct topology *topology_create_dist(int indegree, int outdegree)
+{
+    int *array;
+    struct topology *topology = create(MPI_DIST_GRAPH, 2 * (size_t)indegree + 2 * (size_t)outdegree, &array);
+
+    if (topology)
+        place_edges(topology, indegree, outdegree);
     return topology;
+}
+
+void topology_divide_dist(struct topology *topology, int indegree)
+{
+    place_edges(topology, indegree, topology->dist.indegree + topology->dist.outdegree - indegree);
 }
 
 struct topology *topology_ref(struct topology *topology)

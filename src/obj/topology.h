@@ -37,6 +37,8 @@ struct topology {
 struct topology *topology_create_cart(int ndims);
 struct topology *topology_create_graph(int nodes, int edges);
 struct topology *topology_create_dist(int indegree, int outdegree);
+/* Of a new one, whose edges are known by their number only until now: so many of all come in, the others go out. */
+void topology_divide_dist(struct topology *topology, int indegree);
 /* One more communicator has it. NULL is fine, and returned. */
 struct topology *topology_ref(struct topology *topology);
 /* One less; NULL is fine. */

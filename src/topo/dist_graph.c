@@ -222,26 +222,25 @@ static int exchange_ends(struct comm *comm, struct exchange *x)
     return rc;
 }
 
-/* Room for what comes, before anybody sends it. */
-static int prepare(struct exchange *x)
+/* Room for what comes and for the graph, before anybody sends: nothing is missing later, when others rely on it. How
+ * many of the edges come in is not known yet. */
+static int prepare(struct exchange *x, struct topology **topology)
 {
     if (x->incoming > INT_MAX)
         return err(MPI_ERR_ARG, "this process has %lld edges; a graph takes %d", (long long)x->incoming, INT_MAX);
     x->recv = mem_alloc(((size_t)x->incoming + 1) * sizeof *x->recv);
-    return x->recv ? 0 : err(MPI_ERR_NO_MEM, "no memory for %lld edges", (long long)x->incoming);
+    *topology = x->recv ? topology_create_dist((int)x->incoming, 0) : NULL;
+    return *topology ? 0 : err(MPI_ERR_NO_MEM, "no memory for %lld edges", (long long)x->incoming);
 }
 
 /* From the ends that came. */
-static int make_topology(const struct exchange *x, bool is_weighted, struct topology **out)
+static void fill_topology(const struct exchange *x, bool is_weighted, struct topology *topology)
 {
-    struct topology *topology;
     int in = 0, outgoing = 0;
 
     for (MPI_Count i = 0; i < x->incoming; i++)
         outgoing += x->recv[i].is_out;
-    topology = topology_create_dist((int)x->incoming - outgoing, outgoing);
-    if (!topology)
-        return err(MPI_ERR_NO_MEM, "no memory for %lld edges", (long long)x->incoming);
+    topology_divide_dist(topology, (int)x->incoming - outgoing);
     topology->dist.is_weighted = is_weighted;
     outgoing = 0;
     for (MPI_Count i = 0; i < x->incoming; i++) {
@@ -255,8 +254,6 @@ static int make_topology(const struct exchange *x, bool is_weighted, struct topo
             topology->dist.source_weights[in++] = end->weight;
         }
     }
-    *out = topology;
-    return 0;
 }
 
 int topo_dist_graph_create(struct comm *comm, int n, const int *sources, const int *degrees,
@@ -274,13 +271,16 @@ int topo_dist_graph_create(struct comm *comm, int n, const int *sources, const i
     if (!rc) {
         rc = exchange_counts(comm, &x);
         if (!rc)
-            rc = prepare(&x);
+            rc = prepare(&x, &topology);
         rc = topo_agree(comm, create_call, rc, 0, "");
     }
     if (!rc)
         rc = exchange_ends(comm, &x);
     if (!rc)
-        rc = make_topology(&x, has_weights(edges), &topology);
+        fill_topology(&x, has_weights(edges), topology);
     exchange_close(&x);
-    return rc ? rc : topo_dist_make(comm, create_call, reorder, topology, out);
+    if (!rc)
+        return topo_dist_make(comm, create_call, reorder, topology, out);
+    topology_unref(topology);
+    return rc;
 }
