@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI 5.0 §8.5.4: when one process has no memory for its part of a distributed graph, the call fails at all of them, and
- * nobody waits for it. The functions that give memory are this program's: they refuse pieces of about that size. */
+/* MPI 5.0 §8.5.4: when one process has no memory for its part of a distributed graph, the call fails at all of them,
+ * and nobody waits for it. The functions that give memory are this program's: they refuse pieces of about that size. */
 #include "mpitest.h"
 
 #include <errno.h>

@@ -49,7 +49,8 @@ static void exchange(int form)
     prepare();
     rc = form == 0   ? MPI_Neighbor_alltoall(send, LEN, MPI_INT, recv, LEN, MPI_INT, comm)
          : form == 1 ? MPI_Ineighbor_alltoall_c(send, LEN, MPI_INT, recv, LEN, MPI_INT, comm, &request)
-                     : MPI_Neighbor_alltoall_init(send, LEN, MPI_INT, recv, LEN, MPI_INT, comm, MPI_INFO_NULL, &request);
+                     : MPI_Neighbor_alltoall_init(send, LEN, MPI_INT, recv, LEN, MPI_INT, comm, MPI_INFO_NULL,
+                                                  &request);
     complete(rc, form, &request);
     prepare();
     rc = form == 0   ? MPI_Neighbor_allgatherv(data, LEN, MPI_INT, recv, to_count, to, MPI_INT, comm)
