@@ -43,13 +43,17 @@ void comm_set_name(struct comm *comm, const char *name)
 {
     const size_t len = obj_name_len(name);
 
+    obj_names_lock();
     memmove(comm->name, name, len);
     comm->name[len] = 0;
+    obj_names_unlock();
 }
 
 void comm_get_name(const struct comm *comm, char *name, int *len)
 {
+    obj_names_lock();
     *len = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", comm ? comm->name : "MPI_COMM_NULL");
+    obj_names_unlock();
 }
 
 struct group *comm_group(struct comm *comm)

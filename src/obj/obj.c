@@ -71,6 +71,18 @@ void obj_fini(void)
     pthread_mutex_unlock(&store.lock);
 }
 
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void obj_names_lock(void)
+{
+    pthread_mutex_lock(&names_lock);
+}
+
+void obj_names_unlock(void)
+{
+    pthread_mutex_unlock(&names_lock);
+}
+
 /* The bytes of a character but the first; there are at most three. */
 static bool is_continuation(char byte)
 {

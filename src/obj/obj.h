@@ -110,5 +110,9 @@ void obj_fini(void);
 /* How many bytes of a name that the user gives an object are kept: at most MPI_MAX_OBJECT_NAME - 1, and no part of a
  * character of UTF-8. */
 size_t obj_name_len(const char *name);
+/* Held, last of all locks, while the name of an object is set or given to the user: threads may do so at the same time
+ * (§11.6). Messages are made without it: memory of names stays, and ends with a zero. */
+void obj_names_lock(void);
+void obj_names_unlock(void);
 
 #endif

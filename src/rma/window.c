@@ -138,14 +138,19 @@ void win_set_name(struct win *win, const char *name)
     const size_t len = obj_name_len(name);
     char label[WIN_LABEL_SIZE];
 
+    obj_names_lock();
     memmove(win->name, name, len);
     win->name[len] = 0;
-    comm_set_name(win->comm, win_label(win, label)); /* for reports */
+    win_label(win, label);
+    obj_names_unlock();
+    comm_set_name(win->comm, label); /* for reports */
 }
 
 void win_get_name(const struct win *win, char *name, int *len)
 {
+    obj_names_lock();
     *len = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", win ? win->name : "MPI_WIN_NULL");
+    obj_names_unlock();
 }
 
 int win_get_attr(const struct win *win, int keyval, void *value, int *flag)

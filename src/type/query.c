@@ -234,20 +234,25 @@ MPI_Count type_query_size(const struct type *type)
 int type_set_name(struct type *type, const char *name)
 {
     const size_t len = obj_name_len(name);
-    char *copy = mem_alloc(len + 1);
+    bool has_room;
 
-    if (!copy)
-        return err(MPI_ERR_NO_MEM, "no memory for the name of a datatype");
-    memcpy(copy, name, len);
-    copy[len] = '\0';
-    mem_free(type->user_name);
-    type->user_name = copy;
-    return 0;
+    obj_names_lock();
+    if (!type->user_name)
+        type->user_name = mem_zalloc(MPI_MAX_OBJECT_NAME); /* kept for every name that follows */
+    has_room = type->user_name;
+    if (has_room) {
+        memmove(type->user_name, name, len);
+        type->user_name[len] = '\0';
+    }
+    obj_names_unlock();
+    return has_room ? 0 : err(MPI_ERR_NO_MEM, "no memory for the name of a datatype");
 }
 
 void type_get_name(const struct type *type, char *name, int *len)
 {
+    obj_names_lock();
     *len = snprintf(name, MPI_MAX_OBJECT_NAME, "%s", type ? type_name(type) : "MPI_DATATYPE_NULL");
+    obj_names_unlock();
 }
 
 static void destroy_one(struct type *type, struct type **unused)
