@@ -16,8 +16,7 @@ enum {
     /* Blocks a multiple of SAME_SETS bytes apart share few sets of the first cache: all that lie at the same place of a
      * page share one, of SET_LINES lines. */
     SAME_SETS = 512, PAGE = 4096, SET_LINES = 12,
-    FEW_AHEAD = 4,  /* such blocks that are fetched early … */
-    FEW_MOST = 65536, /* … unless their lines come from memory */
+    FEW_MOST = 65536, /* more of them come from memory */
 };
 
 /* At any address. */
@@ -92,28 +91,19 @@ static ALWAYS_INLINE void words(uintptr_t at, uintptr_t stride, char *out, size_
         memcpy(out, (const void *)at, 8);
 }
 
-/* Words whose lines fall into few sets of the first cache. Stores wait in a row, and the lines fetched for those at
- * its end drive out those that its head waits for. So two words at a time are loaded first, and where they are stored
- * follows from that: a store comes when its line is there. */
+/* Words whose lines fall into few sets of the first cache, one by one. Stores wait in a row for their lines; four at a
+ * time, or lines asked for early, drive out those that its head waits for, on some processors and at some times. */
 LINE_OF_CODE static void unpack_apart_8(const void *how, uintptr_t memory, char *stream)
 {
     const struct strided *const s = how;
-    const uintptr_t stride = (uintptr_t)s->inner_stride, nothing = own_register(0);
+    const uintptr_t stride = (uintptr_t)s->inner_stride;
 
     for (size_t i = 0; i < s->outer; i++) {
         uintptr_t at = memory + i * (uintptr_t)s->outer_stride;
         const char *in = stream + i * s->outer_step;
-        size_t n = s->inner;
 
-        for (; n >= 2; n -= 2, at += 2 * stride, in += 16) {
-            const uintptr_t ahead = at + FEW_AHEAD * stride;
-            __builtin_prefetch((const void *)ahead, 1);
-            __builtin_prefetch((const void *)(ahead + stride), 1);
-            at += own_register(*(const word *)at | *(const word *)(at + stride)) & nothing;
-            memcpy((void *)at, in, 8);
-            memcpy((void *)(at + stride), in + 8, 8);
-        }
-        if (n)
+#pragma GCC unroll 1
+        for (size_t n = s->inner; n; n--, at += stride, in += 8)
             memcpy((void *)at, in, 8);
     }
 }
