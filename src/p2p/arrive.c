@@ -315,11 +315,8 @@ static NOINLINE void deliver_long(struct p2p_req *r, int proc, const void *paylo
         shared_read(r->buf, payload, len);
         return;
     }
-    if (unlikely(len > peer->ops->eager_max &&
-                 (peer->pace->is_far != peer->is_asked_far || speed_long_eager(&peer->speed, len)))) {
-        speed_longer(&peer->speed, 0, peer->ops->eager_max);
-        ask_limit(peer);
-    }
+    if (unlikely(len > peer->ops->eager_max))
+        longer_came(peer, len);
     if (len < SPEED_TIMED_MIN || !peer->ops->can_copy(peer->ep)) {
         cell_read(peer, r->buf, payload, len);
         return;

@@ -44,6 +44,13 @@ static void add_speed(struct text *text, const char *before, float value)
         add(text, "%s%.3f ns a byte", before, (double)value);
 }
 
+/* How fast long messages are, as far as it is known. */
+static void add_ways(struct text *text, const struct speed_long *known)
+{
+    add_speed(text, ": by the system ", known->together);
+    add_speed(text, known->together > 0 ? ", in pieces " : ": in pieces ", known->stream);
+}
+
 static void add_eager(struct text *text, const struct peer *peer, size_t limit)
 {
     const struct speed *speed = &peer->speed;
@@ -56,6 +63,8 @@ static void add_eager(struct text *text, const struct peer *peer, size_t limit)
     add(text, peer->pace->is_far ? "; lines are far" : "");
     if (limit < peer->ops->eager_max)
         add(text, "; longer ones are faster by one copy");
+    if (limit > peer->ops->eager_max)
+        add_ways(text, speed_of_long(speed, limit));
 }
 
 /* Messages whose bytes do not lie in one run, by the length of their blocks; those that were seen. */
@@ -80,8 +89,7 @@ static void add_long(struct text *text, const struct speed_long *known, bool is_
         add(text, "offered; the receiver copies, alone");
     else
         add(text, "offered; both copy, the halves of what is left");
-    add_speed(text, ": by the system ", known->together);
-    add_speed(text, known->together > 0 ? ", in pieces " : ": in pieces ", known->stream);
+    add_ways(text, known);
 }
 
 /* From `first` bytes on, when the system lets the two processes copy. */

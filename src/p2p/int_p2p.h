@@ -347,6 +347,20 @@ static inline void ask_limit(struct peer *peer)
         atomic_store_explicit(peer->throttle_in + 1, wish, memory_order_relaxed);
 }
 
+/* A message longer than a buffer came at once, as was asked for. Shall such ones be offered again: is it time for a
+ * trial, is that way slow, or have lines come to be near or far? With the lock, or without threads. */
+static inline void longer_came(struct peer *peer, size_t len)
+{
+    const uint32_t ns = peer->pace->parts_ns;
+
+    peer->pace->parts_ns = 0;
+    if (likely(peer->pace->is_far == peer->is_asked_far && !(ns && speed_eager_is_slow(&peer->speed, len, ns)) &&
+               !speed_long_eager(&peer->speed, len)))
+        return;
+    speed_longer(&peer->speed, 0, peer->ops->eager_max);
+    ask_limit(peer);
+}
+
 /* Messages with gaps of a pair of buffers shall be offered again: lines are far, or nobody waits in a way that reads
  * them while they are written. */
 static inline void unask_gaps(struct peer *peer)

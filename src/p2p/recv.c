@@ -163,6 +163,14 @@ static NOINLINE int look_for_next(const struct peer *peer, struct net_head head,
     return len;
 }
 
+/* A message has been taken without a request. */
+static ALWAYS_INLINE void was_taken(struct peer *peer, int len, int source, int tag, MPI_Status *status)
+{
+    if (unlikely(len > SPEED_LONGER_MIN) && (uint32_t)len > peer->ops->eager_max)
+        longer_came(peer, (size_t)len);
+    status_set(status, source, tag, len, false);
+}
+
 /* The whole of a short receive that nothing stands before: no other receive, no message kept, and the sender's next
  * record is for it. No request, no lock. False: nothing was done. */
 static ALWAYS_INLINE bool recv_at_once(const struct comm *comm, const struct channel *channel, void *buf,
@@ -171,7 +179,7 @@ static ALWAYS_INLINE bool recv_at_once(const struct comm *comm, const struct cha
 {
     const struct net_head head = eager_head(channel, type, match_key(source, tag));
     const size_t max = type_bytes(type, count);
-    const struct peer *peer;
+    struct peer *peer;
     int len;
 
     if (unlikely(!is_rank_of(comm, source) || tag == MPI_ANY_TAG || !type->is_contig))
@@ -184,7 +192,7 @@ static ALWAYS_INLINE bool recv_at_once(const struct comm *comm, const struct cha
         len = look_for_next(peer, head, buf, max);
     if (unlikely(len < 0))
         return false;
-    status_set(status, source, tag, len, false);
+    was_taken(peer, len, source, tag, status);
     return true;
 }
 
@@ -219,7 +227,7 @@ static NOINLINE bool recv_early(struct channel *channel, void *buf, size_t max, 
                                 int source, int tag, MPI_Status *status)
 {
     const struct net_head head = eager_head(channel, type, match_key(source, tag));
-    const struct peer *peer = peer_of_rank(channel, source);
+    struct peer *peer = peer_of_rank(channel, source);
     int len = NET_NOT_THIS;
 
     if (!peer || tag == MPI_ANY_TAG || !type->is_contig)
@@ -234,13 +242,12 @@ static NOINLINE bool recv_early(struct channel *channel, void *buf, size_t max, 
         lane_lock(channel->lane);
         if (may_take(channel, match_key(source, tag)))
             len = peer->ops->take(peer->ep, head, buf, max);
+        if (len >= 0)
+            was_taken(peer, len, source, tag, status);
         lane_unlock(channel->lane);
         break;
     }
-    if (len < 0)
-        return false;
-    status_set(status, source, tag, len, false);
-    return true;
+    return len >= 0;
 }
 
 bool p2p_recv_at_once(struct comm *comm, void *buf, MPI_Count count, const struct type *type, int source, int tag,

@@ -290,7 +290,7 @@ static void ask_for_longer(struct p2p_req *r)
             return;
         speed_streamed(&peer->speed, r->wanted, ops->eager_max);
     } else {
-        if (!r->control.cts.parts || r->wanted > ops->parts_max ||
+        if (!r->control.cts.parts || r->wanted > ops->parts_max || speed_eager_is_barred(&peer->speed, r->wanted) ||
             (ops->can_copy(peer->ep) && !speed_is_streamed(speed_of_long(&peer->speed, r->wanted))))
             return;
         peer->is_asked_far = peer->pace->is_far;

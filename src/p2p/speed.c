@@ -22,6 +22,8 @@ enum {
     LONG_WEIGHT = 4,      /* … and which tells as much as several */
     LONG_APART = 4,       /* the second trial comes after so many times as many messages as the first one had … */
     LONG_APART_MAX = 32,  /* … which doubles up to here: what comes first is disturbed most */
+    EAGER_SURE = 3,       /* slow ones in a row to believe it: most slow ones were disturbed */
+    EAGER_BARRED = 32,    /* trials */
     LONG_HOPELESS = 16,   /* and this many times further if the other way takes three times as long */
 };
 
@@ -210,6 +212,7 @@ static void end_trial(struct speed_long *known, unsigned margin)
         known->wait *= LONG_HOPELESS;
     known->is_trial = false;
     known->offers = 0;
+    known->barred -= known->barred > 0;
     known->is_stream = is_faster(known, margin);
 }
 
@@ -297,6 +300,27 @@ bool speed_long_eager(struct speed *speed, size_t len)
     struct speed_long *const known = &speed->longs[long_class(len)];
 
     return known->apart && !known->is_trial && ++known->offers >= known->wait;
+}
+
+/* Who offers makes the receiver wait less: the sender has time to get its buffer ready. So that pieces are fast says
+ * little of how fast they would be without an offer. The first quarter had been written when the receiver saw it. */
+bool speed_eager_is_slow(struct speed *speed, size_t len, uint64_t ns)
+{
+    struct speed_long *const known = &speed->longs[long_class(len)];
+
+    if (!known->together || (float)ns * 4 / 3 < known->together * (float)len)
+        known->slow_eager = 0;
+    else if (++known->slow_eager == EAGER_SURE) {
+        known->slow_eager = 0;
+        known->barred = EAGER_BARRED;
+        return true;
+    }
+    return false;
+}
+
+bool speed_eager_is_barred(const struct speed *speed, size_t len)
+{
+    return speed->longs[long_class(len)].barred;
 }
 
 /* --- with gaps --- */

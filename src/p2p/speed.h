@@ -18,6 +18,7 @@ enum {
     SPEED_TOGETHER = 49152,     /* from here on both processes copy */
     SPEED_CLASSES = 3,          /* lengths from SPEED_TIMED_MIN on, doubling, to SPEED_TOGETHER */
     SPEED_LONG_MIN = 65536,     /* longest length of the first class of long messages … */
+    SPEED_LONGER_MIN = SPEED_LONG_MIN / 2, /* speed_long_eager is for longer ones */
     SPEED_LONG_CLASSES = 6,     /* … whose lengths double; the last one has no end */
     SPEED_BLOCK_MIN = 1024,     /* shorter blocks are packed: the system copies them one by one */
     SPEED_BLOCK_CLASSES = 4,    /* lengths of blocks from there on, doubling */
@@ -36,6 +37,8 @@ struct speed_long {
     uint32_t offers;            /* messages since the last trial began or ended */
     uint32_t wait;              /* so many until the next one … */
     uint32_t apart;             /* … which is so many times as many as the last one had; 0: there was none */
+    uint8_t slow_eager;         /* of those that came without an offer and were measured, the last so many were slow */
+    uint8_t barred;             /* trials until they are to come so again; 0: they may */
     uint32_t moving;            /* begun and not in yet */
     uint32_t row;               /* begun since nothing was on its way or the way was changed */
     uint32_t skip;              /* so many are to come in before memory is warm */
@@ -78,9 +81,13 @@ bool speed_long_begin(struct speed *speed, size_t len);
 /* It is in. */
 void speed_long_end(struct speed *speed, size_t len);
 
-/* One came without an offer, since pieces are faster, and nobody had waited for it: is the next trial due, for which
- * some have to be offered? */
+/* One came without an offer, since pieces are faster: is the next trial due, for which some have to be offered? */
 bool speed_long_eager(struct speed *speed, size_t len);
+/* It was read while it was written, in `ns` from its first quarter on. True: this way takes longer than a copy by the
+ * system, whatever pieces of those that were offered have told, and nobody shall ask for it for a while. */
+bool speed_eager_is_slow(struct speed *speed, size_t len, uint64_t ns);
+/* May messages as long as this one be asked for without an offer? */
+bool speed_eager_is_barred(const struct speed *speed, size_t len);
 
 /* The same of a message with gaps, of blocks of about this length (not less than SPEED_BLOCK_MIN), which the system
  * could copy block by block: is it packed? Both calls for a message name the same length of blocks. */

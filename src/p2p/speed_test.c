@@ -253,6 +253,30 @@ static void test_long_eager(void)
     CHECK_INT(in_windows(&speed, &far, 65536, 16, 1), 0);
 }
 
+/* What takes longer without an offer than by the system, three times in a row, is offered for some trials. */
+static void test_slow_eager(void)
+{
+    struct speed speed = { 0 };
+    uint64_t slow;
+
+    CHECK(!speed_eager_is_slow(&speed, 65536, 1000000)); /* there is nothing to compare it with */
+    while (!in_windows(&speed, &near, 65536, 1, 1) || speed.longs[0].is_trial)
+        ;
+    slow = (uint64_t)(speed.longs[0].together * 65536);
+    for (int i = 0; i < 5; i++) {
+        CHECK(!speed_eager_is_slow(&speed, 65536, slow) && !speed_eager_is_slow(&speed, 65536, slow));
+        CHECK(!speed_eager_is_slow(&speed, 65536, slow / 2));
+    }
+    CHECK(!speed_eager_is_barred(&speed, 65536));
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(speed_eager_is_slow(&speed, 65536, slow), i == 2);
+    CHECK(speed_eager_is_barred(&speed, 65536) && !speed_eager_is_barred(&speed, 65537));
+    in_windows(&speed, &near, 65536, 100, 1);
+    CHECK(speed_eager_is_barred(&speed, 65536));
+    in_windows(&speed, &near, 65536, 1000000, 1);
+    CHECK(!speed_eager_is_barred(&speed, 65536));
+}
+
 /* Lengths of different classes go different ways, and what is hopeless is tried seldom. */
 static void test_long_classes(void)
 {
@@ -336,6 +360,7 @@ int main(void)
     test_first();
     test_forgotten();
     test_long_eager();
+    test_slow_eager();
     test_long_classes();
     test_gaps();
     test_gaps_in_windows();

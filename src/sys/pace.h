@@ -25,12 +25,20 @@ struct pace {
     uint8_t reads;                 /* counted, to measure some of them */
     uint8_t slow;                  /* of those that were measured the last so many were slow */
     bool is_far;                   /* what *told says */
+    uint32_t parts_ns;             /* a payload that was read while it was written, and measured, took so long from its
+                                      first part on; 0: there was none since somebody looked */
 };
 
 /* A read of `len` bytes begins: the time if it is to be measured, else 0. */
 static inline uint64_t pace_start(struct pace *pace, size_t len)
 {
     return unlikely(len >= PACE_MIN && ++pace->reads % PACE_EVERY == 0) ? clock_ns() : 0;
+}
+
+/* Is it the turn of the read that pace_start has just refused to be measured while it is written? */
+static inline bool pace_takes_parts(const struct pace *pace)
+{
+    return unlikely(pace->reads % PACE_EVERY == PACE_EVERY / 2);
 }
 
 /* Was a read of `len` bytes slow that took so many ns? */

@@ -145,7 +145,8 @@ static void read_row(void *arg, size_t at, const void *from, size_t len)
     shared_read_part(row->buf + at, from, len, row->len);
 }
 
-/* All of it, to `buf`. Whether lines are near is measured on one that is all there. */
+/* All of it, to `buf`. Whether lines are near is measured on one that is all there, and how long a pair takes on one
+ * that is read while it is written. */
 static bool read_parts(struct shm_peer *peer, char *buf, const struct written *written)
 {
     const uint32_t len = written->len;
@@ -160,7 +161,13 @@ static bool read_parts(struct shm_peer *peer, char *buf, const struct written *w
         want_parts(peer, parts_pay(peer));
         return true;
     }
-    return read_from(written, 0, read_row, &(struct row){ buf, len });
+    if (len <= SHM_CELL_SIZE || !pace_takes_parts(&peer->pace))
+        return read_from(written, 0, read_row, &(struct row){ buf, len });
+    start = clock_ns();
+    if (!read_from(written, 0, read_row, &(struct row){ buf, len }))
+        return false;
+    peer->pace.parts_ns = (uint32_t)(clock_ns() - start);
+    return true;
 }
 
 /* The sink and a record. */
