@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "rma/stripe.h"
+#include "sys/peek.h"
 
 enum {
     PIECE = 1024,        /* bytes of the stream at a time, where a side has gaps */
@@ -77,7 +78,7 @@ static void combine_memory(const struct combine *c, void *memory, struct piece p
         op_reduce(c->op, p.from, memory, (MPI_Count)(len / (size_t)c->element->size), c->element);
 }
 
-/* The same in another process. */
+/* The same in another process, one run. */
 static int combine_peeked(const struct combine *c, uint64_t address, struct piece p, size_t len)
 {
     const bool is_replace = c->op->obj.predefined == (uintptr_t)MPI_REPLACE;
@@ -199,6 +200,113 @@ static int combine_elements(struct combine *c, struct piece p, size_t len)
     return rc;
 }
 
+/* --- many small blocks of another process --- */
+
+/* Blocks in a row of the stream whose elements begin in one stripe: read by one call, written by another. */
+struct bunch {
+    struct peek_list list; /* `there`: where they lie */
+    uint64_t low, high;    /* all lie in between */
+    size_t len;            /* bytes of data */
+    char span[PEEKED], packed[PIECE];
+};
+
+static void bunch_add(struct bunch *g, uint64_t address, size_t len)
+{
+    g->list.there[g->list.there_count++] = (struct iovec){ (void *)(uintptr_t)address, len };
+    g->low = address < g->low ? address : g->low;
+    g->high = address + len > g->high ? address + len : g->high;
+    g->len += len;
+}
+
+/* A place in a list of blocks: byte `at` of the stream, in block i. */
+struct cursor {
+    const struct type_block *blocks;
+    size_t count, i, at;
+};
+
+static uint64_t cursor_address(const struct cursor *at)
+{
+    return at->blocks[at->i].address + (at->at - (at->i ? at->blocks[at->i - 1].end : 0));
+}
+
+/* As much as goes together from there on, at least an element. */
+static void bunch_fill(struct bunch *g, struct cursor *at, size_t element)
+{
+    const uint64_t page = cursor_address(at) / STRIPE_BYTES;
+
+    g->list.there_count = g->len = 0;
+    g->low = UINT64_MAX;
+    g->high = 0;
+    while (at->i < at->count && g->list.there_count < PEEK_PIECES && cursor_address(at) / STRIPE_BYTES == page) {
+        const uint64_t end = at->blocks[at->i].end;
+        const size_t n = in_stripe(cursor_address(at), element, end - at->at);
+
+        bunch_add(g, cursor_address(at), n);
+        at->at += n;
+        at->i += at->at == end;
+    }
+}
+
+/* The gaps are read, too: each page of the span has some byte of a block, so all of it is there to be read. */
+static int bunch_read(const struct combine *c, struct bunch *g)
+{
+    const int rc = win_peek(c->win, c->rank, g->span, g->low, g->high - g->low, false);
+    char *to = g->packed;
+
+    for (size_t i = 0; i < g->list.there_count && !rc; i++) {
+        const struct iovec *block = &g->list.there[i];
+
+        memcpy(to, g->span + ((uintptr_t)block->iov_base - g->low), block->iov_len);
+        to += block->iov_len;
+    }
+    return rc;
+}
+
+/* No byte of a gap is written: others may change it now. With the lock. */
+static int combine_bunch(const struct combine *c, struct bunch *g, struct piece p)
+{
+    const bool is_replace = c->op->obj.predefined == (uintptr_t)MPI_REPLACE;
+    int rc = 0;
+
+    if (!is_replace || p.old)
+        rc = bunch_read(c, g);
+    if (!rc && p.old)
+        memcpy(p.old, g->packed, g->len);
+    if (rc || !p.from)
+        return rc;
+    if (is_replace)
+        memcpy(g->packed, p.from, g->len);
+    else
+        op_reduce(c->op, p.from, g->packed, (MPI_Count)(g->len / (size_t)c->element->size), c->element);
+    g->list.here[0] = (struct iovec){ g->packed, g->len };
+    g->list.here_count = 1;
+    return win_peek_list(c->win, c->rank, &g->list, g->len, true);
+}
+
+/* A piece of the stream. */
+static int combine_bunches(struct combine *c, const struct type_block *blocks, size_t count, struct piece p)
+{
+    struct cursor at = { blocks, count, 0, 0 };
+    int rc = 0;
+
+    while (at.i < count && !rc) {
+        const struct stripe stripe = stripe_of(c->win, c->rank, cursor_address(&at));
+        struct bunch g;
+
+        bunch_fill(&g, &at, (size_t)c->element->size);
+        if (!enter(c, stripe))
+            return COMBINE_LATER;
+        rc = combine_bunch(c, &g, p);
+        stripe_unlock(stripe);
+        if (unlikely(rc))
+            break;
+        c->at += g.len;
+        p.from += p.from ? g.len : 0;
+        p.old += p.old ? g.len : 0;
+    }
+    return rc;
+}
+
 /* --- pieces --- */
 
 static int combine_blocks(struct combine *c, struct piece p, size_t len)
@@ -208,6 +316,8 @@ static int combine_blocks(struct combine *c, struct piece p, size_t len)
     uint64_t begin = 0;
     int rc = 0;
 
+    if (c->way == WIN_WAY_PEEK && n > 1)
+        return combine_bunches(c, blocks, n, p);
     for (size_t i = 0; i < n && !rc; begin = blocks[i++].end)
         rc = combine_block(c, blocks[i].address,
                            (struct piece){ p.from ? p.from + begin : NULL, p.old ? p.old + begin : NULL },

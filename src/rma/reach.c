@@ -194,8 +194,18 @@ int win_peek(struct win *win, int rank, void *local, uint64_t address, size_t le
     return likely(!failed) ? 0 : peek_failed(win, rank, len, failed);
 }
 
-/* The target's side is copied in groups of blocks; data with gaps on our side go through a buffer. */
-enum { PACKED = 65536 };
+int win_peek_list(struct win *win, int rank, struct peek_list *list, size_t len, bool is_write)
+{
+    const int pid = pid_of(&win->target[rank]);
+    const int failed = is_write ? peek_write_list(pid, list) : peek_read_list(pid, list);
+
+    return likely(!failed) ? 0 : peek_failed(win, rank, len, failed);
+}
+
+/* The target's side is copied in groups of blocks; data with gaps on our side go through a buffer. A block of its own
+ * costs the system as much as copying a kilobyte or two, so small ones that are read are read with the gaps between
+ * them. Gaps are never written: others may change them. */
+enum { PACKED = 65536, SMALL = 512, GAP = 1024 };
 
 struct mover {
     struct win *win;
@@ -206,21 +216,86 @@ struct mover {
     struct peek_list list;
     struct type_block blocks[PEEK_PIECES];
     char packed[PACKED];
+    char spans[PACKED]; /* blocks that are read with gaps, before the gaps are dropped */
+    uint32_t span_of[PEEK_PIECES];
 };
 
 static int move_blocks(struct mover *m, size_t count, char *local, size_t len)
 {
-    const int pid = pid_of(&m->win->target[m->aim->rank]);
     size_t at = 0;
-    int failed;
 
     for (size_t i = 0; i < count; at = m->blocks[i++].end)
         m->list.there[i] = (struct iovec){ (void *)(uintptr_t)m->blocks[i].address, m->blocks[i].end - at };
     m->list.here[0] = (struct iovec){ local, len };
     m->list.here_count = 1;
     m->list.there_count = count;
-    failed = m->is_put ? peek_write_list(pid, &m->list) : peek_read_list(pid, &m->list);
-    return failed ? peek_failed(m->win, m->aim->rank, len, failed) : 0;
+    return win_peek_list(m->win, m->aim->rank, &m->list, len, m->is_put);
+}
+
+/* Nothing lies between `end` and `begin` but bytes of their pages, or little that is there to be read. */
+static bool is_near(uint64_t end, uint64_t begin)
+{
+    return begin <= end || (begin - end <= GAP && begin / WIN_PAGE <= (end - 1) / WIN_PAGE + 1);
+}
+
+/* Make a span longer by a block, at either end; false: it is too far away, or there is no more room. */
+static bool extend(struct iovec *span, const struct iovec *block, size_t room)
+{
+    const uint64_t low = (uintptr_t)span->iov_base, high = low + span->iov_len;
+    const uint64_t first = (uintptr_t)block->iov_base, last = first + block->iov_len;
+    const uint64_t begin = first < low ? first : low, end = last > high ? last : high;
+
+    if (!is_near(high, first) || !is_near(last, low) || end - begin - span->iov_len > room)
+        return false;
+    *span = (struct iovec){ (void *)(uintptr_t)begin, end - begin };
+    return true;
+}
+
+/* Make spans of blocks, as many as there is room for. Returns how many of these. */
+static size_t make_spans(struct mover *m, size_t count, size_t *bytes)
+{
+    size_t begin = 0, spans = 0, i;
+
+    *bytes = 0;
+    for (i = 0; i < count; begin = m->blocks[i++].end) {
+        const struct iovec block = { (void *)(uintptr_t)m->blocks[i].address, m->blocks[i].end - begin };
+        struct iovec *const last = &m->list.there[spans - (spans > 0)];
+        const size_t before = spans ? last->iov_len : 0;
+
+        if (spans && extend(last, &block, PACKED - *bytes)) {
+            *bytes += last->iov_len - before;
+        } else {
+            if (block.iov_len > PACKED - *bytes)
+                break;
+            m->list.there[spans++] = block;
+            *bytes += block.iov_len;
+        }
+        m->span_of[i] = (uint32_t)(spans - 1);
+    }
+    m->list.there_count = spans;
+    return i;
+}
+
+/* Small blocks; *len: bytes of those that have been read. */
+static int read_spans(struct mover *m, size_t count, char *local, size_t *len)
+{
+    struct iovec there[PEEK_PIECES];
+    size_t bytes, start = 0, span = 0, begin = 0;
+    int rc;
+
+    count = make_spans(m, count, &bytes);
+    memcpy(there, m->list.there, m->list.there_count * sizeof there[0]);
+    m->list.here[0] = (struct iovec){ m->spans, bytes };
+    m->list.here_count = 1;
+    rc = win_peek_list(m->win, m->aim->rank, &m->list, bytes, false);
+    for (size_t i = 0; i < count && !rc; begin = m->blocks[i++].end) {
+        if (m->span_of[i] != span)
+            start += there[span++].iov_len;
+        memcpy(local + begin, m->spans + start + (m->blocks[i].address - (uintptr_t)there[span].iov_base),
+               m->blocks[i].end - begin);
+    }
+    *len = m->blocks[count - 1].end;
+    return rc;
 }
 
 /* From byte `at` of the data on, *len bytes or fewer. */
@@ -235,7 +310,10 @@ static int move_part(struct mover *m, size_t at, size_t *len)
     *len = m->blocks[count - 1].end;
     if (m->is_put && !m->is_run)
         type_pack(data->type, data->buf, data->count, at, local, *len);
-    rc = move_blocks(m, count, local, *len);
+    if (!m->is_put && count > 1 && *len / count <= SMALL && m->blocks[0].end <= PACKED)
+        rc = read_spans(m, count, local, len);
+    else
+        rc = move_blocks(m, count, local, *len);
     if (!rc && !m->is_put && !m->is_run)
         type_unpack(data->type, data->buf, data->count, at, local, *len);
     return rc;

@@ -208,6 +208,9 @@ enum { WIN_REFUSED = -2 };
 /* Copy `len` bytes between here and the memory of another rank, whose way is WIN_WAY_PEEK. WIN_REFUSED, or an error:
  * MPI_ERR_RMA_RANGE, MPI_ERR_PROC_ABORTED, MPI_ERR_OTHER. */
 int win_peek(struct win *win, int rank, void *local, uint64_t address, size_t len, bool is_write);
+/* The same of the pieces of a list, `len` bytes in all; the list is used up. */
+struct peek_list;
+int win_peek_list(struct win *win, int rank, struct peek_list *list, size_t len, bool is_write);
 
 /* Data from the user's side to or from a place, by peeking; any types. `is_put`: to it. */
 int win_peek_move(struct win *win, const struct win_data *data, const struct win_aim *aim,
