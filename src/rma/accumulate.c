@@ -4,6 +4,7 @@
  * Knows: combining, messages. Does not know: how an element is kept whole. */
 #include "base/err.h"
 #include "rma/combine.h"
+#include "rma/favour.h"
 #include "rma/int_rma.h"
 
 /* One call. */
@@ -79,6 +80,22 @@ static int check(const struct accumulate *a, const struct type **element)
 
 /* --- any call --- */
 
+/* Our share of a favour. */
+static int combine_some(void *arg, char *from, char *result, size_t *at, size_t end)
+{
+    struct type *const byte = obj_type(MPI_BYTE);
+    struct combine c = *(const struct combine *)arg;
+    int rc;
+
+    c.from = (struct win_data){ from, (MPI_Count)(end - *at), byte };
+    c.result = (struct win_data){ result, (MPI_Count)(end - *at), result ? byte : NULL };
+    c.from_at = c.result_at = c.at = *at;
+    c.end = end;
+    rc = combine_run(&c);
+    *at = c.at;
+    return rc;
+}
+
 /* place->done: as far as it has come. */
 static int combine(const struct accumulate *a, struct win_place *place, const struct type *element)
 {
@@ -93,7 +110,12 @@ static int combine(const struct accumulate *a, struct win_place *place, const st
         c.from = *a->from;
     if (a->result)
         c.result = *a->result;
-    rc = combine_run(&c);
+    if (place->way == WIN_WAY_PEEK && !is_no_op(a->op) && win_favour_pays(a->win, a->aim, place))
+        rc = win_favour_run(&(struct win_favour){ a->win, a->aim, place, a->from, a->result, a->op, element, a->name,
+                                                  combine_some, &c },
+                            &c.at);
+    else
+        rc = combine_run(&c);
     place->done = c.at;
     return rc;
 }

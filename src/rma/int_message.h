@@ -43,6 +43,7 @@ enum win_action {
     ACTION_GET,      /* no data; replies */
     ACTION_COMBINE,  /* data: the piece, but for MPI_NO_OP; a reply of the same length if is_asked */
     ACTION_SWAP,     /* data: the new value and the one to compare with; reply: the old one */
+    ACTION_FAVOUR,   /* data: where the data are; op 0: a put; favour.c */
 };
 
 enum { WIN_CALL_ALIGN = 8 };
@@ -205,6 +206,10 @@ void win_serve(struct win_messages *m, int rank);
 void win_serve_lost(struct win_messages *m, int rank);
 /* Where the bytes of a parcel that has just begun go, which is the next one of its queue. */
 void *win_serve_begin(struct win_messages *m, struct win_parcel_in *in);
+
+/* favour.c. With the lock: do it if it is still wanted. */
+void win_serve_favour(struct win_messages *m, int rank, const struct win_call_head *head, const struct type *type,
+                      const char *data);
 
 /* What was left to be tried again (attend_unfinished): something waits for that; try. */
 int win_serve_again(void);

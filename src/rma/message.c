@@ -411,6 +411,7 @@ int win_message_combine(struct win *win, const struct win_data *from, const stru
         o.from = *from;
     p2p_box_lock(win->comm);
     if (a) {
+        a->wanted = place->bytes; /* perhaps not to the end of the result */
         a->begun = a->ended = place->done;
         asked_begin(a);
     }

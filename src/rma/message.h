@@ -19,7 +19,8 @@ int win_message_put(struct win *win, const struct win_data *data, const struct w
                     const struct win_place *place, struct req **request);
 int win_message_get(struct win *win, const struct win_data *data, const struct win_aim *aim,
                     const struct win_place *place, struct req **request);
-/* Combine, what is left; `from` is not looked at with MPI_NO_OP; `result`: NULL, nobody wants what was there. */
+/* Combine, from place->done to place->bytes; `from` is not looked at with MPI_NO_OP; `result`: NULL, nobody wants what
+ * was there. */
 int win_message_combine(struct win *win, const struct win_data *from, const struct win_data *result,
                         const struct win_aim *aim, const struct win_place *place, const struct op *op,
                         const struct type *element, struct req **request);

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "p2p/p2p.h"
+#include "rma/favour.h"
 #include "rma/int_rma.h"
 #include "sys/peek.h"
 
@@ -212,7 +213,8 @@ struct mover {
     const struct win_data *data;
     const struct win_aim *aim;
     uint64_t address;    /* of the target's side, there */
-    bool is_put, is_run; /* run: our side has no gaps */
+    bool is_put;
+    char *run;           /* of our side; NULL: it has gaps */
     struct peek_list list;
     struct type_block blocks[PEEK_PIECES];
     char packed[PACKED];
@@ -302,33 +304,55 @@ static int read_spans(struct mover *m, size_t count, char *local, size_t *len)
 static int move_part(struct mover *m, size_t at, size_t *len)
 {
     const struct win_data *data = m->data;
-    char *const local = m->is_run ? type_run(data->type, data->buf) + at : m->packed;
+    char *const local = m->run ? m->run + at : m->packed;
     const size_t count =
         type_next_blocks(m->aim->type, (uintptr_t)m->address, at, *len, m->blocks, PEEK_PIECES);
     int rc;
 
     *len = m->blocks[count - 1].end;
-    if (m->is_put && !m->is_run)
+    if (m->is_put && !m->run)
         type_pack(data->type, data->buf, data->count, at, local, *len);
     if (!m->is_put && count > 1 && *len / count <= SMALL && m->blocks[0].end <= PACKED)
         rc = read_spans(m, count, local, len);
     else
         rc = move_blocks(m, count, local, *len);
-    if (!rc && !m->is_put && !m->is_run)
+    if (!rc && !m->is_put && !m->run)
         type_unpack(data->type, data->buf, data->count, at, local, *len);
     return rc;
 }
 
-static int move_all(struct mover *m, size_t bytes)
+static int move_some(struct mover *m, size_t at, size_t end)
 {
     size_t len;
     int rc = 0;
 
-    for (size_t at = 0; at < bytes && !rc; at += len) {
-        len = m->is_run ? bytes - at : size_min(PACKED, bytes - at);
+    for (; at < end && !rc; at += len) {
+        len = m->run ? end - at : size_min(PACKED, end - at);
         rc = move_part(m, at, &len);
     }
     return rc;
+}
+
+/* Our share of a favour. */
+static int put_some(void *arg, char *from, char *result, size_t *at, size_t end)
+{
+    struct mover *m = arg;
+    int rc;
+
+    (void)result;
+    m->run = (char *)((uintptr_t)from - *at);
+    rc = move_some(m, *at, end);
+    *at = end;
+    return rc;
+}
+
+static int put_small_pieces(struct mover *m, const struct win_place *place)
+{
+    size_t at = 0;
+
+    return win_favour_run(&(struct win_favour){ .win = m->win, .aim = m->aim, .place = place, .from = m->data,
+                                                .call = "MPI_Put", .self = put_some, .arg = m },
+                          &at);
 }
 
 int win_peek_move(struct win *win, const struct win_data *data, const struct win_aim *aim,
@@ -350,8 +374,8 @@ int win_peek_move(struct win *win, const struct win_data *data, const struct win
     m->aim = aim;
     m->address = place->address;
     m->is_put = is_put;
-    m->is_run = is_run;
-    rc = move_all(m, place->bytes);
+    m->run = is_run ? type_run(data->type, data->buf) : NULL;
+    rc = is_put && win_favour_pays(win, aim, place) ? put_small_pieces(m, place) : move_some(m, 0, place->bytes);
     mem_free(m);
     return rc;
 }

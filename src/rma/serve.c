@@ -289,6 +289,10 @@ static int do_call(struct win_messages *m, struct win_parcel_in *in)
     call.data = (const char *)outline + head->outline_len;
     if (head->outline_len && find_type(m, outline, head->outline_len, &call.type))
         return LATER;
+    if (head->action == ACTION_FAVOUR) {
+        win_serve_favour(m, in->rank, head, call.type, call.data);
+        return 0;
+    }
     is_refused = !in->done && !is_allowed(m, head, call.type, &refusal);
     if (unlikely(is_refused) && refuse(m, in->rank, head->is_asked, &refusal))
         return LATER;

@@ -14,6 +14,7 @@
 #include "obj/attr.h"
 #include "obj/errhandler.h"
 #include "obj/user_memory.h"
+#include "rma/favour.h"
 #include "rma/heap.h"
 #include "rma/int_rma.h"
 
@@ -108,6 +109,7 @@ int win_free(struct win *win)
         return rc;
     win_far_settle(win);
     refused = win_complete_messages(win, -1, false, "MPI_Win_free");
+    win_favour_settle(win);
     win->comm->coll_outer = "MPI_Win_free";
     rc = coll_barrier(win->comm);
     win_leave(win);

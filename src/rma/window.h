@@ -37,6 +37,7 @@ struct win_pair {
     _Atomic uint32_t posted;    /* exposure epochs that it has opened for us */
     _Atomic uint32_t completed; /* access epochs to our memory that it has ended */
     _Atomic uint64_t holder;    /* by number of ticket: it and who has it; int_turn.h */
+    _Atomic uint64_t favour;    /* that it would have us do; favour.c */
 };
 
 /* Since when somebody waits for a lock (int_turn.h). */

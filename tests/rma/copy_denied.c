@@ -12,6 +12,25 @@ enum { ITEMS = 200000, SHORT = 1000, ROUNDS = 3 };
 static int *memory, *out, *result;
 static MPI_Win win;
 
+/* ITEMS integers as they are added: in a row, or one by one, those with even places first. */
+static struct {
+    int count;
+    MPI_Datatype type;
+} row = { ITEMS, MPI_INT };
+
+static void use_small_pieces(void)
+{
+    MPI_Datatype even, half;
+
+    CHECK_OK(MPI_Type_vector(ITEMS / 2, 1, 2, MPI_INT, &even));
+    CHECK_OK(MPI_Type_create_resized(even, 0, sizeof(int), &half));
+    CHECK_OK(MPI_Type_contiguous(2, half, &row.type));
+    CHECK_OK(MPI_Type_commit(&row.type));
+    CHECK_OK(MPI_Type_free(&even));
+    CHECK_OK(MPI_Type_free(&half));
+    row.count = 1;
+}
+
 /* Everybody but rank 0 adds in this row, so the sum of `times` of these. */
 static int added(int times, int i)
 {
@@ -33,9 +52,10 @@ static void accumulate(int times)
     for (i = 0; i < ITEMS; i++)
         out[i] = i % 1000 + 1;
     CHECK_OK(MPI_Win_lock_all(0, win));
-    CHECK_OK(MPI_Accumulate(out, ITEMS, MPI_INT, 0, 0, ITEMS, MPI_INT, MPI_SUM, win));
+    CHECK_OK(MPI_Accumulate(out, row.count, row.type, 0, 0, row.count, row.type, MPI_SUM, win));
     CHECK_OK(MPI_Win_flush(0, win));
-    CHECK_OK(MPI_Get_accumulate(out, ITEMS, MPI_INT, result, ITEMS, MPI_INT, 0, 0, ITEMS, MPI_INT, MPI_SUM, win));
+    CHECK_OK(MPI_Get_accumulate(out, row.count, row.type, result, row.count, row.type, 0, 0, row.count, row.type,
+                                MPI_SUM, win));
     CHECK_OK(MPI_Win_unlock_all(win));
     for (i = 0; i < ITEMS; i++)
         CHECK(result[i] >= (2 * times + 1) * out[i] && result[i] <= added(2 * times + 2, i) - out[i],
@@ -122,6 +142,8 @@ int main(int argc, char **argv)
 
     test_begin(&argc, &argv);
     test_needs_ranks(2);
+    if (argc > 1 && !strcmp(argv[1], "pieces"))
+        use_small_pieces();
     memory = test_alloc(items * sizeof *memory);
     out = test_alloc(ITEMS * sizeof *out);
     result = test_alloc(ITEMS * sizeof *result);
@@ -152,5 +174,7 @@ int main(int argc, char **argv)
     free(result);
     if (!can)
         test_skip("no filters of calls of the system");
+    if (row.count == 1)
+        CHECK_OK(MPI_Type_free(&row.type));
     return test_end();
 }
