@@ -37,6 +37,20 @@ static ALWAYS_INLINE void copy_short(void *to, const void *from, size_t len)
     }
 }
 
+/* `len` is at most 64. */
+static ALWAYS_INLINE void copy_up_to_64(void *to, const void *from, size_t len)
+{
+    char *out = to;
+    const char *in = from;
+
+    if (len > 32) {
+        memcpy(out, in, 32);
+        memcpy(out + len - 32, in + len - 32, 32);
+    } else {
+        copy_short(out, in, len);
+    }
+}
+
 /* Any length. */
 static ALWAYS_INLINE void copy_bytes(void *to, const void *from, size_t len)
 {

@@ -40,7 +40,8 @@ static inline uint32_t suite_len(const struct net_ops *ops, uint64_t *random)
     const uint32_t max = ops->parts_max > ops->eager_max ? ops->parts_max : ops->eager_max;
     const uint32_t limits[] = { 0, 1, 8, 40, 41, 100, 101, 160, 161, ops->short_max, ops->eager_max, max };
     const uint64_t draw = suite_next(random);
-    const uint32_t len = draw % 3 ? limits[draw / 3 % ARRAY_LEN(limits)] : (uint32_t)(draw / 3 % 200);
+    const uint64_t some = draw / 3 % (draw % 2 ? 200 : 600);
+    const uint32_t len = draw % 3 ? limits[draw / 3 % ARRAY_LEN(limits)] : (uint32_t)some;
 
     return draw % 64 == 63 ? (uint32_t)(draw % max) : len < max ? len : max;
 }
@@ -158,6 +159,41 @@ static void suite_stream(struct suite_end *from, struct suite_end *to, bool poll
     }
     CHECK_INT(to->received, SUITE_RECORDS);
     CHECK(to->ops->is_silent(to->ep));
+}
+
+/* Both ways in turns, some records at a time, most of which are read before the answer goes. */
+static void suite_to_and_fro(struct suite_end *a, struct suite_end *b)
+{
+    uint64_t random[2] = { 42, 43 }, draw = 11;
+    uint32_t sent[2] = { 0, 0 }, polls = 0;
+
+    a->random = random[1];
+    b->random = random[0];
+    a->received = b->received = 0;
+    while (sent[0] < SUITE_RECORDS) {
+        const int way = sent[0] > sent[1];
+        struct suite_end *const from = way ? b : a, *const to = way ? a : b;
+        const uint32_t end = sent[way] + (suite_next(&draw) % 8 ? 1 : (uint32_t)suite_next(&draw) % 90);
+        while (sent[way] < end) {
+            const struct suite_record record = suite_record(from->ops, sent[way]++, &random[way]);
+            for (; !suite_send(from, &record); polls++) {
+                CHECK(polls < 100 * SUITE_RECORDS);
+                suite_poll(to);
+                suite_poll(from);
+            }
+        }
+        for (bool reads = suite_next(&draw) % 4; reads && to->received < end; polls++) {
+            CHECK(polls < 100 * SUITE_RECORDS);
+            suite_poll(to);
+            suite_poll(from);
+        }
+    }
+    for (; b->received < sent[0] || a->received < sent[1]; polls++) {
+        CHECK(polls < 100 * SUITE_RECORDS);
+        suite_poll(a);
+        suite_poll(b);
+    }
+    CHECK(a->ops->is_silent(a->ep) && b->ops->is_silent(b->ep));
 }
 
 /* A buffer that is not sent after all can be had again: there are always some. */
@@ -303,6 +339,8 @@ static inline void net_suite(struct suite_end *a, struct suite_end *b)
     suite_stream(a, b, false);
     suite_stream(b, a, true);
     suite_stream(a, b, true);
+    if (a != b)
+        suite_to_and_fro(a, b);
     if (!a->ops->is_same_space)
         suite_takes(a, b);
     suite_release(a);

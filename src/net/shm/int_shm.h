@@ -39,6 +39,9 @@ enum {
     SHM_LAST_EACH = 2,  /* … to whom fewer than that are on their way: whoever does not read leaves some to others */
 };
 
+/* Slots, after which a sender asks about its cells. */
+#define SHM_COLLECT_EVERY (UINT32_C(1) << 30)
+
 enum shm_copy { SHM_COPY_UNTRIED, SHM_COPY_WORKS, SHM_COPY_REFUSED };
 
 /* An own cell that is not free: on loan to the caller, or on its way. */

@@ -33,20 +33,15 @@ static ALWAYS_INLINE bool go_on(struct shm_peer *peer, struct shm_slot *slot, ui
     return pos + n - peer->in_told >= SHM_REPORT_EVERY;
 }
 
+/* Slots of a record of one slot, and its gap; `len`: its length word. */
+static ALWAYS_INLINE uint32_t with_gap(uint32_t len)
+{
+    return 1 + (len >> 31);
+}
+
 static ALWAYS_INLINE void advance(struct shm_peer *peer, uint32_t n)
 {
     if (unlikely(go_on(peer, peer->in_slot, peer->in_pos, n)))
-        tell_sender(peer);
-}
-
-/* The cell has been read and may be written again; and this record tells how far the sender has read, unless it is so
- * old that the ring has gone round since. */
-static void leave_cell(struct shm_peer *peer, const struct shm_in_cell *in_cell)
-{
-    if (likely(peer->out_pos - in_cell->tail <= SHM_SLOTS))
-        peer->out_tail = in_cell->tail; /* the acquire of its slot covers what was read before it was sent */
-    advance(peer, 1);
-    if (peer->in_told != peer->in_pos)
         tell_sender(peer);
 }
 
@@ -75,18 +70,41 @@ struct written {
     const char *cell;
     const struct shm_part *parts; /* who tell of it, if `in` has a stamp */
     uint32_t len;
+    uint32_t slots;               /* of its record */
     struct shm_in_cell in;
 };
 
 static ALWAYS_INLINE struct written look_at(const struct shm *shm, const struct shm_peer *peer,
-                                            const struct shm_slot *slot)
+                                            struct shm_slot *slot)
 {
-    struct written written = { .len = slot->len & ~SHM_IN_CELL };
+    struct written written = { .len = slot->len & SHM_LEN, .slots = with_gap(slot->len) };
 
     memcpy(&written.in, slot->payload, sizeof written.in);
     written.cell = shm_cell(shm->area, peer->ep.proc, written.in.index);
     written.parts = shm_parts(shm->area, peer->ep.proc, written.in.index);
     return written;
+}
+
+/* A record tells how far its sender has read, unless it is so old that the ring has gone round since. The room must run
+ * out now and then, for look_for_room. */
+static ALWAYS_INLINE void note_tail(struct shm_peer *peer, uint32_t tail)
+{
+    const uint32_t left = (peer->out_pos - tail) & ~SHM_VALID;
+
+    if (unlikely(left > SHM_SLOTS))
+        return;
+    peer->out_tail = peer->out_pos - left; /* the acquire of its slot covers what was read before it was sent */
+    if (likely(peer->out_pos - peer->collected < SHM_COLLECT_EVERY))
+        peer->ep.room = SHM_ROOM - (int)left;
+}
+
+/* The cell has been read and may be written again. */
+static void leave_cell(struct shm_peer *peer, const struct written *written)
+{
+    note_tail(peer, written->in.tail);
+    advance(peer, written->slots);
+    if (peer->in_told != peer->in_pos)
+        tell_sender(peer);
 }
 
 /* Has this part come, not the first? With the last one, all have. */
@@ -203,7 +221,7 @@ static bool payload_of_parts(const struct shm *shm, struct shm_peer *peer, struc
     return has_part(written, SHM_PARTS - 1);
 }
 
-static NOINLINE bool take_cell(struct shm *shm, struct shm_peer *peer, const struct shm_slot *slot)
+static NOINLINE bool take_cell(struct shm *shm, struct shm_peer *peer, struct shm_slot *slot)
 {
     const struct written written = look_at(shm, peer, slot);
     const void *payload = written.cell;
@@ -212,34 +230,34 @@ static NOINLINE bool take_cell(struct shm *shm, struct shm_peer *peer, const str
         return false;
     if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, payload, written.len))
         return false;
-    leave_cell(peer, &written.in);
+    leave_cell(peer, &written);
     return true;
 }
 
-/* The payload of a record of several slots; how many there are. */
-static uint32_t gather(const struct shm_peer *peer, const struct shm_slot *slot, unsigned char *payload)
+/* The payload of a record of several slots; how many there are, with those left out. */
+static uint32_t gather(struct shm_peer *peer, struct shm_slot *slot, unsigned char *payload)
 {
-    uint32_t left = slot->len - SHM_INLINE, n = 1;
+    const uint32_t word = slot->len;
+    uint32_t left = (word & SHM_LEN) - SHM_INLINE, n = 1 + with_gap(word);
     unsigned char *rest = payload + SHM_INLINE;
 
     memcpy(payload, slot->payload, SHM_INLINE);
-    while (left) {
-        const struct shm_slot *more = shm_next(peer->in, peer->in_slot, n);
-        const uint32_t part = left < SHM_MORE ? left : SHM_MORE;
-        memcpy(rest, (const char *)more + sizeof more->seq, part);
-        rest += part;
-        left -= part;
-        n++;
+    for (; left > SHM_MORE; left -= SHM_MORE, rest += SHM_MORE, n++) {
+        slot = shm_next(peer->in, slot, 1);
+        memcpy(rest, (const char *)slot + sizeof slot->seq, SHM_MORE);
     }
-    return n;
+    slot = shm_next(peer->in, slot, 1);
+    copy_up_to_64(rest, (const char *)slot + sizeof slot->seq, left);
+    note_tail(peer, atomic_load_explicit(&slot->seq, memory_order_relaxed));
+    return word & SHM_TO_END ? n + shm_to_end(peer->in, slot) - 1 : n;
 }
 
-static NOINLINE bool take_spread(struct shm *shm, struct shm_peer *peer, const struct shm_slot *slot)
+static NOINLINE bool take_spread(struct shm *shm, struct shm_peer *peer, struct shm_slot *slot)
 {
     unsigned char payload[SHM_SHORT_MAX];
     const uint32_t n = gather(peer, slot, payload);
 
-    if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, payload, slot->len))
+    if (shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, payload, slot->len & SHM_LEN))
         return false;
     advance(peer, n);
     return true;
@@ -248,7 +266,7 @@ static NOINLINE bool take_spread(struct shm *shm, struct shm_peer *peer, const s
 static ALWAYS_INLINE bool has_come(const struct shm_slot *slot, uint32_t pos)
 {
     /* acquire pairs with publish in send.c */
-    return atomic_load_explicit(&slot->seq, memory_order_acquire) == ((pos + 1) | SHM_IN_CELL);
+    return atomic_load_explicit(&slot->seq, memory_order_acquire) == ((pos + 1) | SHM_VALID);
 }
 
 bool shm_is_silent(const struct net_ep *ep)
@@ -262,15 +280,17 @@ bool shm_is_silent(const struct net_ep *ep)
 /* Take the next record of a ring, if there is one and the sink has room for it. */
 static ALWAYS_INLINE bool take(struct shm *shm, struct shm_peer *peer)
 {
-    const struct shm_slot *slot = peer->in_slot;
+    struct shm_slot *slot = peer->in_slot;
+    uint32_t len;
 
     if (!has_come(slot, peer->in_pos))
         return false;
-    if (unlikely(slot->len > SHM_INLINE))
-        return slot->len & SHM_IN_CELL ? take_cell(shm, peer, slot) : take_spread(shm, peer, slot);
-    if (unlikely(shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, slot->payload, slot->len)))
+    len = slot->len & ~SHM_GAP;
+    if (unlikely(len > SHM_INLINE))
+        return len & SHM_IN_CELL ? take_cell(shm, peer, slot) : take_spread(shm, peer, slot);
+    if (unlikely(shm->net.sink.arrive(shm->net.sink.arg, peer->ep.proc, slot->head, slot->payload, len)))
         return false;
-    advance(peer, 1);
+    advance(peer, with_gap(slot->len));
     return true;
 }
 
@@ -310,10 +330,10 @@ static NOINLINE bool read_longer(struct shm_peer *peer, char *buf, const struct 
 
 /* The rest of shm_take, for a record that is more than one slot. Long ones are left to the sink, unless they come in
  * parts; where lines are near they will. */
-static NOINLINE int take_longer(struct shm_peer *peer, const struct shm_slot *slot, void *buf, size_t max)
+static NOINLINE int take_longer(struct shm_peer *peer, struct shm_slot *slot, void *buf, size_t max)
 {
     struct shm *shm = (struct shm *)(void *)peer->ep.net;
-    const uint32_t len = slot->len & ~SHM_IN_CELL;
+    const uint32_t len = slot->len & SHM_LEN;
     struct written written;
 
     if (len > max)
@@ -329,7 +349,18 @@ static NOINLINE int take_longer(struct shm_peer *peer, const struct shm_slot *sl
         read_measured(peer, buf, written.cell, len);
     else if (!read_longer(peer, buf, &written))
         return NET_NOT_THIS;
-    leave_cell(peer, &written.in);
+    leave_cell(peer, &written);
+    return (int)len;
+}
+
+/* The same for one of one slot; `n`: with the one that is left out. */
+static ALWAYS_INLINE int take_slot(struct shm_peer *peer, struct shm_slot *slot, void *buf, uint32_t len, uint32_t n)
+{
+    const uint32_t pos = peer->in_pos;
+
+    copy_short(buf, slot->payload, len);
+    if (unlikely(go_on(peer, slot, pos, n)))
+        return took_and_told(peer, (int)len);
     return (int)len;
 }
 
@@ -337,20 +368,19 @@ int shm_take(struct net_ep *ep, struct net_head head, void *buf, size_t max)
 {
     struct shm_peer *peer = (struct shm_peer *)(void *)ep;
     struct shm_slot *slot = peer->in_slot;
-    const uint32_t pos = peer->in_pos;
     uint32_t len;
 
-    if (!has_come(slot, pos))
+    if (!has_come(slot, peer->in_pos))
         return NET_NOT_YET;
     len = slot->len;
     if (unlikely(slot->head.word[0] != head.word[0] || slot->head.word[1] != head.word[1]))
         return NET_NOT_THIS;
-    if (unlikely(len > SHM_INLINE || len > max))
-        return take_longer(peer, slot, buf, max);
-    copy_short(buf, slot->payload, len);
-    if (unlikely(go_on(peer, slot, pos, 1)))
-        return took_and_told(peer, (int)len);
-    return (int)len;
+    if (len <= SHM_INLINE && likely(len <= max))
+        return take_slot(peer, slot, buf, len, 1);
+    len -= SHM_GAP;
+    if (len <= SHM_INLINE && likely(len <= max))
+        return take_slot(peer, slot, buf, len, 2);
+    return take_longer(peer, slot, buf, max);
 }
 
 int shm_take_by(struct net_ep *ep, struct net_head head, net_read_fn *read, void *arg, size_t max)
@@ -373,7 +403,7 @@ int shm_take_by(struct net_ep *ep, struct net_head head, net_read_fn *read, void
     } else if (!read_from(&written, 0, read, arg)) {
         return NET_NOT_THIS;
     }
-    leave_cell(peer, &written.in);
+    leave_cell(peer, &written);
     return (int)written.len;
 }
 

@@ -9,10 +9,16 @@
 #include "net/shm/int_shm.h"
 #include "progress/progress.h"
 
-enum { COLLECT_EVERY = 1 << 30 };
+enum { FETCH_MIN = 4 };
 
 /* All but the last cells. */
 #define MOST (UINT32_MAX >> SHM_LAST)
+
+/* Has nothing come since the last record went out? */
+static ALWAYS_INLINE bool is_row(const struct shm_peer *peer)
+{
+    return peer->in_pos_at_send == peer->in_pos;
+}
 
 /* Ask all receivers how far they have come. */
 static NOINLINE void collect_cells(struct shm *shm)
@@ -27,21 +33,34 @@ static NOINLINE void collect_cells(struct shm *shm)
     }
 }
 
-/* Ask the receiver's line how far it has come: are `n` slots free now? Cells are asked for long before the numbers of
- * slots have gone half round, from where on those that have been read would look as if they had not. */
+/* Slots that are left out keep their old numbers, which must not come round again. */
+static void forget_numbers(struct shm_peer *peer)
+{
+    struct shm_slot *slot = peer->out_slot;
+
+    for (uint32_t left = SHM_SLOTS - (peer->out_pos - peer->out_tail); left; left--) {
+        atomic_store_explicit(&slot->seq, 0, memory_order_relaxed);
+        slot = shm_next(peer->out, slot, 1);
+    }
+}
+
+/* Ask the receiver's line how far it has come: are `n` slots free now, and one to be left out? Cells are asked for and
+ * old numbers forgotten long before the numbers of slots have gone half round, from where on cells that have been read
+ * would look as if they had not. */
 static NOINLINE bool look_for_room(struct shm_peer *peer, int n)
 {
-    if (unlikely(peer->out_pos - peer->collected >= COLLECT_EVERY)) {
-        peer->collected = peer->out_pos;
-        collect_cells((struct shm *)(void *)peer->ep.net);
-    }
     /* acquire pairs with tell_sender: the receiver has read these slots */
     peer->out_tail = atomic_load_explicit(&peer->out->tail, memory_order_acquire);
     peer->ep.room = SHM_ROOM - (int)(peer->out_pos - peer->out_tail);
-    return peer->ep.room + SHM_SLOTS - SHM_ROOM >= n;
+    if (unlikely(peer->out_pos - peer->collected >= SHM_COLLECT_EVERY)) {
+        peer->collected = peer->out_pos;
+        collect_cells((struct shm *)(void *)peer->ep.net);
+        forget_numbers(peer);
+    }
+    return peer->ep.room + SHM_SLOTS - SHM_ROOM >= n + !is_row(peer);
 }
 
-/* As far as is known; the last two slots are found only by looking. */
+/* As far as is known; the last slots are found only by looking. */
 static ALWAYS_INLINE bool seems_full(const struct shm_peer *peer)
 {
     return peer->ep.room <= 0;
@@ -76,15 +95,6 @@ static NOINLINE int call_receiver(struct shm_peer *peer)
     return 0;
 }
 
-/* In a row of sends the slots to come are fetched early, for each of them is in the receiver's cache. When sends and
- * arrivals alternate that would only take lines away from a receiver that is looking at them. */
-static ALWAYS_INLINE void fetch_ahead(struct shm_peer *peer, struct shm_slot *slot)
-{
-    if (likely(peer->in_pos_at_send == peer->in_pos) && likely(slot + SHM_AHEAD < peer->out_end))
-        prefetch_write(slot + SHM_AHEAD);
-    peer->in_pos_at_send = peer->in_pos;
-}
-
 /* Something has just been stored that the receiver waits for: does it look, or is it to be called? */
 static ALWAYS_INLINE int tell_receiver(struct shm_peer *peer)
 {
@@ -94,11 +104,13 @@ static ALWAYS_INLINE int tell_receiver(struct shm_peer *peer)
     return call_receiver(peer);
 }
 
-/* Make `n` slots visible that start at `slot`, the next one. */
-static ALWAYS_INLINE int publish(struct shm_peer *peer, struct shm_slot *slot, uint32_t n)
+/* Make a record visible that starts at `slot`, the next one, with this length word; `n`: its slots and those that are
+ * left out. */
+static ALWAYS_INLINE int publish(struct shm_peer *peer, struct shm_slot *slot, uint32_t n, uint32_t len)
 {
+    slot->len = len;
     /* release pairs with the acquire in poll.c: the rest of the record is written */
-    atomic_store_explicit(&slot->seq, (peer->out_pos + 1) | SHM_IN_CELL, memory_order_release);
+    atomic_store_explicit(&slot->seq, (peer->out_pos + 1) | SHM_VALID, memory_order_release);
     peer->out_pos += n;
     peer->ep.room -= (int)n;
     slot += n;
@@ -106,64 +118,71 @@ static ALWAYS_INLINE int publish(struct shm_peer *peer, struct shm_slot *slot, u
     return tell_receiver(peer);
 }
 
-/* 41 to 160 bytes: the following slots first. */
+/* The same for one of one slot. In a row the slots to come are fetched early, for each of them is in the receiver's
+ * cache. When records go to and fro that would only take lines away from a receiver that is looking at them. */
+static ALWAYS_INLINE int publish_slot(struct shm_peer *peer, struct shm_slot *slot, uint32_t len)
+{
+    if (!is_row(peer)) {
+        peer->in_pos_at_send = peer->in_pos;
+        return publish(peer, slot, 2, len | SHM_GAP);
+    }
+    if (likely(slot + SHM_AHEAD < peer->out_end))
+        prefetch_write(slot + SHM_AHEAD);
+    return publish(peer, slot, 1, len);
+}
+
+/* The same for one of several. Where the next one as long would not fit before the end of the ring it begins anew, so
+ * that gaps are the same each time round. */
+static ALWAYS_INLINE int publish_spread(struct shm_peer *peer, struct shm_slot *slot, uint32_t slots, uint32_t len)
+{
+    const uint32_t to_end = shm_to_end(peer->out, shm_next(peer->out, slot, slots)) % SHM_SLOTS;
+
+    if (is_row(peer))
+        return publish(peer, slot, slots, len);
+    peer->in_pos_at_send = peer->in_pos;
+    if (to_end <= slots && (int)(slots + to_end) <= peer->ep.room + SHM_SLOTS - SHM_ROOM)
+        return publish(peer, slot, slots + to_end, len | SHM_TO_END);
+    return publish(peer, slot, slots + 1, len | SHM_GAP);
+}
+
+/* More than fits a slot: the following slots first. */
 static NOINLINE int send_spread(struct shm_peer *peer, struct net_head head, const void *payload, uint32_t len)
 {
-    struct shm_slot *first = peer->out_slot;
+    struct shm_slot *first = peer->out_slot, *slot = first;
     const unsigned char *rest = (const unsigned char *)payload + SHM_INLINE;
-    uint32_t left = len - SHM_INLINE, n = 1;
-
-    const uint32_t slots = 1 + (left + SHM_MORE - 1) / SHM_MORE;
+    const uint32_t slots = 1 + (len - SHM_INLINE + SHM_MORE - 1) / SHM_MORE, tail = peer->in_pos & ~SHM_VALID;
+    uint32_t left = len - SHM_INLINE;
 
     if (seems_full(peer) && !look_for_room(peer, (int)slots))
         return NET_AGAIN;
-    while (left) {
-        struct shm_slot *slot = shm_next(peer->out, first, n);
-        const uint32_t part = left < SHM_MORE ? left : SHM_MORE;
-        atomic_store_explicit(&slot->seq, 0, memory_order_relaxed);
-        memcpy((char *)slot + sizeof slot->seq, rest, part);
-        rest += part;
-        left -= part;
-        n++;
+    /* All lines at once: stores wait for one after the other. */
+    for (uint32_t i = 0; slots >= FETCH_MIN && i < slots; i++)
+        prefetch_write(shm_next(peer->out, first, i));
+    for (; left > SHM_MORE; left -= SHM_MORE, rest += SHM_MORE) {
+        slot = shm_next(peer->out, slot, 1);
+        atomic_store_explicit(&slot->seq, tail, memory_order_relaxed);
+        memcpy((char *)slot + sizeof slot->seq, rest, SHM_MORE);
     }
-    first->len = len;
+    slot = shm_next(peer->out, slot, 1);
+    atomic_store_explicit(&slot->seq, tail, memory_order_relaxed);
+    copy_up_to_64((char *)slot + sizeof slot->seq, rest, left);
     first->head = head;
     memcpy(first->payload, payload, SHM_INLINE);
-    return publish(peer, first, n);
+    return publish_spread(peer, first, slots, len);
 }
 
 static ALWAYS_INLINE int send_slot(struct shm_peer *peer, struct net_head head, const void *payload, uint32_t len)
 {
     struct shm_slot *slot = peer->out_slot;
 
-    slot->len = len;
     slot->head = head;
     copy_short(slot->payload, payload, len);
-    return publish(peer, slot, 1);
+    return publish_slot(peer, slot, len);
 }
 
 static NOINLINE int send_last(struct shm_peer *peer, struct net_head head, const void *payload, uint32_t len)
 {
     return look_for_room(peer, 1) ? send_slot(peer, head, payload, len) : NET_AGAIN;
-}
-
-int shm_send_in_room(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
-{
-    struct shm_peer *peer = (struct shm_peer *)(void *)ep;
-
-    if (unlikely(len > SHM_INLINE))
-        return send_spread(peer, head, payload, len);
-    fetch_ahead(peer, peer->out_slot);
-    return send_slot(peer, head, payload, len);
-}
-
-int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
-{
-    struct shm_peer *peer = (struct shm_peer *)(void *)ep;
-
-    if (unlikely(len <= SHM_INLINE && seems_full(peer)))
-        return send_last(peer, head, payload, len);
-    return shm_send_in_room(ep, head, payload, len);
 }
 
 /* Cells on their way to this peer, as far as is known. */
@@ -252,10 +271,9 @@ static ALWAYS_INLINE void publish_cell(struct shm_peer *peer, struct net_head he
     struct shm *shm = (struct shm *)(void *)peer->ep.net;
     struct shm_slot *slot = peer->out_slot;
 
-    slot->len = len | SHM_IN_CELL;
     slot->head = head;
     memcpy(slot->payload, &(struct shm_in_cell){ index, peer->in_pos, stamp }, sizeof(struct shm_in_cell));
-    publish(peer, slot, 1);
+    publish_slot(peer, slot, len | SHM_IN_CELL);
     shm->cells[index] = (struct shm_cell){ peer, peer->out_pos };
     if (len > SHM_CELL_SIZE)
         shm->cells[index + 1] = shm->cells[index];
@@ -274,6 +292,37 @@ int shm_commit(struct net_ep *ep, struct net_head head, const struct net_buffer 
         return NET_AGAIN;
     publish_cell(peer, head, buffer->index, len, 0);
     return 0;
+}
+
+/* A short record that is one of a row, and long for its slots. */
+static NOINLINE int send_by_cell(struct shm_peer *peer, struct net_head head, const void *payload, uint32_t len)
+{
+    struct net_buffer buffer;
+
+    if ((seems_full(peer) && !look_for_room(peer, 1)) || shm_alloc(&peer->ep, &buffer))
+        return send_spread(peer, head, payload, len);
+    shared_write(buffer.data, payload, len, false);
+    publish_cell(peer, head, buffer.index, len, 0);
+    return 0;
+}
+
+int shm_send_in_room(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
+{
+    struct shm_peer *peer = (struct shm_peer *)(void *)ep;
+
+    if (unlikely(len > SHM_INLINE))
+        return len > SHM_ROW_MAX && is_row(peer) ? send_by_cell(peer, head, payload, len)
+                                                 : send_spread(peer, head, payload, len);
+    return send_slot(peer, head, payload, len);
+}
+
+int shm_send(struct net_ep *ep, struct net_head head, const void *payload, uint32_t len)
+{
+    struct shm_peer *peer = (struct shm_peer *)(void *)ep;
+
+    if (unlikely(len <= SHM_INLINE && seems_full(peer)))
+        return send_last(peer, head, payload, len);
+    return shm_send_in_room(ep, head, payload, len);
 }
 
 /* A cell for `len` bytes, or a pair; SHM_CELLS: there is none now. */

@@ -4,46 +4,14 @@
 #include "net/shm/shm.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "net/net_suite.h"
-#include "net/shm/int_shm.h"
+#include "net/shm/shm_segment.h"
 #include "progress/progress.h"
 #include "sys/wake.h"
 
 enum { MANY = 70 };
-
-static int segment_fd;
-
-static struct job_head *segment_create(int procs)
-{
-    const size_t size = job_transport_offset(procs);
-    struct job_head *head;
-
-    segment_fd = memfd_create("shm_test", MFD_CLOEXEC);
-    CHECK(segment_fd >= 0 && !ftruncate(segment_fd, (off_t)size));
-    head = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, segment_fd, 0);
-    CHECK(head != MAP_FAILED);
-    head->token[0] = 12345;
-    for (int proc = 0; proc < procs; proc++)
-        atomic_store(&job_proc(head, proc)->pid, getpid());
-    return head;
-}
-
-static void segment_destroy(struct job_head *segment, int procs)
-{
-    munmap(segment, job_transport_offset(procs));
-    close(segment_fd);
-}
-
-static struct net_config config_of(struct job_head *segment, int proc, int procs, int lane)
-{
-    return (struct net_config){
-        .proc = proc, .procs = procs, .lane = lane, .segment = segment, .segment_fd = segment_fd,
-    };
-}
 
 static void test_suite(int lane)
 {
@@ -429,18 +397,6 @@ static void test_pairs(void)
     shm_ops.close(from);
     shm_ops.close(to);
     segment_destroy(segment, 2);
-}
-
-/* As if so many slots more had gone from one to the other, in whole rounds of the ring. */
-static void go_round(struct net_ep *from, struct net_ep *to, uint32_t slots)
-{
-    struct shm_peer *a = (struct shm_peer *)(void *)from, *b = (struct shm_peer *)(void *)to;
-
-    a->out_pos += slots;
-    a->out_tail += slots;
-    b->in_pos += slots;
-    b->in_told += slots;
-    atomic_store(&a->out->tail, b->in_told);
 }
 
 /* Numbers of slots go round: cells that were read two thousand million slots ago are free all the same. */
