@@ -41,7 +41,8 @@ static void left_out(void)
     MPI_Allgather(in, 1, MPI_INT, out, 1, MPI_INT, MPI_COMM_WORLD);
 }
 
-/* Nobody waits, and messages are left. */
+/* Nobody waits, and messages are left. But who sends to another machine for the first time waits until the two are
+ * connected, and may see during the call what has come. */
 static void roots(void)
 {
     MPI_Bcast(in, 2, MPI_INT, test_rank, MPI_COMM_WORLD);
