@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 
-enum { QUEUES = 1 << 15 };
+enum { LEAST_QUEUE_BITS = 6, MOST_QUEUE_BITS = 15 };
 
 /* A message that has been begun on one side only. */
 struct sim_message {
@@ -91,7 +91,7 @@ static struct sim_event take(struct sim_events *events)
 
 static struct sim_queue *queue_of(struct sim *sim, uint64_t key)
 {
-    return &sim->queues[(key * UINT64_C(0x9E3779B97F4A7C15)) >> 49];
+    return &sim->queues[(key * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - sim->queue_bits)];
 }
 
 /* The oldest one of the other side, taken out of its queue; or NULL. */
@@ -277,7 +277,7 @@ static void begin_message(struct sim *sim, int rank, int i)
 static void die(struct sim *sim, int rank)
 {
     sim->ranks[rank].is_dead = true;
-    for (int i = 0; i < QUEUES; i++) {
+    for (int i = 0; i < 1 << sim->queue_bits; i++) {
         struct sim_queue all = sim->queues[i];
 
         sim->queues[i] = (struct sim_queue){ NULL, NULL };
@@ -384,7 +384,7 @@ static bool concerns_dead(const struct sim *sim, const struct sim_message *m)
 /* Messages that only one side knows of, and who waits for ever. */
 static void look_for_trouble(struct sim *sim)
 {
-    for (int i = 0; i < QUEUES; i++) {
+    for (int i = 0; i < 1 << sim->queue_bits; i++) {
         struct sim_message *m;
 
         while ((m = sim->queues[i].first)) {
@@ -475,9 +475,11 @@ struct sim *sim_create(const struct sim_config *config)
     sim->config = *config;
     sim->random = config->seed * 2654435761u + 1;
     sim->all = config->size + config->remote;
+    for (sim->queue_bits = LEAST_QUEUE_BITS; sim->all >> (sim->queue_bits - 4) && sim->queue_bits < MOST_QUEUE_BITS;)
+        sim->queue_bits++;
     sim->ranks = mem_zalloc((size_t)sim->all * sizeof *sim->ranks);
     sim->events = mem_zalloc(sizeof *sim->events);
-    sim->queues = mem_zalloc(QUEUES * sizeof *sim->queues);
+    sim->queues = mem_zalloc(sizeof *sim->queues << sim->queue_bits);
     CHECK(sim->ranks && sim->events && sim->queues);
     for (int r = 0; r < sim->all; r++) {
         struct comm *comm = &sim->ranks[r].comm;

@@ -48,6 +48,7 @@ struct sim {
     struct sim_rank *ranks;
     struct sim_events *events;
     struct sim_queue *queues;   /* by hash of receiver, sender and sub */
+    int queue_bits;             /* how many there are: each run looks at them all */
     struct sim_counts counts;
     uint64_t random;
     char trouble[200];          /* why a run is wrong; "" */
