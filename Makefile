@@ -12,7 +12,7 @@
 
 BUILD ?= build
 PREFIX ?= /usr/local
-SANITIZE = --buildtype=debugoptimized -Db_lto=false
+SANITIZE = --buildtype=debugoptimized --optimization=1 -Dc_args=-g1 -Db_lto=false
 
 .PHONY: all build demo check check-asan check-ubsan check-tsan check-few bench install clean
 
@@ -34,17 +34,17 @@ check:
 	@$(MAKE) --no-print-directory build
 	@scripts/run-tests $(BUILD)
 
-# One build has both sanitizers, so the two names are one thing.
+# Sanitizer builds have only what `run-tests --some` runs. One has both sanitizers, so the two names are one thing.
 check-asan check-ubsan:
 	@scripts/install-deps check
 	@test -f $(BUILD)-asan/build.ninja || meson setup $(BUILD)-asan $(SANITIZE) -Db_sanitize=address,undefined
-	@ninja -C $(BUILD)-asan
+	@ninja -C $(BUILD)-asan $$(scripts/targets $(BUILD)-asan --some)
 	@scripts/run-tests $(BUILD)-asan --some
 
 check-tsan:
 	@scripts/install-deps check
 	@test -f $(BUILD)-tsan/build.ninja || meson setup $(BUILD)-tsan $(SANITIZE) -Db_sanitize=thread
-	@ninja -C $(BUILD)-tsan
+	@ninja -C $(BUILD)-tsan $$(scripts/targets $(BUILD)-tsan --some)
 	@scripts/run-tests $(BUILD)-tsan --some
 
 # Builds what `run-tests --few` runs and nothing else.
