@@ -3,7 +3,7 @@
  * of all kinds in phases; a phase draws how many sources and tags there are, how often there are
  * wildcards, which queue grows and how far, and whether there is memory for the tables.
  *
- * Arguments: steps (default ten million), seed (default 1). The same seed repeats the run. */
+ * Arguments: steps (default ten million, two with a sanitizer), seed (default 1). The same seed repeats the run. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "match/match.h"
 
-enum { CONTEXTS = 4, SLOTS = 5000, DEFAULT_STEPS = 10000000 };
+enum { CONTEXTS = 4, SLOTS = 5000, DEFAULT_STEPS = CHECK_CASES(10000000) };
 
 struct item {
     uint64_t key, mask;

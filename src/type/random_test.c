@@ -12,7 +12,7 @@
 #include "type/type.h"
 
 enum {
-    CASES = 100000, FULL_CASES = 3000000,
+    CASES = CHECK_CASES(100000), FULL_CASES = 3000000,
     DEPTH = 6,
     ENTRIES = 300,           /* of a type map */
     REACH = 6000,            /* how far from the buffer's address data may lie */
