@@ -344,6 +344,7 @@ def read_options():
     parser.add_argument('--backtrace', action='store_true', help='stacks of a stuck job, with gdb')
     parser.add_argument('--check-lists', action='store_true', help='only compare lists with sources')
     parser.add_argument('-v', '--verbose', action='store_true', help='a line per run, all output of failures')
+    parser.add_argument('--slowest', type=int, default=0, metavar='N', help='say which N runs took longest')
     options = parser.parse_args()
     options.env_pairs = []
     for pair in options.env:
@@ -443,6 +444,8 @@ def main():
     counts = run_jobs(jobs, options)
     if options.verbose:
         print(f'{time.monotonic() - begin:.1f} s')
+    for job in sorted(jobs, key=lambda job: -job.seconds)[:options.slowest]:
+        print(f'{job.seconds:.1f} s {job.name()}')
     skipped = f', {counts["skip"]} skipped' if counts['skip'] else ''
     print(f'{counts["pass"]} passed, {counts["fail"]} failed{skipped}')
     return 1 if counts['fail'] else 0
