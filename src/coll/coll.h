@@ -149,8 +149,13 @@ int coll_ibarrier(struct comm *comm, struct req **out);
 /* For room comm: `size` bytes from the first process of `group` to all the others in it, along a tree, over a
  * communicator that has them all; only they communicate. `tag` keeps concurrent calls apart (§7.4.2): it is
  * the user's, 0 to INT_MAX, and does not meet those of other collectives; or COLL_NEXT_TAG, and then the call
- * is collective over `comm` like any other. Error: MPI_ERR_GROUP if a process is not in `comm`. */
+ * is collective over `comm` like any other. A process that has `failed` (an error, which is returned; 0: it has not)
+ * takes part all the same, and those below it in the tree have the error, too, with its rank; *buf is set if the bytes
+ * have come to it. Error: MPI_ERR_GROUP if a process is not in `comm`; that of another one. */
 enum { COLL_NEXT_TAG = -1 };
+int coll_group_bcast(struct comm *comm, const struct group *group, void *buf, size_t size, int tag, int failed);
+/* The error of a process that has failed, for others: with its rank in `comm`. */
+int coll_failed_at(const struct comm *comm, int rc) COLD;
 /* Begin a collective call without a schedule, as another room's COLL_INTERNAL: the tag of its messages. `call` names
  * it in reports. */
 int coll_begin(struct comm *comm, enum coll_operation operation, const char *call);
@@ -163,7 +168,5 @@ static inline int coll_leader_tag(int tag)
 {
     return INT_MIN + 1 + tag % ((1 << 30) - 64);
 }
-
-int coll_group_bcast(struct comm *comm, const struct group *group, void *buf, size_t size, int tag);
 
 #endif

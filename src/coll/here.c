@@ -496,5 +496,7 @@ bool coll_levels_here(struct comm *comm, const struct coll_args *args, int *rc)
         !may_go(comm, &comm->spread->here, args, coll_choice_bytes(comm, args)))
         return false;
     *rc = run(comm, args, &choice);
+    if (!*rc) /* else a leader has had the error */
+        *rc = p2p_check_whole(comm);
     return true;
 }

@@ -41,7 +41,7 @@ static int agree(struct comm *comm, bool *can)
                        rank_of(comm, rank));
         *can = *can && other;
     }
-    return rc ? rc : coll_group_bcast(carrier(comm), comm->group, can, sizeof *can, SHELF_TAG);
+    return rc ? rc : coll_group_bcast(carrier(comm), comm->group, can, sizeof *can, SHELF_TAG, 0);
 }
 
 /* Rank 0 takes a shelf and tells the others. */
@@ -52,7 +52,7 @@ static bool ask(struct comm *comm)
 
     if (comm->rank == 0)
         shelf = shelf_take(comm);
-    if (coll_group_bcast(carrier(comm), comm->group, &shelf, sizeof shelf, SHELF_TAG) || !shelf.number)
+    if (coll_group_bcast(carrier(comm), comm->group, &shelf, sizeof shelf, SHELF_TAG, 0) || !shelf.number)
         return false;
     if (comm->rank)
         can = shelf_open(comm, shelf);
@@ -132,6 +132,17 @@ static bool is_over(void *arg)
     return true;
 }
 
+/* Members on a node wait by messages with those on others, and some may lack the communicator, or leave with that. */
+static bool is_over_or_broken(void *arg)
+{
+    struct wait *wait = arg;
+
+    if (is_over(wait))
+        return true;
+    wait->is_bad = p2p_check_whole(wait->call->comm->whole);
+    return wait->is_bad;
+}
+
 /* Are all who have not come on other processors than this member? */
 static bool are_elsewhere(const struct wait *wait)
 {
@@ -174,7 +185,7 @@ static NOINLINE void wait_long(struct wait *wait)
 
     /* relaxed: the store of the sleep word, which follows, releases it */
     atomic_store_explicit(wants, node_wants(wait->round, wait->step, wait->next, wait->end), memory_order_relaxed);
-    progress_wait_look(is_over, wait);
+    progress_wait_look(likely(!comm->whole) ? is_over : is_over_or_broken, wait);
     atomic_store_explicit(wants, 0, memory_order_relaxed);
 }
 
@@ -192,7 +203,7 @@ bool node_describe_wait(const struct progress_long *told, struct blocked *out)
     const struct comm *comm;
     int peer;
 
-    if (told->is_done != is_over)
+    if (told->is_done != is_over && told->is_done != is_over_or_broken)
         return false;
     comm = carrier(wait->call->comm);
     peer = rank_of(wait->call->comm, wait->next < wait->end ? wait->next : 0);
@@ -364,9 +375,13 @@ int node_begin(struct node_call *call, struct comm *comm, enum coll_operation op
 int node_await(struct node_call *call, uint32_t round, int next, int end)
 {
     struct wait wait = { .call = call, .next = next, .end = end, .round = round };
+    int rc;
 
     wait_for(&wait);
-    return likely(!wait.is_bad) ? 0 : disagree(call, round, wait.next);
+    if (likely(!wait.is_bad))
+        return 0;
+    rc = call->comm->whole ? p2p_check_whole(call->comm->whole) : 0;
+    return rc ? rc : disagree(call, round, wait.next);
 }
 
 void node_step(struct node_call *call, uint32_t step)

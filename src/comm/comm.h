@@ -2,8 +2,9 @@
 /* Room: comm. Making, asking and ending communicators (MPI 5.0 §7.4), and the calculations with groups
  * (§7.3).
  *
- * * What makes a communicator is collective over the old one, blocks, and returns 0 or an error code; after
- * an error the other processes may be left waiting. *out is NULL where the call gives MPI_COMM_NULL. Several
+ * * What makes a communicator is collective over the old one, blocks, and returns 0 or an error code. Where a process
+ * has no memory the others get an error, in the call or when they use what they have got (README.md); after another
+ * error they may be left waiting. *out is NULL where the call gives MPI_COMM_NULL. Several
  * threads may call at once, each for another old communicator. Groups are local and never change. Arguments
  * are checked by the caller, but not the elements of arrays, nor what one group holds of another. */
 #ifndef COMM_COMM_H

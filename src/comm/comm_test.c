@@ -32,17 +32,14 @@ static void test_split_order(void)
         { .color = 1, .key = 5 }, { .color = 0 }, { .color = 1, .key = -3 }, { .color = MPI_UNDEFINED },
         { .color = 1, .key = 5 }, { .color = 0, .key = -1 }, { .color = 1, .key = INT32_MIN },
     };
-    int ranks[ARRAY_LEN(entries)];
+    struct split_member m[ARRAY_LEN(entries)];
     const int size = ARRAY_LEN(entries);
 
-    CHECK_INT(comm_split_order(entries, size, 1, ranks), 4);
-    CHECK(ranks[0] == 6 && ranks[1] == 2 && ranks[2] == 0 && ranks[3] == 4);
-    CHECK_INT(comm_split_order(entries, size, 0, ranks), 2);
-    CHECK(ranks[0] == 5 && ranks[1] == 1);
-    CHECK_INT(comm_split_order(entries, size, 9, ranks), 0);
-    mem_fail_after(0);
-    CHECK_INT(err_class(-comm_split_order(entries, size, 1, ranks)), MPI_ERR_NO_MEM);
-    mem_fail_after(-1);
+    CHECK_INT(comm_split_order(entries, size, 1, m), 4);
+    CHECK(m[0].rank == 6 && m[1].rank == 2 && m[2].rank == 0 && m[3].rank == 4);
+    CHECK_INT(comm_split_order(entries, size, 0, m), 2);
+    CHECK(m[0].rank == 5 && m[1].rank == 1);
+    CHECK_INT(comm_split_order(entries, size, 9, m), 0);
 }
 
 /* --- contexts --- */
@@ -270,7 +267,8 @@ static void test_no_memory(void)
         CHECK_INT(err_class(rc), MPI_ERR_NO_MEM);
     }
     mem_fail_after(0);
-    CHECK_INT(err_class(comm_group_compare(ga, gb, &result)), MPI_ERR_NO_MEM);
+    CHECK_INT(comm_group_compare(ga, gb, &result), 0); /* by looking through them */
+    CHECK_INT(result, MPI_UNEQUAL);
     mem_fail_after(-1);
     group_unref(ga);
     group_unref(gb);

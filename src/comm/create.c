@@ -153,9 +153,14 @@ int comm_open(struct comm *comm, uint32_t ctx)
     return 0;
 }
 
+int comm_no_object(void)
+{
+    return err(MPI_ERR_NO_MEM, "no memory for a communicator");
+}
+
 static int finish(struct comm *comm, uint32_t ctx, struct comm **out)
 {
-    const int rc = comm ? comm_open(comm, ctx) : err(MPI_ERR_NO_MEM, "no memory for a communicator");
+    const int rc = comm ? comm_open(comm, ctx) : comm_no_object();
 
     if (!rc)
         *out = comm;
@@ -192,24 +197,63 @@ int comm_make_inter(const struct comm *parent, struct comm *local, struct group 
     return finish(begin(parent, local, group, remote), ctx, out);
 }
 
-/* The processes of `group`, which are all in `comm`: take, tell, make. Others get no communicator. */
+void comm_break(const struct group *group, uint32_t ctx, int rc)
+{
+    for (int rank = 0; ctx && rank < group->size; rank++)
+        if (group_proc(group, rank) != comm_world.proc)
+            p2p_break(ctx, group_proc(group, rank), rc);
+}
+
+void comm_break_made(const struct comm *made, int rc)
+{
+    comm_break(made->group, made->ctx, rc);
+    if (!made->is_inter)
+        return;
+    comm_break(made->remote_group, made->ctx, rc);
+    comm_break(made->local->group, made->local->ctx, rc);
+}
+
+void comm_break_above(const struct group *group, uint32_t ctx, int rc)
+{
+    const int end = group->rank + (group->rank & -group->rank);
+
+    for (int rank = 0; ctx && rank < group->size; rank++)
+        if (rank < group->rank || rank >= end)
+            p2p_break(ctx, group_proc(group, rank), rc);
+}
+
+/* The processes of `group`, which are all in `comm`: take, tell, make. Others get no communicator. Who has failed tells
+ * that; what needs memory comes before, as far as it can. */
 static int make_of_group(struct comm *comm, struct group *group, int tag, int (*take)(uint32_t *ctx),
                          struct comm **out)
 {
+    const bool is_member = group->rank != MPI_UNDEFINED;
+    struct comm *made = is_member ? comm_prepare(comm, group, group) : NULL;
+    int rc, failed = likely(made || !is_member) ? 0 : comm_no_object();
     uint32_t ctx = 0;
-    int rc, taken = 0;
 
-    if (group->rank == 0)
-        taken = comm_abroad_in(comm) ? comm_ctx_take_for(comm, &ctx) : take(&ctx);
-    rc = coll_group_bcast(comm, group, &ctx, sizeof ctx, tag);
-    if (taken || rc)
-        return taken ? taken : rc;
-    if (group->rank == MPI_UNDEFINED)
-        return 0;
-    if (!ctx)
-        return comm_ctx_missing();
-    obj_ref(&group->obj);
-    return comm_make(comm, group, ctx, out);
+    if (group->rank == 0 && likely(!failed))
+        failed = comm_abroad_in(comm) ? comm_ctx_take_for(comm, &ctx) : take(&ctx);
+    rc = coll_group_bcast(comm, group, &ctx, sizeof ctx, tag, failed);
+    if (unlikely(!made))
+        goto none;
+    if (unlikely(rc)) {
+        comm_abandon(made);
+        goto none;
+    }
+    rc = comm_open(made, ctx);
+    if (unlikely(rc))
+        comm_break(group, ctx, rc);
+    else
+        *out = made;
+    return rc;
+
+none:
+    if (unlikely(failed))
+        comm_break_above(group, ctx, rc);
+    else if (unlikely(rc)) /* of a connection: what was sent before is known */
+        comm_break(group, ctx, rc);
+    return rc;
 }
 
 static int create(struct comm *comm, struct group *group, const char *call, int (*take)(uint32_t *ctx),
@@ -240,9 +284,10 @@ static int find_subgroup(const struct comm *comm, struct group *group, struct gr
 {
     int *procs = unlikely(comm_world.joint) ? mem_alloc((size_t)group->size * sizeof *procs + 1) : NULL;
     struct group_index index;
-    int rc = group_index_open(&index, comm->group);
+    int rc = 0;
 
-    if (!rc && comm_world.joint && !procs)
+    group_index_open(&index, comm->group);
+    if (comm_world.joint && !procs)
         rc = err(MPI_ERR_NO_MEM, "no memory for a group of %d", group->size);
     for (int rank = 0; rank < group->size && !rc; rank++) {
         const int at = group_index_find(&index, group_proc(group, rank));
@@ -271,6 +316,8 @@ int comm_copy_attrs(const struct comm *comm, struct comm **out)
     const int rc = attr_copy(&comm->obj, &comm->attrs, &(*out)->obj, &(*out)->attrs);
 
     if (rc) {
+        if (err_class(rc) == MPI_ERR_NO_MEM)
+            comm_break_made(*out, rc);
         comm_unref(*out);
         *out = NULL;
     }

@@ -209,22 +209,68 @@ static int tell(const struct call *call, int rank)
                     comm_rank_in(call->place, group_proc(call->group, rank)), call->tag);
 }
 
-/* Binomial tree: a rank hears from the one without its lowest bit, and tells those that have one bit more below it. */
-static int spread(struct call *call)
+/* Ranks that are one of `bits` higher, from `highest` on. Returns the bits of those that could not be told; *rc is the
+ * error. */
+static int tell_below(const struct call *call, int highest, int bits, int *rc)
 {
+    int missed = 0, failed;
+
+    for (int bit = highest; bit > 0; bit >>= 1) {
+        if (!(bits & bit) || call->group->rank + bit >= call->group->size)
+            continue;
+        failed = tell(call, call->group->rank + bit);
+        if (unlikely(failed)) {
+            missed |= bit;
+            *rc = failed;
+        }
+    }
+    return missed;
+}
+
+/* Instead. */
+static COLD void fail_below(const struct call *call, int highest, int bits, int failed)
+{
+    for (int bit = highest; bit > 0; bit >>= 1)
+        if (bits & bit && call->group->rank + bit < call->group->size)
+            p2p_tell_cause(call->place, failed,
+                           comm_rank_in(call->place, group_proc(call->group, call->group->rank + bit)), call->tag, 0);
+}
+
+/* With the rank in the group. */
+static COLD int failed_at(const struct call *call, int rc)
+{
+    char text[ERR_TEXT_SIZE];
+
+    err_text(rc, text, sizeof text);
+    return err(err_class(rc), "E0339: the call has failed at rank %d of the group: %s", call->group->rank, text);
+}
+
+/* Binomial tree: a rank hears from the one without its lowest bit, and tells those that have one bit more below it. Who
+ * has `failed` tells that; what needs memory may be had in the meantime. */
+static int spread(struct call *call, int failed)
+{
+    enum { TRIES = 4 };
     const int rank = call->group->rank, size = call->group->size;
-    int bit = 1, rc = 0;
+    int bit = 1, rc = 0, missed;
 
     while (bit < size && !(rank & bit))
         bit <<= 1;
     if (rank) {
         rc = hear(call, rank - bit);
-        call->news.ctx = call->heard.ctx;
+        call->news.ctx = likely(!rc) ? call->heard.ctx : 0;
     }
-    for (bit >>= 1; bit > 0 && !rc; bit >>= 1) {
-        if (rank + bit < size)
-            rc = tell(call, rank + bit);
+    if (unlikely(failed || rc)) {
+        fail_below(call, bit >> 1, -1, failed ? failed_at(call, failed) : rc);
+        return failed ? failed : rc;
     }
+    missed = tell_below(call, bit >> 1, -1, &rc);
+    for (int i = 0; unlikely(missed) && i < TRIES; i++) {
+        progress_poll();
+        missed = tell_below(call, bit >> 1, missed, &rc);
+    }
+    if (likely(!missed))
+        return 0;
+    fail_below(call, bit >> 1, missed, failed_at(call, rc));
     return rc;
 }
 
@@ -277,7 +323,7 @@ static int enter_circle(struct call *call, uint32_t *ctx)
     if (group->rank == 0)
         call->news.ctx = (uint32_t)(comm_circle_choose(call->news.busy, call->news.hash) + 1);
     if (!rc)
-        rc = spread(call);
+        rc = spread(call, 0);
     if (rc)
         return rc;
     circle = (int)call->news.ctx - 1;
@@ -288,7 +334,7 @@ static int enter_circle(struct call *call, uint32_t *ctx)
     call->news.ctx = has_entered;
     rc = gather(call);
     if (!rc)
-        rc = spread(call);
+        rc = spread(call, 0);
     *ctx = comm_circle_first(circle);
     if (has_entered && (rc || !call->news.ctx))
         comm_circle_count(*ctx, -1);
@@ -298,16 +344,13 @@ static int enter_circle(struct call *call, uint32_t *ctx)
 
 int comm_circle_agree(const struct group *group, const char *name, uint32_t *ctx)
 {
-    struct call *call = mem_alloc(sizeof *call);
+    struct call call;
     int rc = 0;
 
     *ctx = 0;
-    if (!call)
-        return err(MPI_ERR_NO_MEM, "no memory for an agreement over several jobs");
-    begin(call, &comm_own, group, name, true);
+    begin(&call, &comm_own, group, name, true);
     while (!rc && !*ctx)
-        rc = enter_circle(call, ctx);
-    mem_free(call);
+        rc = enter_circle(&call, ctx);
     return rc;
 }
 
@@ -323,47 +366,59 @@ static int check_call(const struct group *group, const char *stringtag, const st
     return 0;
 }
 
-/* Of processes that are of one job or of two, or of several clients. */
-static int be_told(struct comm *place, const struct group *group, const char *stringtag, uint32_t *ctx)
+/* Of processes that are of one job or of two, or of several clients. Who has `failed` may get a context all the
+ * same. */
+static int be_told(struct comm *place, const struct group *group, const char *stringtag, uint32_t *ctx, int failed)
 {
-    struct call *call = mem_alloc(sizeof *call);
-    int rc, taken = 0;
+    struct call call;
+    int rc;
 
-    if (!call)
-        return err(MPI_ERR_NO_MEM, "no memory for a call over %d processes", group->size);
-    begin(call, place, group, stringtag, false);
+    begin(&call, place, group, stringtag, false);
     *ctx = 0;
-    if (group->rank == 0)
-        taken = place == &comm_own ? comm_ctx_take_among(group, ctx) : comm_clients_take_own(ctx);
-    call->news.ctx = htobe32(*ctx);
-    rc = spread(call);
-    *ctx = be32toh(call->news.ctx);
-    mem_free(call);
-    if (taken || rc)
-        return taken ? taken : rc;
-    return *ctx ? 0 : comm_ctx_missing();
+    if (group->rank == 0 && likely(!failed))
+        failed = place == &comm_own ? comm_ctx_take_among(group, ctx) : comm_clients_take_own(ctx);
+    call.news.ctx = htobe32(*ctx);
+    rc = spread(&call, failed);
+    *ctx = be32toh(call.news.ctx);
+    return rc;
+}
+
+/* Others have it, all or those above this process in the tree. */
+static COLD int give_up(const struct group *group, struct comm *made, uint32_t ctx, int rc, bool is_known_below)
+{
+    if (made)
+        comm_abandon(made);
+    if (is_known_below)
+        comm_break_above(group, ctx, rc);
+    else
+        comm_break(group, ctx, rc);
+    return rc;
 }
 
 int comm_create_by_numbers(struct group *group, const char *stringtag, struct errhandler *errhandler,
                            struct comm **out)
 {
     const struct comm like = { .errhandler = errhandler, .session = group->session };
-    struct comm *place = &comm_own;
+    struct comm *place = &comm_own, *made;
     bool has_many;
     uint32_t ctx;
-    int rc = check_call(group, stringtag, errhandler);
+    int rc = check_call(group, stringtag, errhandler), failed;
 
     if (!rc && unlikely(comm_world.joint))
         rc = comm_clients_find_place(group, NULL, "MPI_Comm_create_from_group", &place);
     if (rc || !group->size)
         return rc;
+    made = comm_prepare(&like, group, group);
+    failed = likely(made) ? 0 : comm_no_object();
     has_many = comm_is_of_many(group, group);
-    rc = has_many ? comm_circle_agree(group, stringtag, &ctx) : be_told(place, group, stringtag, &ctx);
-    if (rc)
-        return rc;
-    obj_ref(&group->obj);
-    rc = comm_make(&like, group, ctx, out);
-    if (has_many)
+    rc = has_many ? comm_circle_agree(group, stringtag, &ctx) : be_told(place, group, stringtag, &ctx, failed);
+    if (unlikely(!made || rc))
+        rc = give_up(group, made, ctx, rc ? rc : failed, failed && !has_many);
+    else if (unlikely((rc = comm_open(made, ctx))))
+        comm_break(group, ctx, rc);
+    else
+        *out = made;
+    if (has_many && ctx)
         comm_circle_count(ctx, -1);
     return rc;
 }

@@ -52,9 +52,8 @@ static int filter(const struct group *group1, const struct group *group2, bool i
 
     if (rc)
         return rc;
-    rc = group_index_open(&index, group2);
-    if (!rc)
-        rc = make_from(group1, append_if(group1, &index, is_member, procs, 0), procs, out);
+    group_index_open(&index, group2);
+    rc = make_from(group1, append_if(group1, &index, is_member, procs, 0), procs, out);
     group_index_close(&index);
     mem_free(procs);
     return rc;
@@ -77,12 +76,10 @@ int comm_group_union(const struct group *group1, const struct group *group2, str
 
     if (rc)
         return rc;
-    rc = group_index_open(&index, group1);
+    group_index_open(&index, group1);
     for (int rank = 0; rank < group1->size; rank++)
         procs[rank] = group_proc(group1, rank);
-    if (!rc)
-        rc = make_from(group1->size ? group1 : group2, append_if(group2, &index, false, procs, group1->size),
-                       procs, out);
+    rc = make_from(group1->size ? group1 : group2, append_if(group2, &index, false, procs, group1->size), procs, out);
     group_index_close(&index);
     mem_free(procs);
     return rc;

@@ -24,19 +24,19 @@ static uint32_t slot_of(const struct group_index *index, int proc)
     return (uint32_t)proc * UINT32_C(2654435769) >> index->shift;
 }
 
-int group_index_open(struct group_index *index, const struct group *group)
+void group_index_open(struct group_index *index, const struct group *group)
 {
     size_t size = 2;
 
     *index = (struct group_index){ .group = group, .shift = 31 };
     if (is_plain(group))
-        return 0;
+        return;
     for (; size < 2 * (size_t)group->size; size *= 2)
         index->shift--;
     index->mask = (uint32_t)(size - 1);
     index->slots = mem_alloc(size * sizeof *index->slots);
     if (!index->slots)
-        return err(MPI_ERR_NO_MEM, "no memory to find processes in a group of %d", group->size);
+        return;
     memset(index->slots, -1, size * sizeof *index->slots);
     for (int rank = 0; rank < group->size; rank++) {
         uint32_t slot = slot_of(index, number_at(group, rank));
@@ -45,7 +45,6 @@ int group_index_open(struct group_index *index, const struct group *group)
             slot = (slot + 1) & index->mask;
         index->slots[slot] = rank;
     }
-    return 0;
 }
 
 void group_index_close(struct group_index *index)
@@ -53,12 +52,21 @@ void group_index_close(struct group_index *index)
     mem_free(index->slots);
 }
 
+/* For want of memory. */
+static COLD int find_slowly(const struct group *group, int number)
+{
+    for (int rank = 0; rank < group->size; rank++)
+        if (number_at(group, rank) == number)
+            return rank;
+    return MPI_UNDEFINED;
+}
+
 int group_index_find(const struct group_index *index, int proc)
 {
     const int number = comm_number_of(proc);
 
     if (!index->slots)
-        return group_rank_of(index->group, number);
+        return likely(!index->mask) ? group_rank_of(index->group, number) : find_slowly(index->group, number);
     for (uint32_t slot = slot_of(index, number); index->slots[slot] >= 0; slot = (slot + 1) & index->mask) {
         if (number_at(index->group, index->slots[slot]) == number)
             return index->slots[slot];
@@ -69,8 +77,9 @@ int group_index_find(const struct group_index *index, int proc)
 int comm_group_translate(const struct group *from, int n, const int *ranks, const struct group *to, int *out)
 {
     struct group_index index;
-    int rc = group_index_open(&index, to);
+    int rc = 0;
 
+    group_index_open(&index, to);
     for (int i = 0; i < n && !rc; i++) {
         if (ranks[i] == MPI_PROC_NULL)
             out[i] = MPI_PROC_NULL;
@@ -95,7 +104,6 @@ static bool is_identical(const struct group *group1, const struct group *group2)
 int comm_group_compare(const struct group *group1, const struct group *group2, int *result)
 {
     struct group_index index;
-    int rc;
 
     *result = MPI_UNEQUAL;
     if (group1->size != group2->size)
@@ -104,9 +112,7 @@ int comm_group_compare(const struct group *group1, const struct group *group2, i
         *result = MPI_IDENT;
         return 0;
     }
-    rc = group_index_open(&index, group2);
-    if (rc)
-        return rc;
+    group_index_open(&index, group2);
     *result = MPI_SIMILAR;
     for (int rank = 0; rank < group1->size && *result == MPI_SIMILAR; rank++) {
         if (group_index_find(&index, group_proc(group1, rank)) == MPI_UNDEFINED)

@@ -15,7 +15,7 @@
 #include "obj/topology.h"
 #include "p2p/p2p.h"
 
-enum { TREE_CHILDREN = 31, REQUESTS_PER_CHUNK = 8 };
+enum { TREE_CHILDREN = 31, REQUESTS_PER_CHUNK = 8, SPARE_IDUPS = 4, TRIES = 4, MANY_TRIES = 1000000 };
 
 struct contexts {
     uint32_t ctx, local_ctx; /* 0: there was none */
@@ -23,7 +23,7 @@ struct contexts {
 
 enum { CONTEXTS = sizeof(struct contexts) / sizeof(uint32_t) };
 
-enum step { OFFERING, HEARING, TELLING };
+enum step { BEGINNING, OFFERING, LISTENING, HEARING, TELLING };
 
 struct idup {
     struct req req;               /* first: the handle is its address; req.comm is the old communicator */
@@ -34,6 +34,8 @@ struct idup {
     enum step step;
     int tag;                      /* in the tree */
     int failed;                   /* the first error */
+    int tries;                    /* of a receive for which there was no memory */
+    bool is_spare;
     bool is_unwanted;             /* it has failed here; the others are to have theirs: nobody has the request */
     struct req *pending[TREE_CHILDREN];
     int count;                    /* of them; NULL: over */
@@ -45,6 +47,8 @@ static struct {
     struct list list;
     bool is_polled;
     struct mem_pool pool;
+    struct idup spare[SPARE_IDUPS]; /* for want of memory */
+    bool is_used[SPARE_IDUPS];      /* of them */
 } idups = { .lock = PTHREAD_MUTEX_INITIALIZER, .list = { &idups.list, &idups.list } };
 
 static void note(struct idup *idup, int rc)
@@ -55,24 +59,37 @@ static void note(struct idup *idup, int rc)
 
 /* --- messages --- */
 
+/* Who waits for it has the error instead. */
+static COLD void send_error(struct idup *idup, struct comm *comm, int rank, int tag, int rc)
+{
+    note(idup, rc);
+    p2p_tell_cause(comm, coll_failed_at(comm, rc), rank, tag, P2P_COLL);
+}
+
 static void post_send(struct idup *idup, struct comm *comm, int rank, int tag)
 {
-    int rc;
+    int rc = MPI_ERR_OTHER;
 
     comm->notes.sent = 0;
-    rc = p2p_isend_now(comm, &idup->news, CONTEXTS, obj_type(MPI_UINT32_T), rank, tag, P2P_STANDARD | P2P_COLL,
-                       &idup->pending[idup->count]);
-    note(idup, rc);
+    for (int i = 0; rc && i < TRIES; i++)
+        rc = p2p_isend_now(comm, &idup->news, CONTEXTS, obj_type(MPI_UINT32_T), rank, tag, P2P_STANDARD | P2P_COLL,
+                           &idup->pending[idup->count]);
+    if (unlikely(rc))
+        send_error(idup, comm, rank, tag, rc);
     idup->count += !rc;
 }
 
-static void post_recv(struct idup *idup, struct comm *comm, struct contexts *to, int rank, int tag)
+/* False: not yet, since there is no memory. */
+static bool post_recv(struct idup *idup, struct comm *comm, struct contexts *to, int rank, int tag)
 {
     const int rc = p2p_irecv(comm, to, CONTEXTS, obj_type(MPI_UINT32_T), rank, tag, P2P_COLL,
                              &idup->pending[idup->count]);
 
+    if (unlikely(rc) && ++idup->tries < MANY_TRIES)
+        return false;
     note(idup, rc);
     idup->count += !rc;
+    return true;
 }
 
 /* All that has been posted is over. */
@@ -103,13 +120,21 @@ static void take(struct idup *idup)
 }
 
 /* The binomial tree of ranks of idup->tree, from rank 0. */
-static void begin_hearing(struct idup *idup)
+static bool begin_hearing(struct idup *idup)
 {
     const int rank = idup->tree->rank;
 
+    idup->step = LISTENING;
+    if (rank && !post_recv(idup, idup->tree, &idup->news, rank & (rank - 1), idup->tag))
+        return false;
     idup->step = HEARING;
-    if (rank)
-        post_recv(idup, idup->tree, &idup->news, rank & (rank - 1), idup->tag);
+    return true;
+}
+
+/* No context for the others, from whatever reason. */
+static COLD void pass_on(struct idup *idup, int rank)
+{
+    p2p_tell_cause(idup->tree, idup->failed, rank, idup->tag, P2P_COLL);
 }
 
 static void begin_telling(struct idup *idup)
@@ -121,22 +146,27 @@ static void begin_telling(struct idup *idup)
     while (bit < size && !(rank & bit))
         bit <<= 1;
     for (bit >>= 1; bit > 0; bit >>= 1) {
-        if (rank + bit < size)
+        if (rank + bit >= size)
+            continue;
+        if (unlikely(idup->failed && !idup->news.ctx))
+            pass_on(idup, rank + bit);
+        else
             post_send(idup, idup->tree, rank + bit, idup->tag);
     }
 }
 
-static void begin(struct idup *idup)
+/* False: not yet. */
+static bool begin(struct idup *idup)
 {
     struct comm *old = idup->req.comm;
 
-    if (old->is_inter && idup->tree->rank == 0) {
-        idup->step = OFFERING;
-        post_recv(idup, old, &idup->offer, 0, comm_clients_leader_tag(old, COLL_SIDES_TAG));
-        post_send(idup, old, 0, comm_clients_leader_tag(old, COLL_SIDES_TAG));
-    } else {
-        begin_hearing(idup);
-    }
+    if (!old->is_inter || idup->tree->rank)
+        return begin_hearing(idup);
+    if (!post_recv(idup, old, &idup->offer, 0, comm_clients_leader_tag(old, COLL_SIDES_TAG)))
+        return false;
+    idup->step = OFFERING;
+    post_send(idup, old, 0, comm_clients_leader_tag(old, COLL_SIDES_TAG));
+    return true;
 }
 
 static void merge_offers(struct idup *idup)
@@ -151,9 +181,17 @@ static bool move_on(struct idup *idup)
 {
     while (is_over(idup)) {
         switch (idup->step) {
+        case BEGINNING:
+            if (!begin(idup))
+                return false;
+            break;
         case OFFERING:
             merge_offers(idup);
             begin_hearing(idup);
+            break;
+        case LISTENING:
+            if (!begin_hearing(idup))
+                return false;
             break;
         case HEARING: begin_telling(idup); break;
         case TELLING: return true;
@@ -193,6 +231,18 @@ static int open_made(struct idup *idup)
     return comm_open(idup->made, idup->news.ctx);
 }
 
+/* Others have a duplicate, perhaps. */
+static COLD void break_made(const struct idup *idup, int rc)
+{
+    const struct comm *old = idup->req.comm;
+
+    comm_break(old->group, idup->news.ctx, rc);
+    if (!old->is_inter || !idup->news.ctx)
+        return;
+    comm_break(old->remote_group, idup->news.ctx, rc);
+    comm_break(old->group, idup->news.local_ctx, rc);
+}
+
 static struct idup *idup_of(const struct req *req)
 {
     return (struct idup *)(uintptr_t)req;
@@ -202,7 +252,10 @@ static struct idup *idup_of(const struct req *req)
 static void give_back(struct idup *idup)
 {
     idup->req.obj.kind = OBJ_FREED;
-    mem_pool_put(&idups.pool, idup);
+    if (unlikely(idup->is_spare))
+        idups.is_used[idup - idups.spare] = false;
+    else
+        mem_pool_put(&idups.pool, idup);
 }
 
 /* With the lock; the request may be gone afterwards. */
@@ -211,6 +264,8 @@ static void end(struct idup *idup)
     list_remove(&idup->link);
     progress_work(-1);
     idup->req.error = open_made(idup);
+    if (unlikely(idup->req.error))
+        break_made(idup, idup->req.error);
     if (likely(!idup->is_unwanted)) {
         req_complete(&idup->req);
         return;
@@ -259,6 +314,11 @@ static struct idup *idup_alloc(void)
     if (!idups.pool.size)
         mem_pool_init(&idups.pool, sizeof *idup, REQUESTS_PER_CHUNK);
     idup = mem_pool_get(&idups.pool);
+    for (int i = 0; !idup && i < SPARE_IDUPS; i++)
+        if (!idups.is_used[i]) {
+            idups.is_used[i] = true;
+            idup = &idups.spare[i];
+        }
     pthread_mutex_unlock(&idups.lock);
     return idup;
 }
@@ -318,7 +378,8 @@ static int prepare(struct idup *idup, struct comm *old)
     if (idup->made && (idup->local || !old->is_inter))
         return 0;
     discard(idup);
-    return err(MPI_ERR_NO_MEM, "no memory for a communicator");
+    idup->made = idup->local = NULL;
+    return comm_no_object();
 }
 
 static void start(struct idup *idup)
@@ -331,7 +392,6 @@ static void start(struct idup *idup)
     idups.is_polled = true;
     list_append(&idups.list, &idup->link);
     progress_work(1);
-    begin(idup);
     if (move_on(idup))
         end(idup);
     pthread_mutex_unlock(&idups.lock);
@@ -349,6 +409,11 @@ static int check_alike(const struct comm *comm)
     return rc;
 }
 
+static bool is_spare(const struct idup *idup)
+{
+    return idup >= idups.spare && idup < idups.spare + SPARE_IDUPS;
+}
+
 int comm_idup(struct comm *comm, struct info *info, struct comm **out, struct req **request)
 {
     struct idup *idup;
@@ -361,17 +426,16 @@ int comm_idup(struct comm *comm, struct info *info, struct comm **out, struct re
         return err(MPI_ERR_NO_MEM, "no memory for a request");
     /* is_send: its status is empty */
     *idup = (struct idup){ .req = { .ops = &idup_ops, .comm = comm, .is_send = true },
-                           .tree = comm->is_inter ? comm->local : comm };
+                           .tree = comm->is_inter ? comm->local : comm, .is_spare = is_spare(idup) };
     obj_init(&idup->req.obj, OBJ_REQUEST);
     obj_ref(&comm->obj);
-    rc = prepare(idup, comm);
+    rc = is_spare(idup) ? err(MPI_ERR_NO_MEM, "no memory for a request") : prepare(idup, comm);
     idup->tag = comm_clients_tree_tag(idup->tree, coll_begin(idup->tree, COLL_INTERNAL, "MPI_Comm_idup"));
-    if (rc) {
-        idup_release(&idup->req);
-        return rc;
-    }
-    rc = attr_copy(&comm->obj, &comm->attrs, &idup->made->obj, &idup->made->attrs);
-    if (rc) { /* the user's callback says so, here: the others are waiting for what this process passes on */
+    if (likely(!rc))
+        rc = attr_copy(&comm->obj, &comm->attrs, &idup->made->obj, &idup->made->attrs);
+    if (rc) { /* here alone, perhaps by the user's callback: the others wait for what this process passes on */
+        if (err_class(rc) == MPI_ERR_NO_MEM)
+            note(idup, rc); /* and are told */
         idup->is_unwanted = true;
         start(idup);
         return rc;

@@ -133,6 +133,14 @@ int comm_open(struct comm *comm, uint32_t ctx);
 /* Instead of that. */
 void comm_abandon(struct comm *comm);
 
+/* This process has no part of a communicator, or cannot keep it, for `rc`: the others of the group, who have it
+ * perhaps, are told (p2p_break). A `ctx` of 0 is none. The same of one that has been made, of all in its groups. */
+void comm_break(const struct group *group, uint32_t ctx, int rc) COLD;
+/* The same where those below this process in a tree of the group (coll_group_bcast) know it. */
+void comm_break_above(const struct group *group, uint32_t ctx, int rc) COLD;
+int comm_no_object(void) COLD;
+void comm_break_made(const struct comm *made, int rc) COLD;
+
 void comm_idup_fini(void);
 /* create.c, at the end: those that were to leave later do. */
 void comm_let_leave(void);
@@ -161,9 +169,25 @@ int comm_split_by(struct comm *comm, struct split_entry own, struct split_rule *
 /* The entries of all; this process's own is in its place. */
 int comm_split_exchange(struct comm *comm, struct split_entry *entries);
 
-/* Old ranks of those with this color in their new order: by key, equal keys by old rank. `ranks` has room for
- * `size`. Returns how many, or an error code as a negative number. */
-int comm_split_order(const struct split_entry *entries, int size, int color, int *ranks);
+/* The entries and members of so many processes need no memory but the stack's. */
+enum { SPLIT_FEW = 128 };
+
+struct split_member {
+    int key, rank; /* in the old communicator */
+};
+
+/* Those with this color in their new order: by key, equal keys by old rank. `members` has room for `size`. Returns how
+ * many. */
+int comm_split_order(const struct split_entry *entries, int size, int color, struct split_member *members);
+/* A context for this process's entry, if it has a color; after an error, or if it has *failed before, that. */
+void comm_split_offer(const struct comm *old, struct split_entry *own, int *failed);
+/* What stands there then; and the error if one of the members says that. `side` goes behind its rank. */
+uint32_t comm_split_failed(int rc) COLD;
+int comm_split_check(const struct split_entry *entries, const struct split_member *members, int count,
+                     const char *side);
+/* The group of members of `old`, in whose place the processes stand then, one int after the other. */
+int comm_split_group(const struct comm *comm, const struct group *old, struct split_member *members, int count,
+                     struct group **out);
 
 /* Two groups agree through their leaders, and each tells its own side. What for: a communicator of both and one of
  * each group, the first alone, or none. */
@@ -178,6 +202,7 @@ struct meeting {
     const struct group *named; /* it is also to know the names of these, or … */
     const void *data;          /* … so many bytes, which are … */
     size_t size;
+    void *into;           /* where what the other side tells is to stand, of `expected` bytes; NULL: anywhere */
     size_t expected;      /* bytes of the other side; 0: any number */
     bool has_numbers;          /* … int32_t */
     enum meeting_for what_for; /* the same at both leaders */
@@ -187,6 +212,8 @@ struct meeting {
     const struct job_abroad *bond; /* where the common context is from; NULL: as for others of `peer` or `local` */
     const char *call;     /* for reports */
 };
+
+enum { ROOM_OF_AGREED = 1536 }; /* for the names of 64 processes */
 
 /* In the same words on all machines, up to `data`. */
 struct agreed {
@@ -200,11 +227,14 @@ struct agreed {
     uint64_t needs_jobs;  /* some of the joint world, and others: they have to meet once more, is_of_jobs */
     uint64_t chief;       /* name of the leader that is before the other one */
     uint64_t size;
-    void *data;           /* of the other side, names or bytes; the caller's to free */
+    void *data;           /* of the other side, names or bytes, until comm_agreed_drop */
+    void *memory;         /* where it stands, if that was allocated; else it stands in `room`, or where it was wanted */
+    _Alignas(max_align_t) char room[ROOM_OF_AGREED];
 };
 
-/* Collective over both; blocks. Nothing is to be freed after an error. */
+/* Collective over both; blocks. After success comm_agreed_drop frees what `data` needs; numbers stay. */
 int comm_meet(const struct meeting *meeting, struct agreed *agreed);
+void comm_agreed_drop(struct agreed *agreed);
 
 /* meet.c: what follows on a first meeting that is_mixed. All of either side are reachable for the other one, and all of
  * the other group have places in this job. An error here is one of this side; that goes on to comm_settle. */
@@ -229,12 +259,14 @@ int comm_acquaint(struct comm *comm, const char *call);
 int comm_settle(const struct meeting *meeting, struct group *remote, int rc, struct agreed *agreed);
 
 /* names.c: processes as they are called in messages between groups that may number them differently: in 24 bytes each,
- * by their names in the world of all clients, or (not is_joint) by those that they have in all jobs. The caller's to
- * free. Error: MPI_ERR_NO_MEM. */
+ * by their names in the world of all clients, or (not is_joint) by those that they have in all jobs. `names` has room
+ * for all. */
 enum { COMM_NAME_SIZE = JOINT_NAME_SIZE };
-int comm_list_names(const struct group *group, bool is_joint, void **out);
+void comm_list_names(const struct group *group, bool is_joint, void *names);
 /* The group that the other side has named. Error: MPI_ERR_OTHER if this process does not know one of them. */
 int comm_group_named(const struct agreed *agreed, struct group **out);
+/* As comm_break of agreed->ctx, of those whom the other side has named. */
+void comm_break_named(const struct agreed *agreed, int rc) COLD;
 /* A common order of all processes that two groups can have. */
 bool comm_is_before(int proc, int other);
 
@@ -243,21 +275,27 @@ int comm_inter_dup(struct comm *comm, struct comm **out);
 int comm_inter_create_sub(struct comm *comm, struct group *group, struct comm **out);
 int comm_inter_split(struct comm *comm, struct split_entry own, struct split_rule *rule, struct comm **out);
 /* Collective over both groups: what each member of the own group has alike goes to all of the other one. `theirs`
- * is the caller's to free, also after an error (NULL then). */
-int comm_inter_swap(struct comm *comm, const void *data, size_t size, void **theirs);
+ * has room for as much of each of those. */
+int comm_inter_swap(struct comm *comm, const void *data, size_t size, void *theirs);
+
+/* A process in order of the part of one kind that it sits in. */
+struct unguided_sitting {
+    int32_t node, first;
+    int index;
+};
 
 /* Of the processes with sites[i], those that take part (is_in[i]): the largest part of the machine that splits
  * them, so that fewer than `size` share it. color[i]: the first process with the same one, MPI_UNDEFINED if there
- * is no such part; part[i]: which kind, HWPARTS for the machine. Time: n log n for each kind. Error:
- * MPI_ERR_NO_MEM. */
+ * is no such part; part[i]: which kind, HWPARTS for the machine. Time: n log n for each kind. */
 struct unguided {
-    const struct comm_seat *seats;
-    const bool *is_in;
+    struct comm_seat *seats;
+    bool *is_in;
     int count;  /* of the arrays */
     int size;   /* of the communicator */
     int *color, *part;
+    struct unguided_sitting *order; /* only room */
 };
-int comm_unguided_colors(const struct unguided *u);
+void comm_unguided_colors(const struct unguided *u);
 
 /* The same in all members; `place` has them all. */
 uint32_t comm_hash_group(const struct comm *place, const struct group *group);
@@ -270,14 +308,15 @@ int comm_group_of_both(const struct group *group, const struct group *other, str
 /* A group of `size` processes, which are copied; MPI_GROUP_EMPTY if there are none. */
 int comm_group_make(int size, const int *procs, struct group **out);
 
-/* Ranks of processes in a group, each found at once; made in linear time. */
+/* Ranks of processes in a group, each found at once, or by looking through it if there is no memory; made in linear
+ * time. */
 struct group_index {
     const struct group *group;
-    int *slots; /* hash table of ranks, -1: free; NULL for a stride, which needs none */
-    uint32_t mask;
+    int *slots; /* hash table of ranks, -1: free; NULL for a stride, which needs none, or if there is no memory */
+    uint32_t mask; /* 0: a stride */
     int shift;  /* of a hash of 32 bits */
 };
-int group_index_open(struct group_index *index, const struct group *group);
+void group_index_open(struct group_index *index, const struct group *group);
 void group_index_close(struct group_index *index);
 /* MPI_UNDEFINED if the process is no member. */
 int group_index_find(const struct group_index *index, int proc);

@@ -15,6 +15,7 @@
 #include "obj/errhandler.h"
 #include "p2p/lane.h"
 #include "p2p/p2p.h"
+#include "progress/progress.h"
 
 /* What a leader tells the other one, in the same words on all machines. */
 struct offer {
@@ -47,31 +48,68 @@ static MPI_Count count_of_data(const struct meeting *m, uint64_t size)
     return (MPI_Count)(m->has_numbers ? size / sizeof(int32_t) : size);
 }
 
-static int swap(const struct meeting *m, struct type *type, const void *mine, MPI_Count count, void *theirs,
-                MPI_Count their_count)
-{
-    const int tag = comm_clients_leader_tag(m->peer, m->tag);
-    const struct p2p_sendrecv args = {
-        .send_buf = mine,
-        .send_count = count,
-        .send_type = type,
-        .dest = m->remote,
-        .send_tag = tag,
-        .recv_buf = theirs,
-        .recv_count = their_count,
-        .recv_type = type,
-        .source = m->remote,
-        .recv_tag = tag,
-    };
+enum { TRIES = 4 }; /* of what needs memory */
 
-    m->peer->notes.sent = 0;
-    return p2p_sendrecv(m->peer, &args, P2P_COLL, NULL);
+static int await(struct req *req)
+{
+    int rc;
+
+    if (!req_is_done(req))
+        progress_wait(&req->done, req->hint);
+    rc = req->error;
+    req->ops->release(req);
+    return rc;
 }
 
-static int alloc_data(struct agreed *agreed)
+static int begin_to_send(const struct meeting *m, struct type *type, const void *mine, MPI_Count count,
+                         struct req **out)
 {
-    agreed->data = mem_zalloc(agreed->size + 1); /* less may come than has been announced */
-    return agreed->data ? 0 : err(MPI_ERR_NO_MEM, "no memory for %zu bytes from the other group", (size_t)agreed->size);
+    const int tag = comm_clients_leader_tag(m->peer, m->tag);
+    int rc = p2p_isend_now(m->peer, mine, count, type, m->remote, tag, P2P_STANDARD | P2P_COLL, out);
+
+    for (int i = 0; unlikely(rc) && i < TRIES; i++) {
+        progress_poll();
+        rc = p2p_isend_now(m->peer, mine, count, type, m->remote, tag, P2P_STANDARD | P2P_COLL, out);
+    }
+    return rc;
+}
+
+/* Who has `failed` tells the other leader that in place of what is `mine`, and takes in what that one tells. */
+static int swap(const struct meeting *m, struct type *type, const void *mine, MPI_Count count, void *theirs,
+                MPI_Count their_count, int failed)
+{
+    const int tag = comm_clients_leader_tag(m->peer, m->tag);
+    struct req *send = NULL;
+    int rc, sent;
+
+    m->peer->notes.sent = 0;
+    if (likely(!failed))
+        failed = begin_to_send(m, type, mine, count, &send);
+    if (unlikely(failed))
+        p2p_tell_cause(m->peer, coll_failed_at(m->peer, failed), m->remote, tag, P2P_COLL);
+    rc = p2p_recv(m->peer, theirs, their_count, type, m->remote, tag, P2P_COLL, NULL);
+    sent = send ? await(send) : failed;
+    if (unlikely(failed))
+        return failed;
+    return rc ? rc : sent;
+}
+
+/* Where what the other side tells will stand. `agreed` stays where it is. */
+static int alloc_data(const struct meeting *m, struct agreed *agreed)
+{
+    agreed->data = m->into ? m->into : agreed->size < sizeof agreed->room ? agreed->room : NULL;
+    if (!agreed->data)
+        agreed->data = agreed->memory = mem_alloc(agreed->size + 1);
+    if (!agreed->data)
+        return err(MPI_ERR_NO_MEM, "no memory for %zu bytes from the other group", (size_t)agreed->size);
+    memset(agreed->data, 0, agreed->size); /* less may come than has been announced */
+    return 0;
+}
+
+void comm_agreed_drop(struct agreed *agreed)
+{
+    mem_free(agreed->memory);
+    agreed->memory = agreed->data = NULL;
 }
 
 static int other_leader(const struct meeting *m)
@@ -114,13 +152,13 @@ static int take_contexts(const struct meeting *m, struct agreed *agreed, struct 
 }
 
 /* No communicator has been made with them. */
-static void return_contexts(const struct meeting *m, const struct agreed *agreed)
+static void return_contexts(const struct meeting *m, uint32_t ctx, uint32_t local_ctx)
 {
     if (m->local->rank != m->leader)
         return;
     if (comm_is_before(comm_world.proc, other_leader(m)))
-        comm_ctx_return((uint32_t)agreed->ctx);
-    comm_ctx_return((uint32_t)agreed->local_ctx);
+        comm_ctx_return(ctx);
+    comm_ctx_return(local_ctx);
 }
 
 static int check_other(const struct meeting *m)
@@ -162,23 +200,29 @@ static int conclude(const struct meeting *m, const struct offer *mine, const str
     agreed->word = theirs->word;
     agreed->size = theirs->size;
     agreed->ctx = spans ? mine->id | theirs->id : mine->ctx | theirs->ctx;
-    if (theirs->size > MOST_DATA || (m->named && (theirs->size % COMM_NAME_SIZE)) ||
+    if (unlikely(theirs->size > MOST_DATA) || (m->named && (theirs->size % COMM_NAME_SIZE)) ||
         (m->expected && theirs->size != m->expected))
         return err(MPI_ERR_OTHER, "the leader of the other group tells of it in %" PRIu64 " bytes, which makes no "
                    "sense", theirs->size);
-    return alloc_data(agreed);
+    return alloc_data(m, agreed);
 }
 
-static int swap_data(const struct meeting *m, struct agreed *agreed)
+/* Also of one who has failed: the other leader waits for it. */
+static int swap_data(const struct meeting *m, struct agreed *agreed, int failed)
 {
     struct type *const type = type_of_data(m);
-    void *names = NULL;
-    int rc = m->named ? comm_list_names(m->named, agreed->is_joint, &names) : 0;
+    char few[ROOM_OF_AGREED];
+    void *names = m->named && m->size > sizeof few ? mem_alloc(m->size) : few;
+    int rc;
 
-    if (!rc)
-        rc = swap(m, type, m->named ? names : m->data, count_of_data(m, m->size), agreed->data,
-                  count_of_data(m, agreed->size));
-    mem_free(names);
+    if (unlikely(!names && !failed))
+        failed = err(MPI_ERR_NO_MEM, "no memory for a group of %d", m->named->size);
+    if (m->named && likely(!failed))
+        comm_list_names(m->named, agreed->is_joint, names);
+    rc = swap(m, type, m->named ? names : m->data, count_of_data(m, m->size), agreed->data,
+              agreed->data ? count_of_data(m, agreed->size) : 0, failed);
+    if (names != few)
+        mem_free(names);
     return rc;
 }
 
@@ -199,14 +243,13 @@ static int lead(const struct meeting *m, struct agreed *agreed)
         return rc;
     failed = m->failed ? m->failed : take_contexts(m, agreed, &mine);
     mine.error = failed ? (uint64_t)err_class(failed) : 0;
-    rc = swap(m, type_of_words(), &mine, WORDS_OF_OFFER, &theirs, WORDS_OF_OFFER);
+    rc = swap(m, type_of_words(), &mine, WORDS_OF_OFFER, &theirs, WORDS_OF_OFFER, 0);
     if (failed || rc)
         return failed ? failed : rc;
     if (theirs.error)
         return err(theirs.error <= ERR_CLASS_MASK ? (int)theirs.error : MPI_ERR_OTHER,
                    "E0339: the leader of the other group has failed");
-    rc = conclude(m, &mine, &theirs, agreed);
-    return rc ? rc : swap_data(m, agreed);
+    return swap_data(m, agreed, conclude(m, &mine, &theirs, agreed));
 }
 
 /* What the leader has learnt, to all of its side. */
@@ -224,7 +267,11 @@ static int tell(const struct meeting *m, struct agreed *agreed, int led)
     if (agreed->error)
         return err((int)agreed->error, "E0339: the leader of the local group, its rank %d, has failed", m->leader);
     if (!data)
-        rc = alloc_data(agreed);
+        rc = alloc_data(m, agreed);
+    for (int i = 0; unlikely(rc) && i < TRIES; i++) { /* the others wait in the next call */
+        progress_poll();
+        rc = alloc_data(m, agreed);
+    }
     if (!rc && agreed->size)
         rc = coll_run(m->local, COLL_ARGS(COLL_BCAST, COLL_SAME(agreed->data, count_of_data(m, agreed->size),
                                                                 type_of_data(m)), COLL_NOTHING, NULL, m->leader));
@@ -236,16 +283,15 @@ int comm_meet(const struct meeting *m, struct agreed *agreed)
     const char *outer = m->local->coll_outer;
     int rc = 0;
 
-    *agreed = (struct agreed){ .own_word = (uint64_t)m->word };
+    memset(agreed, 0, offsetof(struct agreed, room));
+    agreed->own_word = (uint64_t)m->word;
     m->local->coll_outer = m->call;
     if (m->local->rank == m->leader)
         rc = lead(m, agreed);
     rc = tell(m, agreed, rc);
     m->local->coll_outer = outer;
-    if (rc) {
-        mem_free(agreed->data);
-        agreed->data = NULL;
-    }
+    if (rc)
+        comm_agreed_drop(agreed);
     return rc;
 }
 
@@ -260,14 +306,31 @@ static struct meeting meeting_of(struct comm *comm, const char *call)
 static int check_apart(const struct group *local, const struct group *remote)
 {
     struct group_index index;
-    int rc = group_index_open(&index, local);
+    int rc = 0;
 
+    group_index_open(&index, local);
     for (int rank = 0; rank < remote->size && !rc; rank++) {
         if (group_index_find(&index, group_proc(remote, rank)) != MPI_UNDEFINED)
             rc = err(MPI_ERR_COMM, "the two groups overlap: process %d is in both", group_proc(remote, rank));
     }
     group_index_close(&index);
     return rc;
+}
+
+/* This process has no part of what the others have agreed on. */
+static COLD void break_both(const struct group *group, const struct group *remote, const struct agreed *agreed, int rc)
+{
+    comm_break(group, (uint32_t)agreed->local_ctx, rc);
+    comm_break(group, (uint32_t)agreed->ctx, rc);
+    comm_break(remote, (uint32_t)agreed->ctx, rc);
+}
+
+/* After an error of a meeting: of this process alone, or of all. */
+static COLD void break_missed(const struct group *group, const struct group *remote, const struct agreed *agreed,
+                              int rc)
+{
+    if (!agreed->error)
+        break_both(group, remote, agreed, rc);
 }
 
 /* Both groups lose a reference of the caller. */
@@ -278,13 +341,20 @@ static int make_both(const struct comm *parent, struct group *group, struct grou
     int rc;
 
     obj_ref(&group->obj);
+    obj_ref(&group->obj);
+    obj_ref(&remote->obj);
     rc = comm_make(parent, group, (uint32_t)agreed->local_ctx, &local);
-    if (rc) {
+    if (likely(!rc)) {
+        rc = comm_make_inter(parent, local, group, remote, (uint32_t)agreed->ctx, out);
+    } else {
         group_unref(group);
         group_unref(remote);
-        return rc;
     }
-    return comm_make_inter(parent, local, group, remote, (uint32_t)agreed->ctx, out);
+    if (unlikely(rc))
+        break_both(group, remote, agreed, rc);
+    group_unref(group);
+    group_unref(remote);
+    return rc;
 }
 
 /* Some of them may be new, with numbers that others have had. */
@@ -338,7 +408,8 @@ static int meet_of_jobs(const struct meeting *first, struct comm **out)
  * in none of the groups, or one is empty. */
 static int meet_and_make(struct meeting *m, const struct comm *parent, struct group *group, struct comm **out)
 {
-    struct agreed agreed, first;
+    struct agreed agreed;
+    uint32_t first;
     struct group *remote = NULL;
     int rc;
 
@@ -348,24 +419,29 @@ static int meet_and_make(struct meeting *m, const struct comm *parent, struct gr
     if (rc)
         return rc;
     if (unlikely(agreed.needs_jobs)) {
-        mem_free(agreed.data);
-        return_contexts(m, &agreed);
+        comm_agreed_drop(&agreed);
+        return_contexts(m, (uint32_t)agreed.ctx, (uint32_t)agreed.local_ctx);
         return meet_of_jobs(m, out);
     }
-    first = (struct agreed){ .ctx = agreed.ctx };
+    first = (uint32_t)agreed.ctx;
     if (agreed.is_mixed)
         rc = comm_introduce(m);
     if (!rc)
         rc = find_remote(parent, group, &agreed, &remote);
-    mem_free(agreed.data);
+    if (unlikely(rc) && err_class(rc) == MPI_ERR_NO_MEM && !agreed.is_mixed) { /* any other error is that of all */
+        comm_break(group, (uint32_t)agreed.local_ctx, rc);
+        comm_break(group, (uint32_t)agreed.ctx, rc);
+        comm_break_named(&agreed, rc);
+    }
+    comm_agreed_drop(&agreed);
     if (agreed.is_mixed) {
         rc = comm_settle(m, remote, rc, &agreed);
-        return_contexts(m, &first);
+        return_contexts(m, first, 0);
     }
     if (rc)
         return rc;
     if (group->size == 0 || remote->size == 0)
-        return_contexts(m, &agreed);
+        return_contexts(m, (uint32_t)agreed.ctx, (uint32_t)agreed.local_ctx);
     if (group->rank != MPI_UNDEFINED && remote->size) {
         obj_ref(&group->obj);
         rc = make_both(parent, group, remote, &agreed, out);
@@ -451,9 +527,11 @@ int comm_inter_dup(struct comm *comm, struct comm **out)
     struct agreed agreed;
     int rc = comm_meet(&m, &agreed);
 
-    if (rc)
+    if (rc) {
+        break_missed(comm->group, comm->remote_group, &agreed, rc);
         return rc;
-    mem_free(agreed.data);
+    }
+    comm_agreed_drop(&agreed);
     obj_ref(&comm->group->obj);
     obj_ref(&comm->remote_group->obj);
     return make_both(comm, comm->group, comm->remote_group, &agreed, out);
@@ -461,20 +539,49 @@ int comm_inter_dup(struct comm *comm, struct comm **out)
 
 /* --- without a communicator before it --- */
 
+static int tag_of_sides(const struct comm *place, const struct comm_sides *sides, const char *stringtag)
+{
+    const uint32_t hash = comm_hash_string(stringtag) ^ comm_hash_group(place, sides->local) ^
+                          comm_hash_group(place, sides->remote);
+
+    return coll_leader_tag((int)(hash & INT_MAX));
+}
+
+/* At the leader: 0, or the error of a member who could not make this one, and so will not learn of the next one. */
+static int have_all(struct comm *local, int leader)
+{
+    struct type *number = obj_type(MPI_INT32_T);
+    int32_t one = 1, all = 0;
+
+    return local->size == 1 ? 0 : coll_run(local, COLL_ARGS(COLL_REDUCE, COLL_SAME(&one, 1, number),
+                                                            COLL_SAME(&all, 1, number), obj_op(MPI_SUM), leader));
+}
+
 /* Over a communicator of the library's own; the two leaders find each other by a hash of string and groups. */
 static int meet_by_name(struct comm *place, struct comm *local, const struct comm_sides *sides, const char *stringtag,
                         struct agreed *agreed)
 {
     const struct group *remote = sides->remote;
-    const uint32_t hash = comm_hash_string(stringtag) ^ comm_hash_group(place, local->group) ^
-                          comm_hash_group(place, remote);
     const struct meeting m = { .local = local, .leader = sides->local_leader, .peer = place,
                                .remote = comm_rank_in(place, group_proc(remote, sides->remote_leader)),
-                               .tag = coll_leader_tag((int)(hash & INT_MAX)), .what_for = MEET_FOR_ONE,
-                               .is_new = true,
+                               .tag = tag_of_sides(place, sides, stringtag), .what_for = MEET_FOR_ONE,
+                               .is_new = true, .failed = have_all(local, sides->local_leader),
                                .call = "MPI_Intercomm_create_from_groups" };
 
     return comm_meet(&m, agreed);
+}
+
+/* There is none: the other leader learns of it. */
+static COLD void fail_by_name(struct comm *place, const struct comm_sides *sides, const char *stringtag, int failed)
+{
+    const struct meeting m = { .peer = place,
+                               .remote = comm_rank_in(place, group_proc(sides->remote, sides->remote_leader)),
+                               .tag = tag_of_sides(place, sides, stringtag) };
+    const struct offer mine = { .error = (uint64_t)err_class(failed) };
+    struct offer theirs;
+
+    if (sides->local->rank == sides->local_leader)
+        swap(&m, type_of_words(), &mine, WORDS_OF_OFFER, &theirs, WORDS_OF_OFFER, 0);
 }
 
 /* They can be of several jobs: over a communicator of both groups. */
@@ -510,6 +617,9 @@ static int create_from_sides(const struct comm_sides *sides, const char *stringt
         rc = comm_clients_find_place(group, remote, "MPI_Intercomm_create_from_groups", &place);
     if (!rc)
         rc = comm_create_by_numbers(group, stringtag, errhandler, &local);
+    if (unlikely(rc) && err_class(rc) == MPI_ERR_NO_MEM && !comm_abroad_in_group(group) &&
+        !comm_abroad_in_group(remote))
+        fail_by_name(place, sides, stringtag, rc);
     if (rc || !local)
         return rc;
     if (comm_abroad_in_group(group) || comm_abroad_in_group(remote)) {
@@ -519,13 +629,18 @@ static int create_from_sides(const struct comm_sides *sides, const char *stringt
     }
     rc = meet_by_name(place, local, sides, stringtag, &agreed);
     if (rc) {
+        break_missed(group, remote, &agreed, rc);
         comm_unref(local);
         return rc;
     }
-    mem_free(agreed.data);
+    comm_agreed_drop(&agreed);
     obj_ref(&group->obj);
     obj_ref(&remote->obj);
-    return comm_make_inter(local, local, group, remote, (uint32_t)agreed.ctx, out);
+    agreed.local_ctx = local->ctx;
+    rc = comm_make_inter(local, local, group, remote, (uint32_t)agreed.ctx, out);
+    if (unlikely(rc))
+        break_both(group, remote, &agreed, rc);
+    return rc;
 }
 
 int comm_inter_create_from_groups(const struct comm_sides *sides, const char *stringtag, struct errhandler *errhandler,
@@ -558,9 +673,11 @@ int comm_inter_merge(struct comm *comm, int high, struct comm **out)
     m.word = !!high;
     m.what_for = MEET_FOR_ONE;
     rc = comm_meet(&m, &agreed);
-    if (rc)
+    if (rc) {
+        break_missed(comm->group, comm->remote_group, &agreed, rc);
         return rc;
-    mem_free(agreed.data);
+    }
+    comm_agreed_drop(&agreed);
     if (agreed.own_word != (uint64_t)!!high)
         return err(MPI_ERR_ARG, "high is %s here and %s at rank 0 of the local group", high ? "true" : "false",
                    agreed.own_word ? "true" : "false");
@@ -569,86 +686,88 @@ int comm_inter_merge(struct comm *comm, int high, struct comm **out)
         agreed.own_word = !comm_is_before(group_proc(comm->group, 0), group_proc(comm->remote_group, 0));
     rc = agreed.own_word ? comm_group_join(comm->remote_group, comm->group, &group)
                          : comm_group_join(comm->group, comm->remote_group, &group);
-    if (rc)
-        return rc;
-    group->session = comm->session;
-    return comm_make(comm, group, (uint32_t)agreed.ctx, out);
+    if (likely(!rc)) {
+        group->session = comm->session;
+        rc = comm_make(comm, group, (uint32_t)agreed.ctx, out);
+    }
+    if (unlikely(rc)) {
+        comm_break(comm->group, (uint32_t)agreed.ctx, rc);
+        comm_break(comm->remote_group, (uint32_t)agreed.ctx, rc);
+    }
+    return rc;
 }
 
 /* --- splitting --- */
 
-static int swap_of_split(struct comm *comm, const void *data, size_t size, bool has_numbers, void **theirs)
+static int swap_of_split(struct comm *comm, const void *data, size_t size, bool has_numbers, void *theirs)
 {
     struct meeting m = meeting_of(comm, "MPI_Comm_split");
-    struct agreed agreed = { 0 };
-    int rc;
+    struct agreed agreed;
 
     m.data = data;
     m.size = size;
     m.expected = size / (size_t)comm->size * (size_t)comm->remote_size; /* as much of each member */
+    m.into = theirs;
     m.has_numbers = has_numbers;
     m.what_for = MEET_FOR_NONE;
-    rc = comm_meet(&m, &agreed);
-    *theirs = agreed.data;
-    return rc;
+    return comm_meet(&m, &agreed);
 }
 
-int comm_inter_swap(struct comm *comm, const void *data, size_t size, void **theirs)
+int comm_inter_swap(struct comm *comm, const void *data, size_t size, void *theirs)
 {
     return swap_of_split(comm, data, size, false, theirs);
 }
 
-/* The members with this color, in order, of one side. */
-static int side_of(const struct comm *comm, const struct group *group, const struct split_entry *entries, int color,
-                   struct group **out)
-{
-    int *procs = mem_alloc((size_t)group->size * sizeof *procs), count, rc;
+/* One side of a split. */
+struct side {
+    const struct group *whole;
+    struct split_entry *entries;
+    struct split_member *members;
+    int count; /* of those with the color */
+    struct split_entry first;
+};
 
-    if (!procs)
-        return err(MPI_ERR_NO_MEM, "no memory for a group of %d", group->size);
-    count = comm_split_order(entries, group->size, color, procs);
-    for (int i = 0; i < count; i++)
-        procs[i] = group_proc(group, procs[i]);
-    rc = count < 0 ? -count : group_create_list(count, procs, comm_world.proc, out);
-    mem_free(procs);
-    if (!rc)
-        (*out)->session = comm->session;
-    return rc;
+/* Those with this color. Error: of one of them that has failed. */
+static int look_at_side(struct side *side, int color, const char *name)
+{
+    side->count = comm_split_order(side->entries, side->whole->size, color, side->members);
+    if (!side->count)
+        return 0;
+    side->first = side->entries[side->members[0].rank];
+    return comm_split_check(side->entries, side->members, side->count, name);
 }
 
-/* What the first one of a side has offered. */
-static const struct split_entry *first_of(const struct group *whole, const struct group *side,
-                                          const struct split_entry *entries)
+/* Neither has this process made what the others have. */
+static COLD void break_side(const struct side *side, int color, uint32_t ctx, int rc)
 {
-    return &entries[group_rank_of(whole, group_proc(side, 0))];
+    for (int rank = 0; ctx && rank < side->whole->size; rank++)
+        if (side->entries[rank].color == color && group_proc(side->whole, rank) != comm_world.proc)
+            p2p_break(ctx, group_proc(side->whole, rank), rc);
 }
 
-static int split_sides(struct comm *comm, const struct split_entry *mine, const struct split_entry *theirs,
-                       struct comm **out)
+static int split_sides(struct comm *comm, struct side *mine, struct side *theirs, struct comm **out)
 {
-    const int color = mine[comm->rank].color;
+    const int color = mine->entries[comm->rank].color;
     struct group *group, *remote;
     struct agreed agreed;
-    int rc = side_of(comm, comm->group, mine, color, &group);
+    int rc = look_at_side(mine, color, ""), failed;
 
-    if (rc)
+    if (rc || (rc = look_at_side(theirs, color, " of the remote group")) || !theirs->count)
         return rc;
-    rc = side_of(comm, comm->remote_group, theirs, color, &remote);
-    if (rc || remote->size == 0) {
-        group_unref(group);
-        group_unref(rc ? NULL : remote);
-        return rc;
-    }
-    agreed.local_ctx = first_of(comm->group, group, mine)->local_ctx;
-    if (comm_is_before(group_proc(group, 0), group_proc(remote, 0)))
-        agreed.ctx = first_of(comm->group, group, mine)->ctx;
-    else
-        agreed.ctx = first_of(comm->remote_group, remote, theirs)->ctx;
-    if (agreed.ctx && agreed.local_ctx)
+    agreed.local_ctx = mine->first.local_ctx;
+    agreed.ctx = comm_is_before(group_proc(mine->whole, mine->members[0].rank),
+                                group_proc(theirs->whole, theirs->members[0].rank)) ? mine->first.ctx
+                                                                                     : theirs->first.ctx;
+    rc = comm_split_group(comm, mine->whole, mine->members, mine->count, &group);
+    failed = rc ? rc : comm_split_group(comm, theirs->whole, theirs->members, theirs->count, &remote);
+    if (likely(!failed))
         return make_both(comm, group, remote, &agreed, out);
-    group_unref(group);
-    group_unref(remote);
-    return comm_ctx_missing();
+    if (!rc)
+        group_unref(group);
+    break_side(mine, color, (uint32_t)agreed.local_ctx, failed);
+    break_side(mine, color, (uint32_t)agreed.ctx, failed);
+    break_side(theirs, color, (uint32_t)agreed.ctx, failed);
+    return failed;
 }
 
 /* What this process has taken in vain: the last one first. */
@@ -660,29 +779,44 @@ static void return_offered(const struct split_entry *own, const struct comm *mad
         comm_ctx_return(own->local_ctx);
 }
 
-int comm_inter_split(struct comm *comm, struct split_entry own, struct split_rule *rule, struct comm **out)
+/* An error in `own` is that of this process. */
+static int split_among(struct comm *comm, struct split_entry own, struct split_rule *rule, struct side *mine,
+                       struct side *theirs, struct comm **out)
 {
-    struct split_entry *entries = mem_alloc((size_t)comm->size * sizeof *entries);
-    void *theirs = NULL;
-    int rc, taken = 0;
+    int rc, failed = 0;
 
-    if (!entries)
-        return err(MPI_ERR_NO_MEM, "no memory for the colors of %d processes", comm->size);
     if (own.color != MPI_UNDEFINED)
-        taken = comm_ctx_take_for(comm->local, &own.local_ctx);
-    if (own.local_ctx)
-        taken = comm_ctx_take_for(comm, &own.ctx);
-    entries[comm->rank] = own;
-    rc = comm_split_exchange(comm->local, entries);
+        failed = comm_ctx_take_for(comm->local, &own.local_ctx);
+    comm_split_offer(comm, &own, &failed);
+    mine->entries[comm->rank] = own;
+    rc = comm_split_exchange(comm->local, mine->entries);
     if (!rc)
-        rc = swap_of_split(comm, entries, (size_t)comm->size * sizeof *entries, true, &theirs);
+        rc = swap_of_split(comm, mine->entries, (size_t)comm->size * sizeof own, true, theirs->entries);
     if (!rc && rule)
-        rc = rule->refine(rule, comm, entries, theirs);
-    if (!rc && entries[comm->rank].color != MPI_UNDEFINED)
-        rc = split_sides(comm, entries, theirs, out);
+        rc = rule->refine(rule, comm, mine->entries, theirs->entries);
+    if (!rc && mine->entries[comm->rank].color != MPI_UNDEFINED)
+        rc = split_sides(comm, mine, theirs, out);
     if (!rc) /* after an error others may use them all the same */
         return_offered(&own, *out);
-    mem_free(theirs);
-    mem_free(entries);
-    return rc && taken ? taken : rc; /* the leader's own error says more */
+    return unlikely(rc && failed) ? failed : rc; /* the own error says more */
+}
+
+int comm_inter_split(struct comm *comm, struct split_entry own, struct split_rule *rule, struct comm **out)
+{
+    const size_t size = (size_t)comm->size, both = size + (size_t)comm->remote_size;
+    struct split_entry few_entries[SPLIT_FEW], *entries = few_entries;
+    struct split_member few_members[SPLIT_FEW], *members = few_members;
+    int rc;
+
+    if (both > SPLIT_FEW) {
+        entries = mem_alloc(both * (sizeof *entries + sizeof *members));
+        if (!entries)
+            return err(MPI_ERR_NO_MEM, "no memory for the colors of %zu processes", both);
+        members = (struct split_member *)(void *)(entries + both);
+    }
+    rc = split_among(comm, own, rule, &(struct side){ comm->group, entries, members, 0, { 0 } },
+                     &(struct side){ comm->remote_group, entries + size, members + size, 0, { 0 } }, out);
+    if (entries != few_entries)
+        mem_free(entries);
+    return rc;
 }

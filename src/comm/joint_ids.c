@@ -134,7 +134,7 @@ static int agree_here(struct comm *comm, struct group *group, int tag, uint32_t 
     *ctx = 0;
     if (group->rank == 0)
         taken = comm_ctx_take(ctx);
-    rc = coll_group_bcast(comm, group, ctx, sizeof *ctx, tag);
+    rc = coll_group_bcast(comm, group, ctx, sizeof *ctx, tag, taken);
     if (taken || rc)
         return taken ? taken : rc;
     return *ctx ? 0 : comm_ctx_missing();
@@ -312,21 +312,18 @@ static int exchange(struct comm *comm, struct split_entry own, struct split_entr
 /* The group of this process's color, NULL without one. */
 static int group_of_color(const struct comm *comm, const struct split_entry *entries, struct group **out)
 {
-    int *procs, count, rc;
+    struct split_member *members;
+    int count, rc;
 
     *out = NULL;
     if (entries[comm->rank].color == MPI_UNDEFINED)
         return 0;
-    procs = mem_alloc((size_t)comm->size * sizeof *procs);
-    if (!procs)
+    members = mem_alloc((size_t)comm->size * sizeof *members);
+    if (!members)
         return err(MPI_ERR_NO_MEM, "no memory for a group of %d", comm->size);
-    count = comm_split_order(entries, comm->size, entries[comm->rank].color, procs);
-    for (int i = 0; i < count; i++)
-        procs[i] = group_proc(comm->group, procs[i]);
-    rc = count < 0 ? -count : group_create_list(count, procs, comm_world.proc, out);
-    mem_free(procs);
-    if (!rc)
-        (*out)->session = comm->session;
+    count = comm_split_order(entries, comm->size, entries[comm->rank].color, members);
+    rc = comm_split_group(comm, comm->group, members, count, out);
+    mem_free(members);
     return rc;
 }
 

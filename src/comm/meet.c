@@ -230,7 +230,7 @@ int comm_introduce(const struct meeting *meeting)
     if (m.failed || rc)
         return m.failed ? m.failed : rc;
     rc = agree(&m, is_first_of_job(m.local->group) ? learn(agreed.data, agreed.size) : 0);
-    mem_free(agreed.data);
+    comm_agreed_drop(&agreed);
     return rc;
 }
 
@@ -284,7 +284,7 @@ int comm_settle(const struct meeting *meeting, struct group *remote, int rc, str
     }
     failed = comm_meet(&m, &last);
     if (!rc && !failed) {
-        mem_free(last.data);
+        comm_agreed_drop(&last);
         ctx = (uint32_t)last.ctx;
         failed = is_of_many ? agree_on_circle(&m, remote, agreed, &ctx) : 0;
     }

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "comm/int_comm.h"
+#include "p2p/p2p.h"
 
 static void write_name(int proc, bool is_joint, unsigned char *to)
 {
@@ -22,16 +23,10 @@ static void write_name(int proc, bool is_joint, unsigned char *to)
     memcpy(to + COMM_NAME_SIZE - sizeof number, &number, sizeof number);
 }
 
-int comm_list_names(const struct group *group, bool is_joint, void **out)
+void comm_list_names(const struct group *group, bool is_joint, void *names)
 {
-    unsigned char *names = mem_alloc((size_t)group->size * COMM_NAME_SIZE + 1);
-
-    if (!names)
-        return err(MPI_ERR_NO_MEM, "no memory for a group of %d", group->size);
     for (int rank = 0; rank < group->size; rank++)
-        write_name(group_proc(group, rank), is_joint, names + (size_t)rank * COMM_NAME_SIZE);
-    *out = names;
-    return 0;
+        write_name(group_proc(group, rank), is_joint, (unsigned char *)names + (size_t)rank * COMM_NAME_SIZE);
 }
 
 /* -1: this process does not know it. */
@@ -46,6 +41,16 @@ static int find_name(const void *name, bool is_joint)
     }
     rank = joint_find(comm_world.joint, name);
     return rank < 0 ? -1 : joint_number(comm_world.joint, rank);
+}
+
+void comm_break_named(const struct agreed *agreed, int rc)
+{
+    for (size_t at = 0; agreed->ctx && at < agreed->size; at += COMM_NAME_SIZE) {
+        const int proc = find_name((const char *)agreed->data + at, agreed->is_joint);
+
+        if (proc >= 0 && proc != comm_world.proc)
+            p2p_break((uint32_t)agreed->ctx, proc, rc);
+    }
 }
 
 int comm_group_named(const struct agreed *agreed, struct group **out)

@@ -103,15 +103,36 @@ static int color_by_info(struct info *info, bool has_sets, struct split_entry *o
 
 struct type_rule {
     struct split_rule rule;
+    struct unguided u; /* with memory, if this may become an unguided split */
     const char *found; /* what the unguided split has found for this process */
 };
 
-/* Those of a side must ask for what this process asks for. `*is_unguided` is set if one asks for that. */
+/* One piece of memory for all arrays. */
+static int reserve(struct unguided *u, int count)
+{
+    const size_t n = (size_t)count;
+
+    u->count = u->size = count;
+    u->seats = mem_alloc(n * (sizeof *u->seats + sizeof *u->order + sizeof *u->color + sizeof *u->part +
+                              sizeof *u->is_in));
+    if (!u->seats)
+        return err(MPI_ERR_NO_MEM, "no memory for the places of %d processes", count);
+    u->order = (struct unguided_sitting *)(void *)(u->seats + n);
+    u->color = (int *)(void *)(u->order + n);
+    u->part = u->color + n;
+    u->is_in = (bool *)(u->part + n);
+    return 0;
+}
+
+/* Those of a side must ask for what this process asks for, and none may have failed before it had a
+ * color. `*is_unguided` is set if one asks for that. */
 static int check_kinds(uint32_t own, const struct split_entry *entries, int count, const char *where,
                        bool *is_unguided)
 {
     for (int i = 0; i < count; i++) {
         *is_unguided |= entries[i].kind == KIND_UNGUIDED;
+        if (unlikely(entries[i].ctx & 1 && entries[i].color == MPI_UNDEFINED))
+            return err((int)(entries[i].ctx >> 1), "E0339: the call has failed at rank %d of the %s group", i, where);
         if (own && entries[i].kind && entries[i].kind != own)
             return err(MPI_ERR_ARG, "this process splits by %s, rank %d of the %s group by %s", kind_name(own), i,
                        where, kind_name(entries[i].kind));
@@ -122,18 +143,15 @@ static int check_kinds(uint32_t own, const struct split_entry *entries, int coun
 /* The seats of all, those of the remote group behind the own ones. */
 static int gather_all_seats(struct comm *comm, struct comm_seat *seats)
 {
-    void *theirs;
     int rc;
 
     if (!comm->is_inter)
         return comm_gather_seats(comm, "MPI_Comm_split_type", seats);
     rc = comm_gather_seats(comm->local, "MPI_Comm_split_type", seats);
     if (!rc)
-        rc = comm_inter_swap(comm, seats, (size_t)comm->size * sizeof *seats, &theirs);
+        rc = comm_inter_swap(comm, seats, (size_t)comm->size * sizeof *seats, seats + comm->size);
     if (rc)
         return rc;
-    memcpy(seats + comm->size, theirs, (size_t)comm->remote_size * sizeof *seats);
-    mem_free(theirs);
     for (int rank = 0; comm_abroad_in(comm) && rank < comm->remote_size; rank++)
         seats[comm->size + rank].node = place_node(group_proc(comm->remote_group, rank));
     return 0;
@@ -157,28 +175,17 @@ static void take_colors(const struct comm *comm, const struct unguided *u, struc
 static int split_unguided(struct type_rule *rule, struct comm *comm, struct split_entry *mine,
                           struct split_entry *theirs)
 {
-    const int count = comm->size + (theirs ? comm->remote_size : 0);
-    struct comm_seat *seats = mem_alloc((size_t)count * sizeof *seats);
-    int *numbers = mem_alloc(2 * (size_t)count * sizeof *numbers), rc;
-    bool *is_in = mem_alloc((size_t)count * sizeof *is_in);
-    const struct unguided u = { seats, is_in, count, count, numbers, numbers + count };
+    const struct unguided *const u = &rule->u;
+    const int rc = gather_all_seats(comm, u->seats), *const part = &u->part[comm->rank];
 
-    rc = seats && numbers && is_in ? gather_all_seats(comm, seats)
-                                   : err(MPI_ERR_NO_MEM, "no memory for the places of %d processes", count);
-    for (int i = 0; i < count && !rc; i++)
-        is_in[i] = (i < comm->size ? mine[i] : theirs[i - comm->size]).kind == KIND_UNGUIDED;
-    if (!rc)
-        rc = comm_unguided_colors(&u);
-    if (!rc) {
-        const int part = u.part[comm->rank];
-
-        take_colors(comm, &u, mine, theirs);
-        rule->found = part == HWPARTS ? shared_memory : part < 0 ? NULL : hwpart_name((enum hwpart)part);
-    }
-    mem_free(seats);
-    mem_free(numbers);
-    mem_free(is_in);
-    return rc;
+    if (rc)
+        return rc;
+    for (int i = 0; i < u->count; i++)
+        u->is_in[i] = (i < comm->size ? mine[i] : theirs[i - comm->size]).kind == KIND_UNGUIDED;
+    comm_unguided_colors(u);
+    take_colors(comm, u, mine, theirs);
+    rule->found = *part == HWPARTS ? shared_memory : *part < 0 ? NULL : hwpart_name((enum hwpart)*part);
+    return 0;
 }
 
 /* Colors of members of another job mean something there only: they become others than those of this one. */
@@ -223,20 +230,32 @@ static int split_at_home(struct comm *comm, int split_type, int key, struct info
     return rc;
 }
 
+static int tell_found(struct info *info, const char *found, struct comm **made)
+{
+    const int rc = info_set_by_user(info, resource_key, found);
+
+    if (unlikely(rc)) {
+        comm_break_made(*made, rc);
+        comm_unref(*made);
+        *made = NULL;
+    }
+    return rc;
+}
+
 int comm_split_type(struct comm *comm, int split_type, int key, struct info *info, struct comm **out)
 {
     struct split_entry own = { .color = MPI_UNDEFINED, .key = key };
-    struct type_rule rule = { { refine }, NULL };
-    int rc = 0;
+    struct type_rule rule = { .rule = { refine } };
+    int failed = 0, rc;
 
     if (unlikely(comm_world.joint) && (comm_clients_has_foreign(comm->group) ||
                                        comm_clients_has_foreign(comm->remote_group)))
         return split_at_home(comm, split_type, key, info, out);
     switch (split_type) {
     case MPI_UNDEFINED: break;
-    case MPI_COMM_TYPE_SHARED: rc = color_by_resource(shared_memory, &own); break;
-    case MPI_COMM_TYPE_HW_GUIDED: rc = color_by_info(info, false, &own); break;
-    case MPI_COMM_TYPE_RESOURCE_GUIDED: rc = color_by_info(info, true, &own); break;
+    case MPI_COMM_TYPE_SHARED: failed = color_by_resource(shared_memory, &own); break;
+    case MPI_COMM_TYPE_HW_GUIDED: failed = color_by_info(info, false, &own); break;
+    case MPI_COMM_TYPE_RESOURCE_GUIDED: failed = color_by_info(info, true, &own); break;
     case MPI_COMM_TYPE_HW_UNGUIDED:
         own.kind = KIND_UNGUIDED;
         own.color = 0;
@@ -245,9 +264,13 @@ int comm_split_type(struct comm *comm, int split_type, int key, struct info *inf
         return err(MPI_ERR_ARG, "split_type is %d, which is no MPI_COMM_TYPE_ constant nor MPI_UNDEFINED",
                    split_type);
     }
-    if (!rc)
-        rc = comm_split_by(comm, own, &rule.rule, out);
+    if (!failed && (split_type == MPI_COMM_TYPE_HW_UNGUIDED || split_type == MPI_UNDEFINED))
+        failed = reserve(&rule.u, comm->size + (comm->is_inter ? comm->remote_size : 0));
+    if (unlikely(failed))
+        own = (struct split_entry){ .color = MPI_UNDEFINED, .ctx = comm_split_failed(failed) };
+    rc = comm_split_by(comm, own, &rule.rule, out);
+    mem_free(rule.u.seats);
     if (!rc && *out && info && rule.found)
-        rc = info_set_by_user(info, resource_key, rule.found);
-    return rc;
+        rc = tell_found(info, rule.found, out);
+    return failed ? failed : rc;
 }

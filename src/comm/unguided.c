@@ -5,20 +5,13 @@
  * so they stop at the same one; where parts overlap they may not, and then those are together that stopped together. */
 #include <stdlib.h>
 
-#include "base/err.h"
 #include "comm/int_comm.h"
 
 enum { KINDS = HWPARTS + 1 }; /* and the machine */
 
-/* A process in order of the part of one kind that it sits in. */
-struct sitting {
-    int32_t node, first;
-    int index;
-};
-
 static int by_part(const void *a, const void *b)
 {
-    const struct sitting *p = a, *q = b;
+    const struct unguided_sitting *p = a, *q = b;
 
     if (p->node != q->node)
         return p->node < q->node ? -1 : 1;
@@ -28,7 +21,7 @@ static int by_part(const void *a, const void *b)
 }
 
 /* Those that sit in one part of this kind, sorted by it. Returns how many. */
-static int sort_by(const struct unguided *u, int kind, struct sitting *order)
+static int sort_by(const struct unguided *u, int kind, struct unguided_sitting *order)
 {
     int count = 0;
 
@@ -36,13 +29,13 @@ static int sort_by(const struct unguided *u, int kind, struct sitting *order)
         const int first = kind == HWPARTS ? 0 : u->seats[i].site.first[kind];
 
         if (u->is_in[i] && first >= 0)
-            order[count++] = (struct sitting){ u->seats[i].node, first, i };
+            order[count++] = (struct unguided_sitting){ u->seats[i].node, first, i };
     }
     qsort(order, (size_t)count, sizeof *order, by_part);
     return count;
 }
 
-static int run_end(const struct sitting *order, int count, int begin)
+static int run_end(const struct unguided_sitting *order, int count, int begin)
 {
     int end = begin + 1;
 
@@ -60,7 +53,7 @@ static bool is_larger(const struct comm_seat *seat, int a, int b)
 }
 
 /* Each process in a part of this kind that splits takes it, unless it has a larger one. */
-static void choose(const struct unguided *u, int kind, const struct sitting *order, int count)
+static void choose(const struct unguided *u, int kind, const struct unguided_sitting *order, int count)
 {
     for (int begin = 0, end; begin < count; begin = end) {
         end = run_end(order, count, begin);
@@ -74,7 +67,7 @@ static void choose(const struct unguided *u, int kind, const struct sitting *ord
 }
 
 /* Those that have taken the same part get its color: the first of them. */
-static void paint(const struct unguided *u, int kind, const struct sitting *order, int count)
+static void paint(const struct unguided *u, int kind, const struct unguided_sitting *order, int count)
 {
     for (int begin = 0, end; begin < count; begin = end) {
         int color = -1;
@@ -89,12 +82,10 @@ static void paint(const struct unguided *u, int kind, const struct sitting *orde
     }
 }
 
-int comm_unguided_colors(const struct unguided *u)
+void comm_unguided_colors(const struct unguided *u)
 {
-    struct sitting *order = mem_alloc((size_t)u->count * sizeof *order);
+    struct unguided_sitting *const order = u->order;
 
-    if (!order)
-        return err(MPI_ERR_NO_MEM, "no memory to sort %d processes", u->count);
     for (int i = 0; i < u->count; i++) {
         u->color[i] = MPI_UNDEFINED;
         u->part[i] = -1;
@@ -103,6 +94,4 @@ int comm_unguided_colors(const struct unguided *u)
         choose(u, kind, order, sort_by(u, kind, order));
     for (int kind = 0; kind < KINDS; kind++)
         paint(u, kind, order, sort_by(u, kind, order));
-    mem_free(order);
-    return 0;
 }

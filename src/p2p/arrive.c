@@ -349,6 +349,9 @@ static NOINLINE int arrive_other(struct lane *lane, int proc, struct net_head he
 
     switch (wire_kind(head)) {
     case WIRE_EAGER:
+        if (unlikely(broken_is_meant(head)))
+            return broken_arrive(lane, proc, head, payload, len);
+        return arrive_answered(lane, proc, head, payload, len);
     case WIRE_RTS:
     case WIRE_PART_SETUP:
         return arrive_answered(lane, proc, head, payload, len);

@@ -10,13 +10,20 @@
 
 _Static_assert(sizeof(struct p2p_cause) <= P2P_PACK_ON_STACK, "it is a short record of every transport");
 
+enum { ID_LENGTH = 7 }; /* an E, four digits, a colon and a blank */
+
 void p2p_cause_of(struct p2p_cause *cause, int rc)
 {
     char text[ERR_TEXT_SIZE];
 
     err_text(rc, text, sizeof text);
     cause->error_class = err_class(rc);
-    snprintf(cause->text, sizeof cause->text, "E%04d: %.*s", err_id(rc), P2P_CAUSE_TEXT - 8, text);
+    snprintf(cause->text, sizeof cause->text, "E%04d: %.*s", err_id(rc), P2P_CAUSE_TEXT - ID_LENGTH - 1, text);
+}
+
+const char *p2p_cause_text(const struct p2p_cause *cause)
+{
+    return cause->text + (strncmp(cause->text, "E", 1) || strlen(cause->text) < ID_LENGTH ? 0 : ID_LENGTH);
 }
 
 int p2p_cause_error(const struct p2p_cause *cause)

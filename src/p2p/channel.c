@@ -280,6 +280,8 @@ void p2p_comm_close(struct comm *comm)
     struct lane *lane = comm->p2p->channel[0].lane;
 
     lane_lock(lane);
+    if (unlikely(lane->losses))
+        broken_forget(lane, comm->ctx);
     for (int i = 0; i < 2; i++) {
         struct channel *channel = &comm->p2p->channel[i];
         channel_remove(lane, channel);

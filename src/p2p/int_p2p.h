@@ -133,7 +133,10 @@ struct lane {
     struct list no_record;         /* receives that wait for a record */
     struct list landings;          /* receives whose bytes come as DATA; not counted in work */
     struct list lost;              /* peers whose way has broken; counted in work, and … */
-    unsigned losses;               /* … entries of it; written with the lock, a glance without is enough */
+    unsigned losses;               /* … entries of it and of `broken`; written with the lock, a glance without
+                                    * is enough */
+    struct list broken;            /* communicators that not all of their members have; counted in work and losses */
+    struct list tellings;          /* what waits for memory to be told (broken.c); counted in work */
     struct list offers;            /* sends that the receiver must act on, for debuggers; not counted in work */
     struct list tables;            /* of peers by rank, see channel.c */
     struct list orphans;           /* messages for contexts that are not open here yet; not counted in work */
@@ -476,6 +479,17 @@ int recv_truncation(const struct p2p_req *r, size_t len, size_t item, size_t roo
 void deliver_cause(struct p2p_req *r, const struct arrival *a, const void *payload) COLD;
 int push_cause(struct outgoing *out, struct peer *peer);
 
+/* broken.c: communicators that not all of their members have. Is this the head of a record that tells of one? It
+ * arrives, 0 or NET_AGAIN. The communicator with that context is closed; the lane is, all are. The error of what is
+ * begun on one; 0: it is whole, as far as is known. The lane's work. */
+bool broken_is_meant(struct net_head head);
+int broken_arrive(struct lane *lane, int proc, struct net_head head, const void *payload, uint32_t len) COLD;
+void broken_forget(struct lane *lane, uint32_t ctx) COLD;
+void broken_close(struct lane *lane) COLD;
+void broken_fini(void);
+int broken_error(const struct channel *channel) COLD;
+int broken_work(struct lane *lane);
+
 /* cell.c: bytes of a buffer of the transport's that the peer has written, as a run; as bytes [at, at + len) of r's
  * stream (peer NULL: they lie elsewhere). */
 void cell_read(struct peer *peer, void *buf, const void *payload, size_t len);
@@ -547,6 +561,8 @@ void lane_offload_begin(struct lane *lane, struct net *net) COLD;
 bool offload_ask_back(struct p2p_req *r);
 /* request.c: it has been taken back, from wherever it was. */
 void request_cancelled(struct p2p_req *r);
+/* Of an offered send: ask its receiver to give it up. Once. */
+void request_ask_back(struct p2p_req *r);
 
 /* mismatch.c: the sink of a lane that compares, and the comparison with the receive that a message has met. */
 int p2p_arrive_checked(void *arg, int proc, struct net_head head, const void *payload, uint32_t len);
@@ -558,12 +574,15 @@ void p2p_lost(void *arg, int proc, int error);
 int lost_error(const struct peer *peer) COLD;
 void lost_work(struct lane *lane) COLD;
 void lost_forget(struct peer *peer) COLD;
+/* Is it a message of the user's or of the library's, which is a request? */
+bool lost_is_send(const struct outgoing *out) COLD;
 void lost_drop_text(struct peer *peer) COLD;
 int lost_of_key(const struct channel *channel, uint64_t key, uint64_t mask) COLD;
 /* letter.c, part.c: the same of these, with a peer. */
 struct p2p_box;
 void box_fail(struct p2p_box *box, struct peer *peer) COLD;
 void part_fail(struct peer *peer) COLD;
+void part_break(const struct channel *channel) COLD;
 
 /* arrive.c: a message finds its receive or is kept; 0 or NET_AGAIN. */
 int arrive_message(struct lane *lane, uint32_t ctx, const struct arrival *a, const void *payload);

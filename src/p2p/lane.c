@@ -255,6 +255,8 @@ static void init_lists(struct lane *lane)
     list_init(&lane->no_record);
     list_init(&lane->landings);
     list_init(&lane->lost);
+    list_init(&lane->broken);
+    list_init(&lane->tellings);
     list_init(&lane->offers);
     list_init(&lane->parts);
     list_init(&lane->part_all);
@@ -274,6 +276,7 @@ static void lane_close(struct lane *lane)
 {
     LIST_FOR_EACH_SAFE(link, &lane->orphans)
         message_destroy(CONTAINER_OF(link, struct message, out.link));
+    broken_close(lane);
     for (int proc = 0; lane->peers && proc < lane->procs; proc++) {
         struct peer *peer = atomic_load_explicit(&lane->peers[proc], memory_order_relaxed);
         if (peer)
@@ -438,6 +441,7 @@ void p2p_fini(void)
 
     send_buffer_destroy(*p2p_buffer_of_process());
     *p2p_buffer_of_process() = NULL;
+    broken_fini();
     while ((lane = lane_next(&number))) {
         progress_remove(lane_poll, lane);
         atomic_store_explicit(&lanes.lane[lane->number], NULL, memory_order_relaxed);
@@ -681,8 +685,10 @@ bool p2p_is_foreign(const struct comm *comm, int rank)
 
 int peer_open_rank(struct channel *channel, int rank, struct peer **out)
 {
-    const int rc = peer_get(channel->lane, group_proc(channel->comm->remote_group, rank), out);
+    int rc = unlikely(channel->lane->losses) ? broken_error(channel) : 0;
 
+    if (!rc)
+        rc = peer_get(channel->lane, group_proc(channel->comm->remote_group, rank), out);
     if (!rc)
         atomic_store_explicit(&channel->peers[rank], *out, memory_order_release); /* pairs with peer_of_rank */
     return rc;
@@ -695,7 +701,7 @@ static NOINLINE int lane_work(struct lane *lane)
         held_work(lane);
     if (lane->losses)
         lost_work(lane);
-    return outgoing_work(lane) + rndv_work(lane) + part_work(lane);
+    return outgoing_work(lane) + rndv_work(lane) + part_work(lane) + broken_work(lane);
 }
 
 /* Refused at the door: is it to be taken all the same? Yes by who is about to sleep, and when many have been refused

@@ -122,7 +122,7 @@ static void fail(struct p2p_req *r)
 
 /* --- sends --- */
 
-static bool is_send(const struct outgoing *out)
+bool lost_is_send(const struct outgoing *out)
 {
     for (int i = 0; send_pushes[i]; i++) {
         if (out->push == send_pushes[i])
@@ -136,7 +136,7 @@ static void fail_waiting(struct peer *peer)
 {
     LIST_FOR_EACH_SAFE(link, &peer->waiting) {
         struct outgoing *out = CONTAINER_OF(link, struct outgoing, link);
-        if (!is_send(out))
+        if (!lost_is_send(out))
             continue;
         list_remove(link);
         fail(CONTAINER_OF(out, struct p2p_req, out));
@@ -257,6 +257,10 @@ void lost_work(struct lane *lane)
 
 int lost_of_key(const struct channel *channel, uint64_t key, uint64_t mask)
 {
+    const int rc = broken_error(channel);
+
+    if (rc)
+        return rc;
     LIST_FOR_EACH(link, &channel->lane->lost) {
         const struct peer *peer = CONTAINER_OF(link, const struct peer, lost_link);
         const int rank = group_rank_of(channel->comm->remote_group, peer->proc);
@@ -272,10 +276,12 @@ int p2p_lost_rank(const struct comm *comm, int rank)
     const struct peer *peer = peer_of_rank(channel, rank);
     int rc;
 
-    if (likely(!peer || !channel->lane->losses))
+    if (likely(!channel->lane->losses))
         return 0;
     lane_lock(channel->lane);
-    rc = peer->lost ? lost_error(peer) : 0;
+    rc = broken_error(channel);
+    if (!rc && peer && peer->lost)
+        rc = lost_error(peer);
     lane_unlock(channel->lane);
     return rc;
 }

@@ -56,6 +56,16 @@ int p2p_cause_error(const struct p2p_cause *cause) COLD;
  * request is complete. Not to processes of other clients (IMPI). */
 int p2p_isend_cause(struct comm *comm, const struct p2p_cause *cause, int dest, int tag, int mode, struct req **out)
     COLD;
+/* Its text, without the id. */
+const char *p2p_cause_text(const struct p2p_cause *cause) COLD;
+/* The same of the error `rc` as soon as there is memory for it, without a request: for who has none. Nothing waits. */
+void p2p_tell_cause(struct comm *comm, int rc, int dest, int tag, int mode) COLD;
+/* In the call that makes the communicator with this context, this process has failed, with `rc`, and process `proc` may
+ * be a member: it learns of that, and whatever it begins or has begun there ends with the error, E0339. Nothing
+ * waits. */
+void p2p_break(uint32_t ctx, int proc, int rc) COLD;
+/* 0, or the error of a communicator that not all members have, as far as is known. Any thread. */
+int p2p_check_whole(const struct comm *comm);
 /* Receive without making a request, if the message is the next thing that comes from there, within a short while.
  * False: nothing was done. Not for wildcards. */
 bool p2p_recv_at_once(struct comm *comm, void *buf, MPI_Count count, const struct type *type, int source, int tag,

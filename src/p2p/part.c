@@ -127,24 +127,39 @@ static bool has_piece_under_way(const struct part_req *p)
     return false;
 }
 
-static void fail_round(struct part_req *p)
+static void fail_round(struct part_req *p, int error)
 {
     for (int i = 0; i < PART_PIECES; i++)
         p->piece[i].is_used = false;
     p->pieces = 0;
-    p->req.error = lost_error(p->peer);
+    p->req.error = error;
     if (p->req.is_send && !list_is_empty(&p->link))
         work_remove(p->channel->lane, &p->link);
     atomic_store_explicit(&p->may_send, false, memory_order_relaxed);
     part_complete(p);
 }
 
+static bool may_fail(const struct part_req *p)
+{
+    return p->is_running && !p->is_queued && !has_piece_under_way(p);
+}
+
 void part_fail(struct peer *peer)
 {
     LIST_FOR_EACH(link, &peer->lane->part_all) {
         struct part_req *p = CONTAINER_OF(link, struct part_req, all_link);
-        if (p->peer == peer && p->is_running && !p->is_queued && !has_piece_under_way(p))
-            fail_round(p);
+        if (p->peer == peer && may_fail(p))
+            fail_round(p, lost_error(peer));
+    }
+}
+
+/* Those that have met their other side go on. */
+void part_break(const struct channel *channel)
+{
+    LIST_FOR_EACH(link, &channel->lane->part_all) {
+        struct part_req *p = CONTAINER_OF(link, struct part_req, all_link);
+        if (p->channel == channel && !p->remote_id && may_fail(p))
+            fail_round(p, broken_error(channel));
     }
 }
 

@@ -84,7 +84,7 @@ void request_cancelled(struct p2p_req *r)
 }
 
 /* The receiver decides; this request is offered, so its record is out and `out` is free for the question. */
-static void ask_receiver(struct p2p_req *r)
+void request_ask_back(struct p2p_req *r)
 {
     if (r->is_cancelling)
         return;
@@ -112,7 +112,7 @@ static int request_cancel(struct req *req)
             list_remove(&r->out.link);
             request_cancelled(r);
         } else if (r->state == P2P_OFFERED) {
-            ask_receiver(r);
+            request_ask_back(r);
         }
     }
     lane_unlock(lane);

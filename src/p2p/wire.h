@@ -7,7 +7,8 @@
  *
  * Payload by kind (an id is the address of a request in the process that made it, and comes back as it was sent):
  *   EAGER          with SYNC: 8 bytes, the sender's id; then the message; with CAUSE: struct p2p_cause, cut behind its
- *                  text, in place of a message that cannot be supplied
+ *                  text, in place of a message that cannot be supplied, or, with the tag INT_MIN in the context of the
+ *                  user, about the communicator (broken.c)
  *   RTS            struct wire_rts: a long message is offered
  *   CTS_COPY       struct wire_cts: copy it together by the record, of the sender of this
  *   CTS_STREAM     struct wire_cts: send `len` bytes of it as DATA
