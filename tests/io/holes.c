@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-enum { COUNT = 6000, TURNS = 40, LONG = 20000, APART = 200 };
+enum { COUNT = 6000, TURNS = 15, LONG = 20000, APART = 200 };
 
 static MPI_Info always(void)
 {
