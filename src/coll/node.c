@@ -35,7 +35,7 @@ static int agree(struct comm *comm, bool *can)
     if (comm->rank)
         rc = coll_send(carrier(comm), SHELF_TAG, &block, rank_of(comm, 0));
     for (int rank = 1; comm->rank == 0 && rank < comm->size && !rc; rank++) {
-        bool other;
+        bool other = false; /* what comes may be an error */
 
         rc = coll_recv(carrier(comm), SHELF_TAG, &(struct coll_block){ &other, sizeof other, block.type },
                        rank_of(comm, rank));

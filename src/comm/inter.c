@@ -48,7 +48,8 @@ static MPI_Count count_of_data(const struct meeting *m, uint64_t size)
     return (MPI_Count)(m->has_numbers ? size / sizeof(int32_t) : size);
 }
 
-enum { TRIES = 4 }; /* of what needs memory */
+enum { TRIES = 4,                /* of what needs memory */
+       FAILED_ELSEWHERE = 339 }; /* the id */
 
 static int await(struct req *req)
 {
@@ -630,6 +631,9 @@ static int create_from_sides(const struct comm_sides *sides, const char *stringt
     rc = meet_by_name(place, local, sides, stringtag, &agreed);
     if (rc) {
         break_missed(group, remote, &agreed, rc);
+        if (err_id(rc) != FAILED_ELSEWHERE) /* perhaps in a call on this one, where others wait */
+            comm_break(group, local->ctx, rc);
+        local->is_ended = true;
         comm_unref(local);
         return rc;
     }
