@@ -327,9 +327,10 @@ def test_mpir_start():
     program = compiled('too_early')
     for command in ([program], ['sh', '-c', f'{program}; exit $?']):
         text = gdb('break main', 'run', 'set variable MPIR_being_debugged = 1', 'break MPIR_Breakpoint', 'continue',
-                   *TABLE, "python print(any(all(open('/proc/%d/syscall' % int(gdb.parse_and_eval('MPIR_proctable[%d].pid'"
-                   " % i))).read().split()[0] in ('202', '98') for i in range(2))"
-                   " or __import__('time').sleep(0.05) for _ in range(400)))", # they may still be on their way there
+                   *TABLE, # they may still be on their way there
+                   "python print(any(all(open('/proc/%d/syscall' %"
+                   " int(gdb.parse_and_eval('MPIR_proctable[%d].pid' % i))).read().split()[0] in ('202', '98')"
+                   " for i in range(2)) or __import__('time').sleep(0.05) for _ in range(400)))",
                    'continue', program=['--args', t.mpiexec, '-n', '2', *command])
         check_table(text, program)
         t.contains(text, '$2 = 1') # spawned
