@@ -15,7 +15,14 @@ enum { ENOUGH = 400, ONCE = 0, FROM_THERE_ON = 1 };
 static volatile int is_armed, goes_on;
 static volatile long left, refused; /* allocations that still succeed; those that did not */
 
-static int refuse(void)
+/* The thread sanitizer allocates before it can count calls. */
+#if defined(__SANITIZE_THREAD__)
+#define UNTRACED __attribute__((no_sanitize("thread")))
+#else
+#define UNTRACED
+#endif
+
+UNTRACED static int refuse(void)
 {
     if (!is_armed || left-- > 0 || (left < -1 && !goes_on))
         return 0;
@@ -37,22 +44,22 @@ void *SYSTEM(calloc)(size_t count, size_t size);
 void *SYSTEM(realloc)(void *memory, size_t size);
 void *SYSTEM(memalign)(size_t align, size_t size);
 
-void *malloc(size_t size)
+UNTRACED void *malloc(size_t size)
 {
     return refuse() ? NULL : SYSTEM(malloc)(size);
 }
 
-void *calloc(size_t count, size_t size)
+UNTRACED void *calloc(size_t count, size_t size)
 {
     return refuse() ? NULL : SYSTEM(calloc)(count, size);
 }
 
-void *realloc(void *memory, size_t size)
+UNTRACED void *realloc(void *memory, size_t size)
 {
     return refuse() ? NULL : SYSTEM(realloc)(memory, size);
 }
 
-void *aligned_alloc(size_t align, size_t size)
+UNTRACED void *aligned_alloc(size_t align, size_t size)
 {
     return refuse() ? NULL : SYSTEM(memalign)(align, size);
 }
