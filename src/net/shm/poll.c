@@ -85,12 +85,10 @@ static ALWAYS_INLINE struct written look_at(const struct shm *shm, const struct 
     return written;
 }
 
-/* A record tells how far its sender has read, unless it is so old that the ring has gone round since. The room must run
- * out now and then, for look_for_room. */
-static ALWAYS_INLINE void note_tail(struct shm_peer *peer, uint32_t tail)
+/* A record tells how far its sender has read, all but `left` slots, unless it is so old that the ring has gone round
+ * since. The room must run out now and then, for look_for_room. */
+static ALWAYS_INLINE void note_left(struct shm_peer *peer, uint32_t left)
 {
-    const uint32_t left = (peer->out_pos - tail) & ~SHM_VALID;
-
     if (unlikely(left > SHM_SLOTS))
         return;
     peer->out_tail = peer->out_pos - left; /* the acquire of its slot covers what was read before it was sent */
@@ -101,7 +99,7 @@ static ALWAYS_INLINE void note_tail(struct shm_peer *peer, uint32_t tail)
 /* The cell has been read and may be written again. */
 static void leave_cell(struct shm_peer *peer, const struct written *written)
 {
-    note_tail(peer, written->in.tail);
+    note_left(peer, peer->out_pos - written->in.tail);
     advance(peer, written->slots);
     if (peer->in_told != peer->in_pos)
         tell_sender(peer);
@@ -248,7 +246,7 @@ static uint32_t gather(struct shm_peer *peer, struct shm_slot *slot, unsigned ch
     }
     slot = shm_next(peer->in, slot, 1);
     copy_up_to_64(rest, (const char *)slot + sizeof slot->seq, left);
-    note_tail(peer, atomic_load_explicit(&slot->seq, memory_order_relaxed));
+    note_left(peer, (peer->out_pos - atomic_load_explicit(&slot->seq, memory_order_relaxed)) & ~SHM_VALID);
     return word & SHM_TO_END ? n + shm_to_end(peer->in, slot) - 1 : n;
 }
 
